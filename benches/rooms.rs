@@ -1,0 +1,107 @@
+//! What each room of the line costs, and how it grows: `cargo bench --bench rooms`.
+#![expect(clippy::unwrap_used, missing_docs, reason = "a benchmark stops at the first trouble; criterion's macros")]
+
+use std::hint::black_box;
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use lockgate::edit::pattern::Flags;
+use lockgate::edit::{Edit, LineEdit, Needle, Search, plan};
+use lockgate::gate::{Draft, Watch, judge};
+use lockgate::policy::{Policy, language_of};
+use lockgate::text::{Buffer, Hints, bytes_outside_unchanged, diff};
+
+const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
+
+fn text(lines: usize) -> String {
+    (0..lines).map(|line| format!("value_{line:07} = compute({line:07}, scale)\n")).collect()
+}
+
+fn buffer(text: &str) -> Buffer {
+    Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap()
+}
+
+fn search(lines: usize) -> Edit {
+    let needle = Needle::Literal(format!("value_{:07} =", lines / 2));
+    Edit::Search(Search { needle, replace: "renamed =".to_owned(), count: None, lines: None })
+}
+
+fn pattern() -> Edit {
+    let needle = Needle::Regex { pattern: r"value_(\d+) = compute".to_owned(), flags: Flags::default() };
+    Edit::Search(Search { needle, replace: r"v\1 = calc".to_owned(), count: None, lines: None })
+}
+
+fn lines(lines: usize) -> Edit {
+    let at = lines / 2;
+    let new_content = "renamed = 1\n".to_owned();
+    Edit::Lines(vec![LineEdit { start_line: at, end_line: at, new_content, expect: None }])
+}
+
+/// Plans, applies, proves and diffs one edit: the pure part of the line.
+fn carry(edit: &Edit, before: &Buffer) -> usize {
+    let planned = plan(edit, before, 1 << 30).unwrap();
+    let after = before.apply(&planned.plan).unwrap();
+    assert!(bytes_outside_unchanged(before.bytes(), after.bytes(), &planned.plan));
+    let shown = diff::unified("a.py", Some(before), &after, &planned.plan);
+    black_box(shown);
+    after.bytes().len()
+}
+
+fn pure(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("pure");
+    group.sample_size(20);
+    for size in SIZES {
+        let text = text(size);
+        let before = buffer(&text);
+        group.throughput(Throughput::Bytes(text.len() as u64));
+        group.bench_with_input(BenchmarkId::new("read", size), &size, |bench, _| {
+            bench.iter_batched(
+                || text.as_bytes().to_vec(),
+                |bytes| Buffer::read(bytes, Hints::default()).unwrap(),
+                criterion::BatchSize::LargeInput,
+            );
+        });
+        for (name, edit) in [("search", search(size)), ("line_edits", lines(size))] {
+            group.bench_with_input(BenchmarkId::new(name, size), &size, |bench, _| {
+                bench.iter(|| carry(&edit, &before));
+            });
+        }
+        let changed = Edit::Content(text.replace("compute(0000", "calc(0000"));
+        group.bench_with_input(BenchmarkId::new("content", size), &size, |bench, _| {
+            bench.iter(|| carry(&changed, &before));
+        });
+        if size <= 10_000 {
+            group.bench_with_input(BenchmarkId::new("regex_every_line", size), &size, |bench, _| {
+                bench.iter(|| carry(&pattern(), &before));
+            });
+        }
+    }
+    group.finish();
+}
+
+fn gates(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("gates");
+    group.sample_size(20);
+    for size in &SIZES[..3] {
+        let text = text(*size);
+        let before = buffer(&text);
+        let edit = lines(*size);
+        let planned = plan(&edit, &before, 1 << 30).unwrap();
+        let after = before.apply(&planned.plan).unwrap();
+        let map = planned.plan.line_map(&before, &after);
+        let policy = Policy::embedded();
+        group.throughput(Throughput::Bytes(text.len() as u64));
+        for path in ["a.py", "a.toml", "a.go"] {
+            let language = language_of(path, None);
+            let rules = policy.rules_for(language);
+            group.bench_with_input(BenchmarkId::new(path, size), size, |bench, _| {
+                let draft =
+                    Draft { path, language, before: Some(&before), after: &after, map: &map, beside: &|_| true };
+                bench.iter(|| judge(&draft, &rules, &Watch::idle()));
+            });
+        }
+    }
+    group.finish();
+}
+
+criterion_group!(benches, pure, gates);
+criterion_main!(benches);

@@ -1,0 +1,146 @@
+//! What an edit costs over standard input and output, beside the plain write of the same bytes in the same run.
+//!
+//!     cargo bench --bench stdio            1,000, 10,000 and 100,000 lines
+//!     cargo bench --bench stdio -- --long  1,000,000 lines too
+//!
+//! Each size alternates one edit through the server and one plain read, write, fsync and rename of the same bytes, so
+//! that a change of the machine's mood meets both. Processor time is that of the server's process.
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark stops at the first trouble and prints")]
+
+#[path = "../tests/suite/wire.rs"]
+#[expect(dead_code, reason = "the tests use more of the client than this does")]
+mod wire;
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use wire::Server;
+
+/// Pairs of one edit and one plain write for each size.
+const ROUNDS: usize = 100;
+
+/// Server starts that are timed.
+const STARTS: usize = 20;
+
+struct Measured {
+    lines: usize,
+    bytes: usize,
+    edit: Duration,
+    plain: Duration,
+    ratio: f64,
+    processor: Duration,
+    peak: u64,
+}
+
+fn main() {
+    let long = std::env::args().any(|argument| argument == "--long");
+    let sizes: &[usize] = if long { &[1_000, 10_000, 100_000, 1_000_000] } else { &[1_000, 10_000, 100_000] };
+    println!("start-up, median of {STARTS}: {:.1} ms", start_up().as_secs_f64() * 1e3);
+    println!();
+    println!("| lines | file | edit over stdio | plain write | ratio | own CPU per edit | peak memory | of 6 x file + 32 MiB |");
+    println!("|---|---|---|---|---|---|---|---|");
+    for &lines in sizes {
+        let seen = measure(lines);
+        let allowed = 6 * seen.bytes as u64 + (32 << 20);
+        println!(
+            "| {} | {} KB | {:.2} ms | {:.2} ms | {:.2} | {:.2} ms | {:.1} MiB | {:.0} % |",
+            seen.lines,
+            seen.bytes / 1000,
+            seen.edit.as_secs_f64() * 1e3,
+            seen.plain.as_secs_f64() * 1e3,
+            seen.ratio,
+            seen.processor.as_secs_f64() * 1e3,
+            seen.peak as f64 / f64::from(1 << 20),
+            seen.peak as f64 / allowed as f64 * 100.0,
+        );
+    }
+}
+
+fn start_up() -> Duration {
+    let root = tempfile::tempdir().unwrap();
+    let once = || {
+        let begun = Instant::now();
+        let server = Server::start(root.path(), &[]);
+        let started = begun.elapsed();
+        drop(server);
+        started
+    };
+    median((0..STARTS).map(|_| once()).collect())
+}
+
+fn measure(lines: usize) -> Measured {
+    let root = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    fs::write(root.path().join("quality.yaml"), "quality_gates: {}\nlimits: { file: 100MiB }\n").unwrap();
+    let text: String = (0..lines).map(|line| format!("value_{line:07} = compute({line:07}, scale)\n")).collect();
+    let (ours, theirs) = (root.path().join("ours.txt"), root.path().join("theirs.txt"));
+    fs::write(&ours, &text).unwrap();
+    fs::write(&theirs, &text).unwrap();
+    let mut server = Server::start(root.path(), &[]);
+    let middle = lines / 2;
+    let mut edits = Vec::new();
+    let mut plains = Vec::new();
+    let before = processor_time(server.id());
+    for round in 0..ROUNDS {
+        let (old, new) = (name(middle, round), name(middle, round + 1));
+        let begun = Instant::now();
+        let answer = server.call("safe_edit_file", &json!({"path": "ours.txt", "search": old, "replace": new}));
+        edits.push(begun.elapsed());
+        assert_eq!(answer.status(), "written", "{}", answer.text);
+        let begun = Instant::now();
+        plain_write(&theirs);
+        plains.push(begun.elapsed());
+    }
+    let processor = (processor_time(server.id()) - before) / u32::try_from(ROUNDS).unwrap();
+    let peak = peak_memory(server.id());
+    let ratios = edits.iter().zip(&plains).map(|(ours, theirs)| ours.as_secs_f64() / theirs.as_secs_f64());
+    let mut ratios: Vec<f64> = ratios.collect();
+    ratios.sort_by(f64::total_cmp);
+    Measured {
+        lines,
+        bytes: text.len(),
+        ratio: ratios[ratios.len() / 2],
+        edit: median(edits),
+        plain: median(plains),
+        processor,
+        peak,
+    }
+}
+
+/// The name that line `line` has after `round` edits; the first is the one that the file was made with.
+fn name(line: usize, round: usize) -> String {
+    if round == 0 { format!("value_{line:07} =") } else { format!("value_{line:07}_{round} =") }
+}
+
+fn plain_write(path: &Path) {
+    let bytes = fs::read(path).unwrap();
+    let staged = path.with_extension("staged");
+    let mut file = fs::File::create_new(&staged).unwrap();
+    file.write_all(&bytes).unwrap();
+    file.sync_all().unwrap();
+    drop(file);
+    fs::rename(&staged, path).unwrap();
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+/// User and system time of a process, read from /proc in ticks of 10 ms.
+fn processor_time(process: u32) -> Duration {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
+    let fields: Vec<&str> = stat.rsplit(") ").next().unwrap().split(' ').collect();
+    let ticks: u64 = fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap();
+    Duration::from_millis(ticks * 10)
+}
+
+/// The most memory that a process has had, in bytes.
+fn peak_memory(process: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    let kib: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
+    kib * 1024
+}

@@ -1,0 +1,53 @@
+//! Mode `insert_lines`: new text before lines, all numbered as before the edit.
+
+use crate::edit::{Insertion, Planned, expect};
+use crate::error::{Code, Error};
+use crate::text::{Buffer, Change};
+
+/// Plans insertions; several before one line keep the order of the request.
+///
+/// Errors: `RANGE_OUT_OF_BOUNDS`, `EDIT_CONFLICT` where `expect` does not hold.
+pub fn plan(insertions: &[Insertion], buffer: &Buffer) -> Result<Planned, Error> {
+    let mut notes = Vec::new();
+    let mut changes = Vec::with_capacity(insertions.len());
+    let mut unended = !buffer.view().is_empty() && !buffer.view().ends_with('\n');
+    for (index, insertion) in insertions.iter().enumerate() {
+        check_bounds(index, insertion, buffer)?;
+        check_expect(index, insertion, buffer)?;
+        let appending = insertion.at_line > buffer.lines().count();
+        let mut text = insertion.content.replace("\r\n", "\n");
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+        if appending && unended {
+            unended = false;
+            text.insert(0, '\n');
+            notes.push("the last line had no line end; one was added before the appended text".to_owned());
+        }
+        let at = offset(insertion.at_line, buffer);
+        changes.push(Change { span: at..at, text });
+    }
+    Ok(Planned::new(buffer.plan(changes)?, notes))
+}
+
+fn check_bounds(index: usize, insertion: &Insertion, buffer: &Buffer) -> Result<(), Error> {
+    let last = buffer.lines().count() + 1;
+    if insertion.at_line <= last {
+        return Ok(());
+    }
+    Err(Error::new(
+        Code::RangeOutOfBounds,
+        format!("Line {} is out of bounds (at_line may be 1-{last})", insertion.at_line),
+    )
+    .field(format!("insert_lines[{index}].at_line")))
+}
+
+fn check_expect(index: usize, insertion: &Insertion, buffer: &Buffer) -> Result<(), Error> {
+    let last = insertion.at_line.min(buffer.lines().count());
+    let field = || format!("insert_lines[{index}].expect");
+    expect::check(insertion.expect.as_deref(), buffer, (insertion.at_line, last), field)
+}
+
+fn offset(line: usize, buffer: &Buffer) -> usize {
+    if line > buffer.lines().count() { buffer.view().len() } else { buffer.lines().span(line).start }
+}

@@ -1,0 +1,76 @@
+//! Mode `line_edits`: new text for ranges of lines, all numbered as before the edit.
+
+use crate::edit::{LineEdit, Planned, expect};
+use crate::error::{Code, Error};
+use crate::text::{Buffer, Change};
+
+/// Plans the replacement of ranges of lines, in whatever order they are listed.
+///
+/// Errors: `RANGE_OUT_OF_BOUNDS`, `RANGE_OVERLAP`, `EDIT_CONFLICT` where `expect` does not hold.
+pub fn plan(edits: &[LineEdit], buffer: &Buffer) -> Result<Planned, Error> {
+    let mut changes = Vec::with_capacity(edits.len());
+    let mut notes = Vec::new();
+    for (index, edit) in edits.iter().enumerate() {
+        check_bounds(index, edit, buffer)?;
+    }
+    check_overlap(edits)?;
+    for (index, edit) in edits.iter().enumerate() {
+        let field = || format!("line_edits[{index}].expect");
+        expect::check(edit.expect.as_deref(), buffer, (edit.start_line, edit.end_line), field)?;
+        changes.push(change(index, edit, buffer, &mut notes));
+    }
+    Ok(Planned::new(buffer.plan(changes)?, notes))
+}
+
+fn check_bounds(index: usize, edit: &LineEdit, buffer: &Buffer) -> Result<(), Error> {
+    let count = buffer.lines().count();
+    let (line, field) = if edit.start_line > count {
+        (edit.start_line, "start_line")
+    } else {
+        (edit.end_line, "end_line")
+    };
+    if line <= count {
+        return Ok(());
+    }
+    Err(Error::new(Code::RangeOutOfBounds, format!("Line {line} is out of bounds (file has {count} lines)"))
+        .field(format!("line_edits[{index}].{field}")))
+}
+
+fn check_overlap(edits: &[LineEdit]) -> Result<(), Error> {
+    let mut ranges: Vec<(usize, usize)> = edits.iter().map(|edit| (edit.start_line, edit.end_line)).collect();
+    ranges.sort_unstable();
+    let mut neighbours = ranges.iter().zip(ranges.iter().skip(1));
+    match neighbours.find(|((_, end), (start, _))| start <= end) {
+        None => Ok(()),
+        Some(((a, b), (c, d))) => Err(Error::new(
+            Code::RangeOverlap,
+            format!("Overlapping edits detected: lines {a}-{b} and {c}-{d}"),
+        )
+        .field("line_edits")),
+    }
+}
+
+/// The change of one range. Its final line end is that of the file: added where a line follows, and at the end of
+/// the file there or not there as it was.
+fn change(index: usize, edit: &LineEdit, buffer: &Buffer, notes: &mut Vec<String>) -> Change {
+    let (lines, view) = (buffer.lines(), buffer.view());
+    let span = lines.block(edit.start_line, edit.end_line);
+    let mut text = edit.new_content.replace("\r\n", "\n");
+    let line_follows = edit.end_line < lines.count();
+    let ended = line_follows || view.ends_with('\n');
+    if text.is_empty() || text.ends_with('\n') == ended {
+        return Change { span, text };
+    }
+    if ended {
+        text.push('\n');
+        if line_follows {
+            notes.push(format!("line_edits[{index}].new_content had no final line end; one was added"));
+        }
+    } else {
+        text.pop();
+        notes.push(format!(
+            "line_edits[{index}].new_content ends in a line end; the file does not, and was kept so"
+        ));
+    }
+    Change { span, text }
+}

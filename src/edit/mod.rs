@@ -1,0 +1,162 @@
+//! The four modes: how each kind of edit becomes a [`Plan`] for one text.
+//!
+//! Invariant: planning changes nothing and looks at nothing but the request and the buffer. The exclusivity of the
+//! modes is the enum [`Edit`].
+#![deny(clippy::disallowed_methods)]
+
+mod content;
+mod expect;
+mod insert_lines;
+mod line_edits;
+mod search_replace;
+
+pub mod pattern;
+
+use std::num::NonZeroUsize;
+
+use crate::error::{Error, Place};
+use crate::text::{Buffer, Plan};
+use pattern::Flags;
+
+/// An edit in exactly one of the four modes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Edit {
+    /// The whole new text of the file, written as given.
+    Content(String),
+    /// New text for ranges of lines; all numbers are those before the edit.
+    Lines(Vec<LineEdit>),
+    /// New text before lines; all numbers are those before the edit.
+    Insert(Vec<Insertion>),
+    /// New text for what a search finds.
+    Search(Search),
+}
+
+/// New text for a range of lines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineEdit {
+    /// First line of the range, from 1.
+    pub start_line: usize,
+    /// Last line of the range, inclusive, not before `start_line`.
+    pub end_line: usize,
+    /// The new text; empty deletes the lines.
+    pub new_content: String,
+    /// The text that the caller believes is there; its first line is enough, trailing blanks do not count.
+    pub expect: Option<String>,
+}
+
+/// New text before a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Insertion {
+    /// The line before which the text goes, from 1 to one past the last line.
+    pub at_line: usize,
+    /// The text; a missing line end is added.
+    pub content: String,
+    /// The text that the caller believes stands at that line.
+    pub expect: Option<String>,
+}
+
+/// New text for what a search finds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Search {
+    /// What to look for.
+    pub needle: Needle,
+    /// What is to stand in its place; a template when the needle is a pattern.
+    pub replace: String,
+    /// The greatest number of replacements; all when absent.
+    pub count: Option<NonZeroUsize>,
+    /// The lines in which to look; the whole text when absent.
+    pub lines: Option<LineWindow>,
+}
+
+/// What a search looks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Needle {
+    /// This very text, found on the LF view.
+    Literal(String),
+    /// A pattern in the syntax of Python's `re`.
+    Regex {
+        /// The pattern.
+        pattern: String,
+        /// Its flags.
+        flags: Flags,
+    },
+}
+
+/// A window of lines, inclusive at both ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LineWindow {
+    /// First line, from 1.
+    pub start: usize,
+    /// Last line, not before `start`.
+    pub end: usize,
+}
+
+/// A plan and what there is to say about how it came about.
+#[derive(Debug)]
+pub struct Planned {
+    /// The byte splices that carry the edit out.
+    pub plan: Plan,
+    /// What the caller should know, such as a line end that was added.
+    pub notes: Vec<String>,
+    /// What could not be done but does not stop the call.
+    pub warnings: Vec<String>,
+    /// How many matches were replaced; only a search has this.
+    pub replacements: Option<usize>,
+    /// Where the search matched, at most [`search_replace::PLACES`] of them.
+    pub places: Vec<Place>,
+}
+
+impl Planned {
+    fn new(plan: Plan, mut notes: Vec<String>) -> Planned {
+        notes.extend_from_slice(plan.notes());
+        Planned { plan, notes, warnings: Vec::new(), replacements: None, places: Vec::new() }
+    }
+
+    /// The plan of a search that found nothing, where that is no more than a warning.
+    ///
+    /// Errors: `INTERNAL`, should an empty plan be refused.
+    pub fn nothing(buffer: &Buffer, warning: String) -> Result<Planned, Error> {
+        let planned = Planned::new(buffer.plan(Vec::new())?, Vec::new());
+        Ok(Planned { warnings: vec![warning], replacements: Some(0), ..planned })
+    }
+}
+
+impl Edit {
+    /// Whether the edit needs no file to be there.
+    pub const fn creates(&self) -> bool {
+        match self {
+            Edit::Content(_) => true,
+            Edit::Lines(_) | Edit::Insert(_) | Edit::Search(_) => false,
+        }
+    }
+
+    /// The mode's name as callers know it.
+    pub const fn mode(&self) -> &'static str {
+        match self {
+            Edit::Content(_) => "content",
+            Edit::Lines(_) => "line_edits",
+            Edit::Insert(_) => "insert_lines",
+            Edit::Search(_) => "search/replace",
+        }
+    }
+}
+
+/// Plans an edit for a text.
+///
+/// `limit` is the most bytes that the result may have: a search that would write more than that is not built in
+/// memory first. Errors: what each mode refuses, and `NOT_ENCODABLE` where the file's encoding cannot hold the new
+/// text. All parts of the edit are planned or none is.
+pub fn plan(edit: &Edit, buffer: &Buffer, limit: u64) -> Result<Planned, Error> {
+    match edit {
+        Edit::Content(content) => content::plan(content, buffer),
+        Edit::Lines(edits) => line_edits::plan(edits, buffer),
+        Edit::Insert(insertions) => insert_lines::plan(insertions, buffer),
+        Edit::Search(search) => search_replace::plan(search, buffer, limit),
+    }
+}
+
+/// The place of a line, for a report: its number and at most 60 characters of it.
+fn place(buffer: &Buffer, line: usize) -> Place {
+    let preview = buffer.lines().text(line).trim().chars().take(60).collect();
+    Place { line, preview, symbol: None }
+}

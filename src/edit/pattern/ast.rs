@@ -1,0 +1,140 @@
+//! What a pattern says, in the shape that Python's own parser gives it.
+//!
+//! Python factors alternatives and unpacks groups while it reads, and some of its results depend on that; the tree
+//! here is the one that it would build.
+//!
+//! Invariant: a tree is at most as deep as the parser's limit allows.
+
+use super::flags::Flags;
+
+/// A row of nodes that match one after the other.
+pub(super) type Row = Vec<Node>;
+
+/// The largest count of a repetition: no limit.
+pub(super) const ENDLESS: u32 = u32::MAX;
+
+/// The width that stands for "without limit".
+pub(super) const WIDEST: u128 = 1 << 64;
+
+/// One piece of a pattern.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Node {
+    /// One character; a number, because a pattern can name a lone surrogate.
+    Literal(u32),
+    /// Any character but one.
+    NotLiteral(u32),
+    /// `.`
+    Any,
+    /// `[...]` or one of the classes.
+    In(Set),
+    /// A place, not a character.
+    At(At),
+    /// `a|b`
+    Branch(Vec<Row>),
+    /// `(...)`, `(?:...)` and `(?i:...)`.
+    Group { capture: Option<usize>, add: Flags, remove: Flags, body: Row },
+    /// `*`, `+`, `?`, `{m,n}`
+    Repeat { pace: Pace, min: u32, max: u32, body: Row },
+    /// `(?>...)`
+    Atomic(Row),
+    /// `(?=...)`, `(?!...)`, `(?<=...)`, `(?<!...)`
+    Look { side: Side, wanted: Wanted, body: Row },
+    /// `\1`, `(?P=name)`
+    Reference(usize),
+    /// `(?(1)yes|no)`
+    Condition { group: usize, yes: Row, no: Option<Row> },
+}
+
+/// A set of characters as it is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Set {
+    pub(super) negated: bool,
+    pub(super) items: Vec<Item>,
+}
+
+/// One member of a written set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Item {
+    Literal(u32),
+    Range(u32, u32),
+    Category(Category, Wanted),
+}
+
+/// The classes that have a letter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Category {
+    Digit,
+    Space,
+    Word,
+}
+
+/// Whether a class or a look-around is to hold or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wanted {
+    Yes,
+    No,
+}
+
+/// Which way a look-around looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    Ahead,
+    Behind,
+}
+
+/// A place in the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum At {
+    /// `^`
+    Beginning,
+    /// `\A`
+    TextStart,
+    /// `$`
+    End,
+    /// `\Z`
+    TextEnd,
+    /// `\b` or `\B`
+    Boundary(Wanted),
+}
+
+/// In which order a repetition tries its counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pace {
+    Greedy,
+    Lazy,
+    Possessive,
+}
+
+/// Least and greatest number of characters that a piece can match.
+pub(super) type Width = (u128, u128);
+
+/// The width of a row as Python reckons it, from the widths of the groups closed so far.
+pub(super) fn width(row: &[Node], groups: &[Option<Width>]) -> Width {
+    let mut total = (0, 0);
+    for node in row {
+        let (least, most) = node_width(node, groups);
+        total = (total.0 + least, if most == WIDEST { WIDEST } else { total.1 + most });
+    }
+    (total.0.min(WIDEST), total.1.min(WIDEST))
+}
+
+fn node_width(node: &Node, groups: &[Option<Width>]) -> Width {
+    match node {
+        Node::Literal(_) | Node::NotLiteral(_) | Node::Any | Node::In(_) => (1, 1),
+        Node::At(_) | Node::Look { .. } => (0, 0),
+        Node::Atomic(body) | Node::Group { body, .. } => width(body, groups),
+        Node::Reference(group) => groups.get(*group).copied().flatten().unwrap_or((0, WIDEST)),
+        Node::Branch(rows) => rows.iter().map(|row| width(row, groups)).reduce(wider).unwrap_or((0, 0)),
+        Node::Condition { yes, no: Some(no), .. } => wider(width(yes, groups), width(no, groups)),
+        Node::Condition { yes, no: None, .. } => (0, width(yes, groups).1),
+        Node::Repeat { min, max, body, .. } => {
+            let (least, most) = width(body, groups);
+            let endless = *max == ENDLESS && most > 0;
+            (least * u128::from(*min), if endless { WIDEST } else { (most * u128::from(*max)).min(WIDEST) })
+        }
+    }
+}
+
+fn wider(one: Width, other: Width) -> Width {
+    (one.0.min(other.0), one.1.max(other.1))
+}

@@ -1,0 +1,265 @@
+//! Which characters one piece of a pattern matches, case included, exactly as CPython reckons it.
+//!
+//! CPython lowers the character of the text and compares it with a set that it lowered when it compiled; some of its
+//! answers are surprising (a set does not find the upper case of a character beyond the first plane by name) and are
+//! kept. Done once here, so that the engines only ask whether a character is in a set.
+//!
+//! Invariant: the tables are those of Unicode 14.
+
+use std::sync::LazyLock;
+
+use super::ast::{Item, Node, Set, Wanted};
+use super::charset::{CharSet, LAST, Scope, members, range};
+use super::flags::Flags;
+
+/// The last character of the first plane.
+const PLANE: u32 = 0xFFFF;
+
+/// What a piece that takes exactly one character accepts.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Unit {
+    /// One code point.
+    Char(u32),
+    /// Any of a set.
+    Set(CharSet),
+}
+
+impl Unit {
+    #[inline]
+    pub(super) fn accepts(&self, char: u32) -> bool {
+        match self {
+            Unit::Char(wanted) => *wanted == char,
+            Unit::Set(set) => set.contains(char),
+        }
+    }
+
+    /// The unit as a set.
+    pub(super) fn to_set(&self) -> CharSet {
+        match self {
+            Unit::Char(char) => CharSet::new(vec![(*char, *char)]),
+            Unit::Set(set) => set.clone(),
+        }
+    }
+}
+
+/// How two characters of the text are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fold {
+    Exact,
+    Ascii,
+    Unicode,
+}
+
+impl Fold {
+    pub(super) fn of(flags: Flags) -> Fold {
+        match (flags.has(Flags::IGNORECASE), scope(flags)) {
+            (false, _) => Fold::Exact,
+            (true, Scope::Ascii) => Fold::Ascii,
+            (true, Scope::Unicode) => Fold::Unicode,
+        }
+    }
+
+    pub(super) fn lower(self, char: u32) -> u32 {
+        match self {
+            Fold::Exact => char,
+            Fold::Ascii if (65..=90).contains(&char) => char + 32,
+            Fold::Ascii => char,
+            Fold::Unicode => mapped(&LOWER, char),
+        }
+    }
+
+    fn is_cased(self, from: u32, to: u32) -> bool {
+        match self {
+            Fold::Exact => false,
+            Fold::Ascii => (from <= 90 && to >= 65) || (from <= 122 && to >= 97),
+            Fold::Unicode => CASED.meets(from, to),
+        }
+    }
+
+    /// The characters whose lower case is another one, with it.
+    fn pairs(self) -> &'static [(u32, u32)] {
+        match self {
+            Fold::Exact => &[],
+            Fold::Ascii => &ASCII_LOWER,
+            Fold::Unicode => &LOWER,
+        }
+    }
+
+    /// The characters that are their own lower case.
+    fn unmoved(self) -> &'static CharSet {
+        match self {
+            Fold::Exact => &ALL,
+            Fold::Ascii => &ASCII_UNMOVED,
+            Fold::Unicode => &UNMOVED,
+        }
+    }
+
+    /// The lowered characters that CPython takes for equal to a lowered one.
+    fn alike(self, lowered: u32) -> &'static [u32] {
+        match (self, ALIKE.binary_search_by_key(&lowered, |(char, _)| *char)) {
+            (Fold::Unicode, Ok(at)) => ALIKE.get(at).map_or(&[], |(_, others)| others.as_slice()),
+            (Fold::Unicode, Err(_)) | (Fold::Exact | Fold::Ascii, _) => &[],
+        }
+    }
+}
+
+/// The scope of the classes under some flags.
+pub(super) fn scope(flags: Flags) -> Scope {
+    if flags.has(Flags::ASCII) { Scope::Ascii } else { Scope::Unicode }
+}
+
+/// What a node accepts, when it is one that takes exactly one character.
+pub(super) fn unit(node: &Node, flags: Flags) -> Option<Unit> {
+    match node {
+        Node::Literal(char) => Some(literal(*char, Fold::of(flags))),
+        Node::NotLiteral(char) => Some(Unit::Set(literal(*char, Fold::of(flags)).to_set().complement())),
+        Node::Any if flags.has(Flags::DOTALL) => Some(Unit::Set(CharSet::new(vec![(0, LAST)]))),
+        Node::Any => Some(Unit::Set(Unit::Char(10).to_set().complement())),
+        Node::In(set) => Some(Unit::Set(written(set, flags))),
+        Node::At(_) | Node::Branch(_) | Node::Group { .. } | Node::Repeat { .. } => None,
+        Node::Atomic(_) | Node::Look { .. } | Node::Reference(_) | Node::Condition { .. } => None,
+    }
+}
+
+fn literal(char: u32, fold: Fold) -> Unit {
+    if !fold.is_cased(char, char) {
+        return Unit::Char(char);
+    }
+    let lowered = fold.lower(char);
+    let mut all = vec![(lowered, lowered)];
+    all.extend(fold.alike(lowered).iter().map(|other| (*other, *other)));
+    Unit::Set(raised(&CharSet::new(all), fold))
+}
+
+/// The characters whose lower case is in a set.
+fn raised(set: &CharSet, fold: Fold) -> CharSet {
+    let mut ranges = set.common(fold.unmoved());
+    let found = fold.pairs().iter().filter(|(_, lower)| set.contains(*lower));
+    ranges.extend(found.map(|(upper, _)| (*upper, *upper)));
+    CharSet::new(ranges)
+}
+
+fn written(set: &Set, flags: Flags) -> CharSet {
+    let (fold, scope) = (Fold::of(flags), scope(flags));
+    let cased = set.items.iter().any(|item| match item {
+        Item::Literal(char) => fold != Fold::Exact && (*char > PLANE || fold.is_cased(*char, *char)),
+        Item::Range(from, to) => fold != Fold::Exact && (*to > PLANE || fold.is_cased(*from, *to)),
+        Item::Category(..) => false,
+    });
+    let mut ranges = Vec::new();
+    for item in &set.items {
+        match item {
+            Item::Category(category, Wanted::Yes) => {
+                ranges.extend_from_slice(members(*category, scope).ranges())
+            }
+            Item::Category(category, Wanted::No) => {
+                ranges.extend_from_slice(members(*category, scope).complement().ranges());
+            }
+            Item::Literal(char) if cased => lowered(*char, *char, fold, &mut ranges),
+            Item::Range(from, to) if cased => lowered(*from, *to, fold, &mut ranges),
+            Item::Literal(char) => ranges.push((*char, *char)),
+            Item::Range(from, to) => ranges.push((*from, *to)),
+        }
+    }
+    let mut all = CharSet::new(ranges);
+    if set.negated {
+        all = all.complement();
+    }
+    if cased { raised(&all, fold) } else { all }
+}
+
+/// Adds a range as CPython lowers it: by table in the first plane, as it stands beyond it.
+fn lowered(from: u32, to: u32, fold: Fold, ranges: &mut Vec<(u32, u32)>) {
+    let within = to.min(PLANE);
+    if from <= within {
+        let mut low = CharSet::new(vec![(from, within)]).common(fold.unmoved());
+        let found = fold.pairs().iter().filter(|(upper, _)| (from..=within).contains(upper));
+        low.extend(found.map(|(_, lower)| (*lower, *lower)));
+        let low = CharSet::new(low);
+        let alike = ALIKE.iter().filter(|(char, _)| fold == Fold::Unicode && low.contains(*char));
+        ranges.extend(alike.flat_map(|(_, others)| others.iter().map(|other| (*other, *other))));
+        ranges.extend_from_slice(low.ranges());
+    }
+    if to > PLANE {
+        ranges.push((from, to));
+        if from != to {
+            let found = UPPER.iter().filter(|(_, upper)| (from..=to).contains(upper));
+            ranges.extend(found.map(|(lower, _)| (*lower, *lower)));
+        }
+    }
+}
+
+static LOWER: LazyLock<Vec<(u32, u32)>> = LazyLock::new(|| read_pairs(include_str!("tables/lower.txt")));
+static UPPER: LazyLock<Vec<(u32, u32)>> = LazyLock::new(|| read_pairs(include_str!("tables/upper.txt")));
+static ASCII_LOWER: LazyLock<Vec<(u32, u32)>> =
+    LazyLock::new(|| (65..=90).map(|char| (char, char + 32)).collect());
+static ALL: LazyLock<CharSet> = LazyLock::new(|| CharSet::new(vec![(0, LAST)]));
+static UNMOVED: LazyLock<CharSet> = LazyLock::new(|| without_sources(&LOWER));
+static ASCII_UNMOVED: LazyLock<CharSet> = LazyLock::new(|| without_sources(&ASCII_LOWER));
+static ALIKE: LazyLock<Vec<(u32, Vec<u32>)>> = LazyLock::new(|| {
+    let table = include_str!("tables/alike.txt");
+    table.split_whitespace().filter_map(alike_entry).collect()
+});
+static CASED: LazyLock<CharSet> = LazyLock::new(|| {
+    let all = LOWER.iter().chain(UPPER.iter()).map(|(char, _)| (*char, *char));
+    CharSet::new(all.collect())
+});
+
+fn mapped(table: &[(u32, u32)], char: u32) -> u32 {
+    let found = table.binary_search_by_key(&char, |(from, _)| *from).ok();
+    found.and_then(|at| table.get(at)).map_or(char, |(_, to)| *to)
+}
+
+fn without_sources(pairs: &[(u32, u32)]) -> CharSet {
+    CharSet::new(pairs.iter().map(|(upper, _)| (*upper, *upper)).collect()).complement()
+}
+
+/// Reads `first-last/step:target` runs, in hexadecimal.
+fn read_pairs(table: &str) -> Vec<(u32, u32)> {
+    let runs = table.split_whitespace().filter_map(|run| {
+        let (span, target) = run.split_once(':')?;
+        let (span, step) = span.split_once('/')?;
+        let (first, last) = range(span)?;
+        Some((first, last, step.parse::<usize>().ok()?, u32::from_str_radix(target, 16).ok()?))
+    });
+    let mut pairs = Vec::new();
+    for (first, last, step, target) in runs {
+        pairs.extend((first..=last).step_by(step.max(1)).map(|char| (char, target + (char - first))));
+    }
+    pairs.sort_unstable();
+    pairs
+}
+
+fn alike_entry(entry: &str) -> Option<(u32, Vec<u32>)> {
+    let (char, others) = entry.split_once(':')?;
+    let others = others.split(',').filter_map(|other| u32::from_str_radix(other, 16).ok());
+    Some((u32::from_str_radix(char, 16).ok()?, others.collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn accepted(char: char, flags: Flags) -> Vec<char> {
+        let set = unit(&Node::Literal(u32::from(char)), flags).unwrap().to_set();
+        set.ranges().iter().flat_map(|(from, to)| *from..=*to).filter_map(char::from_u32).collect()
+    }
+
+    #[test]
+    fn case_is_pythons() {
+        assert_eq!(accepted('k', Flags::IGNORECASE), ['K', 'k', '\u{212A}']);
+        assert_eq!(accepted('s', Flags::IGNORECASE), ['S', 's', 'ſ']);
+        assert_eq!(accepted('I', Flags::IGNORECASE), ['I', 'i', 'İ', 'ı']);
+        assert_eq!(accepted('s', Flags::IGNORECASE.with(Flags::ASCII)), ['S', 's']);
+        assert_eq!(accepted('ß', Flags::IGNORECASE), ['ß', 'ẞ']);
+        assert_eq!(accepted('1', Flags::IGNORECASE), ['1']);
+    }
+
+    #[test]
+    fn tables_are_whole() {
+        assert_eq!(LOWER.len(), 1433, "every character that has another lower case");
+        assert!(LOWER.is_sorted() && UPPER.is_sorted() && ALIKE.len() == 50);
+        assert_eq!(mapped(&LOWER, 0x130), 0x69);
+        assert_eq!(mapped(&UPPER, 0xDF), 0x53);
+    }
+}

@@ -1,0 +1,248 @@
+//! Reads what a parenthesis opens.
+//!
+//! Invariant: a group is open, that is without width, until its closing parenthesis has been read.
+
+use super::ast::{Node, Row, Side, Wanted, width};
+use super::flags::Flags;
+use super::names::{Name, quoted, read};
+use super::parse::{Parser, Spacing, Start};
+use super::source::Token;
+use crate::error::Error;
+
+/// What a group does besides holding its contents together.
+enum Kind {
+    Capture(Option<String>),
+    Plain(Flags, Flags),
+    Atomic,
+}
+
+impl Parser {
+    /// Reads a group; its opening parenthesis has been taken. Gives the spacing of what follows.
+    pub(super) fn group(&mut self, spacing: Spacing, place: Start, row: &mut Row) -> Result<Spacing, Error> {
+        let start = self.source.tell() - 1;
+        if !self.source.eat('?')? {
+            self.contents(Kind::Capture(None), spacing, start, row)?;
+            return Ok(spacing);
+        }
+        let none = Flags::default();
+        let sign = self.sign("unexpected end of pattern")?;
+        match sign {
+            Token::Plain('P') => self.python_extension(spacing, start, row)?,
+            Token::Plain(':') => self.contents(Kind::Plain(none, none), spacing, start, row)?,
+            Token::Plain('>') => self.contents(Kind::Atomic, spacing, start, row)?,
+            Token::Plain('#') => self.comment(start)?,
+            Token::Plain('=' | '!') => self.look(Side::Ahead, sign, spacing, start, row)?,
+            Token::Plain('<') => {
+                let sign = self.sign("unexpected end of pattern")?;
+                if !matches!(sign, Token::Plain('=' | '!')) {
+                    let message = format!("unknown extension ?<{}", sign.text());
+                    return Err(self.source.error(&message, sign.len() + 2));
+                }
+                self.look(Side::Behind, sign, spacing, start, row)?;
+            }
+            Token::Plain('(') => self.condition(spacing, start, row)?,
+            Token::Plain(letter) if letter == '-' || is_flag(letter) => {
+                return self.flag_group(letter, spacing, place, start, row);
+            }
+            Token::Plain(_) | Token::Escaped(_) => {
+                let message = format!("unknown extension ?{}", sign.text());
+                return Err(self.source.error(&message, sign.len() + 1));
+            }
+        }
+        Ok(spacing)
+    }
+
+    /// Reads up to the closing parenthesis.
+    fn contents(&mut self, kind: Kind, spacing: Spacing, start: usize, row: &mut Row) -> Result<(), Error> {
+        let capture = match &kind {
+            Kind::Capture(name) => Some(self.open(name.as_deref())?),
+            Kind::Plain(..) | Kind::Atomic => None,
+        };
+        let inner = match &kind {
+            Kind::Plain(_, remove) if remove.has(Flags::VERBOSE) => Spacing::Kept,
+            Kind::Plain(add, _) if add.has(Flags::VERBOSE) => Spacing::Skipped,
+            Kind::Plain(..) | Kind::Capture(_) | Kind::Atomic => spacing,
+        };
+        let body = self.alternatives(inner)?;
+        self.close(start)?;
+        if let Some(group) = capture {
+            let measured = width(&body, &self.widths);
+            if let Some(slot) = self.widths.get_mut(group) {
+                *slot = Some(measured);
+            }
+        }
+        let none = Flags::default();
+        row.push(match kind {
+            Kind::Capture(_) => Node::Group { capture, add: none, remove: none, body },
+            Kind::Plain(add, remove) => Node::Group { capture: None, add, remove, body },
+            Kind::Atomic => Node::Atomic(body),
+        });
+        Ok(())
+    }
+
+    fn close(&mut self, start: usize) -> Result<(), Error> {
+        if self.source.eat(')')? {
+            return Ok(());
+        }
+        let offset = self.source.tell() - start;
+        Err(self.source.error("missing ), unterminated subpattern", offset))
+    }
+
+    /// Gives the next group its number.
+    fn open(&mut self, name: Option<&str>) -> Result<usize, Error> {
+        let group = self.widths.len();
+        self.widths.push(None);
+        let Some(name) = name else { return Ok(group) };
+        if let Some((_, taken)) = self.names.iter().find(|(known, _)| known == name) {
+            let name_text = quoted(name);
+            let message =
+                format!("redefinition of group name {name_text} as group {group}; was group {taken}");
+            return Err(self.source.error(&message, name.chars().count() + 1));
+        }
+        self.names.push((name.to_owned(), group));
+        Ok(group)
+    }
+
+    fn python_extension(&mut self, spacing: Spacing, start: usize, row: &mut Row) -> Result<(), Error> {
+        if self.source.eat('<')? {
+            let name = self.source.until('>', "group name")?;
+            self.check_name(&name)?;
+            return self.contents(Kind::Capture(Some(name)), spacing, start, row);
+        }
+        if self.source.eat('=')? {
+            let name = self.source.until(')', "group name")?;
+            self.check_name(&name)?;
+            let group = self.group_named(&name)?;
+            if !self.is_closed(group) {
+                return Err(self.source.error("cannot refer to an open group", name.chars().count() + 1));
+            }
+            self.outside_look_behind(group)?;
+            row.push(Node::Reference(group));
+            return Ok(());
+        }
+        let sign = self.sign("unexpected end of pattern")?;
+        Err(self.source.error(&format!("unknown extension ?P{}", sign.text()), sign.len() + 2))
+    }
+
+    fn check_name(&self, name: &str) -> Result<(), Error> {
+        match read(name) {
+            Name::Word => Ok(()),
+            Name::Foreign if !name.is_ascii() => {
+                Err(self.source.unsupported("a group name that is not ASCII"))
+            }
+            Name::Number(_) | Name::Bad | Name::Foreign => Err(self.bad_name(name)),
+        }
+    }
+
+    fn bad_name(&self, name: &str) -> Error {
+        let message = format!("bad character in group name {}", quoted(name));
+        self.source.error(&message, name.chars().count() + 1)
+    }
+
+    fn group_named(&self, name: &str) -> Result<usize, Error> {
+        let found = self.names.iter().find(|(known, _)| known == name);
+        found.map(|(_, group)| *group).ok_or_else(|| {
+            let message = format!("unknown group name {}", quoted(name));
+            self.source.error(&message, name.chars().count() + 1)
+        })
+    }
+
+    fn comment(&mut self, start: usize) -> Result<(), Error> {
+        loop {
+            match self.source.take()? {
+                Some(token) if token.is(')') => return Ok(()),
+                Some(_) => {}
+                None => {
+                    let offset = self.source.tell() - start;
+                    return Err(self.source.error("missing ), unterminated comment", offset));
+                }
+            }
+        }
+    }
+
+    fn look(
+        &mut self,
+        side: Side,
+        sign: Token,
+        spacing: Spacing,
+        start: usize,
+        row: &mut Row,
+    ) -> Result<(), Error> {
+        let outermost = side == Side::Behind && self.behind.is_none();
+        if outermost {
+            self.behind = Some(self.widths.len());
+        }
+        let body = self.alternatives(spacing)?;
+        if outermost {
+            self.behind = None;
+        }
+        self.close(start)?;
+        let wanted = if sign.is('=') { Wanted::Yes } else { Wanted::No };
+        row.push(Node::Look { side, wanted, body });
+        Ok(())
+    }
+
+    fn condition(&mut self, spacing: Spacing, start: usize, row: &mut Row) -> Result<(), Error> {
+        let name = self.source.until(')', "group name")?;
+        let length = name.chars().count();
+        let group = match read(&name) {
+            Name::Word => self.group_named(&name)?,
+            Name::Number(0) => return Err(self.source.error("bad group number", length + 1)),
+            Name::Number(group) => {
+                let position = self.source.tell().saturating_sub(length + 1);
+                if !self.asked.iter().any(|(known, _)| *known == group) {
+                    self.asked.push((group, position));
+                }
+                group
+            }
+            Name::Bad => return Err(self.bad_name(&name)),
+            Name::Foreign => {
+                return Err(self.source.unsupported("a group name that is not ASCII or a huge number"));
+            }
+        };
+        self.outside_look_behind(group)?;
+        self.descend()?;
+        let yes = self.row(spacing, Start::Inside)?;
+        let no = if self.source.eat('|')? { Some(self.row(spacing, Start::Inside)?) } else { None };
+        self.depth -= 1;
+        if no.is_some() && self.source.next_is('|') {
+            return Err(self.source.error("conditional backref with more than two branches", 0));
+        }
+        self.close(start)?;
+        row.push(Node::Condition { group, yes, no });
+        Ok(())
+    }
+
+    /// Reads `(?i)` and `(?i:...)`.
+    fn flag_group(
+        &mut self,
+        letter: char,
+        spacing: Spacing,
+        place: Start,
+        start: usize,
+        row: &mut Row,
+    ) -> Result<Spacing, Error> {
+        if let Some((add, remove)) = self.inline_flags(letter)? {
+            self.contents(Kind::Plain(add, remove), spacing, start, row)?;
+            return Ok(spacing);
+        }
+        if place != Start::OfPattern {
+            let offset = self.source.tell() - start;
+            return Err(self.source.error("global flags not at the start of the expression", offset));
+        }
+        Ok(Spacing::of(self.flags))
+    }
+
+    /// The next token, which must be there.
+    pub(super) fn sign(&mut self, otherwise: &str) -> Result<Token, Error> {
+        match self.source.take()? {
+            Some(token) => Ok(token),
+            None => Err(self.source.error(otherwise, 0)),
+        }
+    }
+}
+
+/// Whether Python knows the letter as a flag, allowed or not.
+pub(super) fn is_flag(letter: char) -> bool {
+    matches!(letter, 'a' | 'i' | 'L' | 'm' | 's' | 't' | 'u' | 'x')
+}

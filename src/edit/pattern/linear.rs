@@ -1,0 +1,209 @@
+//! The engine without backtracking, for patterns that need none: each byte that it looks at is one step.
+//!
+//! It finds where matches begin and end; what groups hold is asked of the other engine, from the match's start.
+//!
+//! Invariant: it gives the spans that the backtracking engine would give, or gives up.
+
+use regex_automata::hybrid::LazyStateID;
+use regex_automata::hybrid::dfa::{Cache, DFA};
+use regex_automata::nfa::thompson::{self, NFA, WhichCaptures};
+use regex_automata::util::look::LookMatcher;
+use regex_automata::util::start;
+use regex_automata::{Anchored, MatchKind};
+
+use super::budget::Budget;
+use super::lower::{LAST_NEWLINE, Lines, Lowered};
+use crate::error::Error;
+
+/// How large the compiled pattern, and the memory of one search, may become, in bytes.
+const SIZE: usize = 1 << 20;
+/// How often the memory of a search may be filled before the search is given up.
+const REFILLS: usize = 4;
+/// What one new state of the automaton costs, in steps.
+const STATE: usize = 200;
+
+/// A pattern compiled for searching without backtracking.
+#[derive(Debug)]
+pub(super) struct Linear {
+    forward: DFA,
+    backward: DFA,
+    lines: Lines,
+}
+
+/// What a search without backtracking tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Answer {
+    Match(usize, usize),
+    NoMatch,
+    /// The automaton grows too large; ask the other engine.
+    GivenUp,
+}
+
+/// The memory of a search.
+pub(super) struct Memory {
+    forward: Cache,
+    backward: Cache,
+}
+
+impl Linear {
+    /// Compiles a pattern; nothing when it would become too large.
+    pub(super) fn new(lowered: &Lowered) -> Option<Linear> {
+        let mut looks = LookMatcher::new();
+        if lowered.lines == Lines::LastOnly {
+            looks.set_line_terminator(LAST_NEWLINE);
+        }
+        let config = thompson::Config::new()
+            .utf8(false)
+            .nfa_size_limit(Some(SIZE))
+            .which_captures(WhichCaptures::None)
+            .look_matcher(looks);
+        let dfa = |nfa: NFA, kind: MatchKind| {
+            let config = DFA::config()
+                .match_kind(kind)
+                .cache_capacity(SIZE)
+                .skip_cache_capacity_check(true)
+                .minimum_cache_clear_count(Some(REFILLS));
+            DFA::builder().configure(config).build_from_nfa(nfa).ok()
+        };
+        let compile = |config| NFA::compiler().configure(config).build_from_hir(&lowered.hir).ok();
+        Some(Linear {
+            forward: dfa(compile(config.clone())?, MatchKind::LeftmostFirst)?,
+            backward: dfa(compile(config.reverse(true))?, MatchKind::All)?,
+            lines: lowered.lines,
+        })
+    }
+
+    /// Fresh memory for searches.
+    pub(super) fn memory(&self) -> Memory {
+        Memory { forward: self.forward.create_cache(), backward: self.backward.create_cache() }
+    }
+
+    /// The leftmost match from a place on.
+    pub(super) fn find(
+        &self,
+        text: &str,
+        from: usize,
+        memory: &mut Memory,
+        budget: &mut Budget,
+    ) -> Result<Answer, Error> {
+        let text = Fed { bytes: text.as_bytes(), lines: self.lines };
+        match self.end(text, from, &mut memory.forward, budget)? {
+            Found::At(end) => match self.start(text, from, end, &mut memory.backward, budget)? {
+                Found::At(start) => Ok(Answer::Match(start, end)),
+                Found::Nowhere | Found::GivenUp => Ok(Answer::GivenUp),
+            },
+            Found::Nowhere => Ok(Answer::NoMatch),
+            Found::GivenUp => Ok(Answer::GivenUp),
+        }
+    }
+
+    /// Where the leftmost match from a place on ends.
+    fn end(&self, text: Fed, from: usize, cache: &mut Cache, budget: &mut Budget) -> Result<Found, Error> {
+        let before = from.checked_sub(1).and_then(|at| text.byte(at));
+        let mut walk = Walk { dfa: &self.forward, cache, found: Found::Nowhere };
+        let Some(mut state) = walk.begin(before, Anchored::No) else { return Ok(Found::GivenUp) };
+        let mut at = from;
+        loop {
+            budget.spend(1)?;
+            let Some(next) = walk.step(state, text.byte(at), budget)? else { return Ok(Found::GivenUp) };
+            if next.is_match() {
+                walk.found = Found::At(at);
+            }
+            if next.is_dead() || at >= text.bytes.len() {
+                return Ok(walk.found);
+            }
+            (state, at) = (next, at + 1);
+        }
+    }
+
+    /// Where the match that ends at a place begins.
+    fn start(
+        &self,
+        text: Fed,
+        from: usize,
+        end: usize,
+        cache: &mut Cache,
+        budget: &mut Budget,
+    ) -> Result<Found, Error> {
+        let mut walk = Walk { dfa: &self.backward, cache, found: Found::Nowhere };
+        let Some(mut state) = walk.begin(text.byte(end), Anchored::Yes) else { return Ok(Found::GivenUp) };
+        let mut at = end;
+        loop {
+            budget.spend(1)?;
+            let before = at.checked_sub(1).and_then(|at| text.byte(at));
+            let Some(next) = walk.step(state, before, budget)? else { return Ok(Found::GivenUp) };
+            if next.is_match() {
+                walk.found = Found::At(at);
+            }
+            if next.is_dead() || at <= from {
+                return Ok(walk.found);
+            }
+            (state, at) = (next, at - 1);
+        }
+    }
+}
+
+/// Where something was found.
+#[derive(Debug, Clone, Copy)]
+enum Found {
+    At(usize),
+    Nowhere,
+    GivenUp,
+}
+
+/// The text as the automaton is fed with it.
+#[derive(Clone, Copy)]
+struct Fed<'t> {
+    bytes: &'t [u8],
+    lines: Lines,
+}
+
+impl Fed<'_> {
+    #[inline]
+    fn byte(self, at: usize) -> Option<u8> {
+        let byte = *self.bytes.get(at)?;
+        let last = byte == b'\n' && self.lines == Lines::LastOnly && at + 1 == self.bytes.len();
+        Some(if last { LAST_NEWLINE } else { byte })
+    }
+}
+
+/// One walk through an automaton; a state tells of a match one byte late.
+struct Walk<'d> {
+    dfa: &'d DFA,
+    cache: &'d mut Cache,
+    found: Found,
+}
+
+impl Walk<'_> {
+    fn begin(&mut self, beside: Option<u8>, anchored: Anchored) -> Option<LazyStateID> {
+        let config = start::Config::new().look_behind(beside).anchored(anchored);
+        self.dfa.start_state(self.cache, &config).ok()
+    }
+
+    /// The state after a byte, or after the end of the text; nothing when the memory is used up.
+    #[inline]
+    fn step(
+        &mut self,
+        state: LazyStateID,
+        byte: Option<u8>,
+        budget: &mut Budget,
+    ) -> Result<Option<LazyStateID>, Error> {
+        let Some(byte) = byte else {
+            return Ok(self.dfa.next_eoi_state(self.cache, state).ok());
+        };
+        if !state.is_tagged() {
+            let next = self.dfa.next_state_untagged(self.cache, state, byte);
+            if !next.is_unknown() {
+                return Ok(Some(next));
+            }
+            budget.spend(STATE)?;
+            return Ok(self.dfa.next_state(self.cache, state, byte).ok());
+        }
+        let size = self.cache.memory_usage();
+        let next = self.dfa.next_state(self.cache, state, byte).ok();
+        if self.cache.memory_usage() != size {
+            budget.spend(STATE)?;
+        }
+        Ok(next)
+    }
+}

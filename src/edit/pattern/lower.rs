@@ -1,0 +1,236 @@
+//! Which patterns need no backtracking, and what they are for the engine without it.
+//!
+//! A pattern is taken when its matches depend on the order of its alternatives only: no look-around, no references,
+//! no possessive parts, no repetition of something that can be empty, no `\b`, and when an empty match is always the
+//! last choice (else the rule for a match beside an empty one would need a second look).
+//!
+//! Invariant: what is lowered finds the same spans as the backtracking engine.
+
+use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, Look, Repetition};
+
+use super::ast::{ENDLESS, Node, Pace, Row};
+use super::charset::CharSet;
+use super::flags::Flags;
+use super::fold::unit;
+use super::parse::Parsed;
+use super::program::Anchor;
+
+/// Stands for a newline that ends the text, so that `$` can tell it from others; no UTF-8 text has this byte.
+pub(super) const LAST_NEWLINE: u8 = 0xFF;
+/// How many ranges all sets of a pattern may have together.
+const MOST_RANGES: usize = 60_000;
+
+/// How `$` and `^` are to be understood by the engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lines {
+    /// Ends of lines are newlines.
+    Newlines,
+    /// The only end of a line is the newline that ends the text.
+    LastOnly,
+}
+
+/// A pattern for the engine without backtracking.
+pub(super) struct Lowered {
+    pub(super) hir: Hir,
+    pub(super) lines: Lines,
+}
+
+/// A piece with what the pieces around it need to know.
+struct Piece {
+    hir: Hir,
+    empty: Empty,
+}
+
+/// Whether and when a piece matches nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Empty {
+    Never,
+    /// As the last choice only.
+    Last,
+    /// Before something that is not empty.
+    Sooner,
+}
+
+/// Lowers a pattern that needs no backtracking.
+pub(super) fn lower(parsed: &Parsed) -> Option<Lowered> {
+    let lines = lines(&parsed.row, parsed.flags)?;
+    let mut lowering = Lowering { lines: lines.unwrap_or(Lines::Newlines), ranges: MOST_RANGES };
+    let piece = lowering.row(&parsed.row, parsed.flags)?;
+    if piece.empty == Empty::Sooner {
+        return None;
+    }
+    Some(Lowered { hir: piece.hir, lines: lowering.lines })
+}
+
+/// Which ends of lines the pattern asks for; nothing when it asks for both.
+fn lines(row: &[Node], flags: Flags) -> Option<Option<Lines>> {
+    let mut seen = None;
+    for node in row {
+        let here = match node {
+            Node::At(at) => match Anchor::of(*at, flags) {
+                Anchor::LineStart | Anchor::LineEnd => Some(Lines::Newlines),
+                Anchor::LastLineEnd => Some(Lines::LastOnly),
+                Anchor::TextStart | Anchor::TextEnd | Anchor::Boundary(..) => None,
+            },
+            Node::Group { add, remove, body, .. } => lines(body, flags.scoped(*add, *remove))?,
+            Node::Repeat { body, .. } => lines(body, flags)?,
+            Node::Branch(rows) => merged(rows, flags)?,
+            Node::Literal(_) | Node::NotLiteral(_) | Node::Any | Node::In(_) => None,
+            Node::Atomic(_) | Node::Look { .. } | Node::Reference(_) | Node::Condition { .. } => None,
+        };
+        seen = both(seen, here)?;
+    }
+    Some(seen)
+}
+
+fn merged(rows: &[Row], flags: Flags) -> Option<Option<Lines>> {
+    rows.iter().try_fold(None, |seen, row| both(seen, lines(row, flags)?))
+}
+
+fn both(one: Option<Lines>, other: Option<Lines>) -> Option<Option<Lines>> {
+    match (one, other) {
+        (Some(one), Some(other)) if one != other => None,
+        (one, other) => Some(one.or(other)),
+    }
+}
+
+struct Lowering {
+    lines: Lines,
+    ranges: usize,
+}
+
+impl Lowering {
+    fn row(&mut self, row: &[Node], flags: Flags) -> Option<Piece> {
+        let mut hirs = Vec::with_capacity(row.len());
+        let mut empty = Empty::Last;
+        for node in row {
+            let piece = self.node(node, flags)?;
+            empty = match (empty, piece.empty) {
+                (Empty::Never, _) | (_, Empty::Never) => Empty::Never,
+                (Empty::Sooner, _) | (_, Empty::Sooner) => Empty::Sooner,
+                (Empty::Last, Empty::Last) => Empty::Last,
+            };
+            hirs.push(piece.hir);
+        }
+        Some(Piece { hir: Hir::concat(hirs), empty })
+    }
+
+    fn node(&mut self, node: &Node, flags: Flags) -> Option<Piece> {
+        if let Some(unit) = unit(node, flags) {
+            let hir = self.class(&unit.to_set())?;
+            return Some(Piece { hir, empty: Empty::Never });
+        }
+        match node {
+            Node::At(at) => {
+                Some(Piece { hir: Hir::look(self.look(Anchor::of(*at, flags))?), empty: Empty::Last })
+            }
+            Node::Group { capture: Some(_), body, .. } => self.row(body, flags),
+            Node::Group { capture: None, add, remove, body } => self.row(body, flags.scoped(*add, *remove)),
+            Node::Branch(rows) => self.branch(rows, flags),
+            Node::Repeat { pace, min, max, body } => self.repeat(*pace, (*min, *max), body, flags),
+            Node::Literal(_) | Node::NotLiteral(_) | Node::Any | Node::In(_) => None,
+            Node::Atomic(_) | Node::Look { .. } | Node::Reference(_) | Node::Condition { .. } => None,
+        }
+    }
+
+    fn look(&self, anchor: Anchor) -> Option<Look> {
+        match anchor {
+            Anchor::TextStart => Some(Look::Start),
+            Anchor::TextEnd => Some(Look::End),
+            Anchor::LineStart => Some(Look::StartLF),
+            Anchor::LineEnd | Anchor::LastLineEnd => Some(Look::EndLF),
+            Anchor::Boundary(..) => None,
+        }
+    }
+
+    fn class(&mut self, set: &CharSet) -> Option<Hir> {
+        self.ranges = self.ranges.checked_sub(set.ranges().len())?;
+        let ranges = set.ranges().iter().flat_map(|(from, to)| scalars(*from, *to));
+        let class = Hir::class(Class::Unicode(ClassUnicode::new(ranges)));
+        if self.lines == Lines::LastOnly && set.contains(10) {
+            return Some(Hir::alternation(vec![class, Hir::literal([LAST_NEWLINE])]));
+        }
+        Some(class)
+    }
+
+    fn branch(&mut self, rows: &[Row], flags: Flags) -> Option<Piece> {
+        let mut hirs = Vec::with_capacity(rows.len());
+        let mut empty = Empty::Never;
+        for row in rows {
+            let piece = self.row(row, flags)?;
+            empty = if empty == Empty::Never { piece.empty } else { Empty::Sooner };
+            hirs.push(piece.hir);
+        }
+        Some(Piece { hir: Hir::alternation(hirs), empty })
+    }
+
+    fn repeat(&mut self, pace: Pace, (min, max): (u32, u32), body: &[Node], flags: Flags) -> Option<Piece> {
+        let piece = self.row(body, flags)?;
+        if piece.empty != Empty::Never || max == 0 {
+            return None;
+        }
+        let (greedy, empty) = match pace {
+            Pace::Greedy => (true, if min == 0 { Empty::Last } else { Empty::Never }),
+            Pace::Lazy => (false, if min == 0 { Empty::Sooner } else { Empty::Never }),
+            Pace::Possessive => return None,
+        };
+        let max = (max != ENDLESS).then_some(max);
+        let hir = Hir::repetition(Repetition { min, max, greedy, sub: Box::new(piece.hir) });
+        Some(Piece { hir, empty })
+    }
+}
+
+/// A range without the surrogates, which no text has.
+fn scalars(from: u32, to: u32) -> impl Iterator<Item = ClassUnicodeRange> {
+    let low = char::from_u32(from).zip(char::from_u32(to.min(0xD7FF)));
+    let high = char::from_u32(from.max(0xE000)).zip(char::from_u32(to));
+    let low = low.filter(|(from, to)| from <= to);
+    let high = high.filter(|(from, to)| from <= to && u32::from(*to) > 0xD7FF);
+    low.into_iter().chain(high).map(|(from, to)| ClassUnicodeRange::new(from, to))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edit::pattern::parse::parse;
+
+    fn is_linear(pattern: &str) -> bool {
+        lower(&parse(pattern, Flags::default()).unwrap()).is_some()
+    }
+
+    #[test]
+    fn plain_patterns_need_no_backtracking() {
+        for pattern in [
+            "(a+)+$",
+            "(a|aa)+$",
+            "a*b",
+            r".*[^A-Z]|[A-Z]",
+            r"(?i)\w+\s*=",
+            "(?m)^foo.*$",
+            "x?",
+            "(a*?)b",
+            "(?:|a)b",
+        ] {
+            assert!(is_linear(pattern), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn patterns_that_could_differ_are_left_to_the_other_engine() {
+        for pattern in
+            [r"\bfoo", "(a*)*", "a*?", "|a", r"(a)\1", "(?=a)", "a++", "(?>a)", "(?m:$)$", "(|a)b?", "a??"]
+        {
+            assert!(!is_linear(pattern), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn surrogates_fall_out_of_ranges() {
+        let spans = |from, to| scalars(from, to).map(|r| (r.start(), r.end())).collect::<Vec<_>>();
+        assert_eq!(spans(0x41, 0x10_FFFF), [('A', '\u{D7FF}'), ('\u{E000}', '\u{10FFFF}')]);
+        assert_eq!(spans(0xD800, 0xDFFF), []);
+        assert_eq!(spans(0xD900, 0xE001), [('\u{E000}', '\u{E001}')]);
+        assert_eq!(spans(0x61, 0x61), [('a', 'a')]);
+        assert_eq!(spans(0xF000, 0xF001), [('\u{F000}', '\u{F001}')]);
+    }
+}

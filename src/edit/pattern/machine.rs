@@ -1,0 +1,235 @@
+//! The backtracking engine: one attempt at one place, every step counted.
+//!
+//! It keeps CPython's own discipline (what is saved when, and what is not) because what groups hold after an
+//! abandoned alternative or in a repeated group follows from it. Its stack is a vector: no text can overflow it.
+//!
+//! Invariant: `saved` holds exactly the marks that the frames on the stack have pushed.
+
+use super::ast::Pace;
+use super::budget::Budget;
+use super::program::{Op, Program};
+use crate::error::Error;
+
+/// No place.
+pub(super) const NOWHERE: usize = usize::MAX;
+/// How many frames, and how many saved marks, may wait at once.
+const TALLEST: usize = 1_000_000;
+/// What a frame costs besides the step that waits, in steps.
+const FRAME: usize = 2;
+
+/// Where an attempt goes on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Point {
+    pub(super) pc: usize,
+    pub(super) at: usize,
+    pub(super) layer: Layer,
+}
+
+/// Whether a match that ends where it starts is turned down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Layer {
+    /// It is: an empty match stands there already.
+    MustAdvance,
+    /// It is not; so it is inside parts that are matched on their own.
+    Free,
+}
+
+/// What comes of a step.
+pub(super) enum Flow {
+    Run(Point),
+    Done(bool),
+}
+
+/// What waits for the outcome of a part.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Frame {
+    pub(super) wait: Wait,
+    /// The step that waits, and its place.
+    pub(super) from: Point,
+    pub(super) count: u32,
+    pub(super) last_mark: isize,
+    /// The repetition that the step is about.
+    pub(super) repeat: usize,
+    pub(super) last_at: usize,
+}
+
+/// Which part is waited for.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Wait {
+    Branch,
+    UnitTail,
+    LazyUnitTail,
+    Repeat,
+    RequiredBody,
+    GreedyBody,
+    LazyBody,
+    GreedyTail,
+    LazyTail,
+    PossessiveRequired,
+    PossessiveMore,
+    Atomic,
+    Look,
+}
+
+/// A repetition under way.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Repeat {
+    pub(super) body: usize,
+    pub(super) min: u32,
+    pub(super) max: u32,
+    /// How many times the body has begun, less one.
+    pub(super) count: i64,
+    pub(super) outer: Option<usize>,
+    pub(super) last_at: usize,
+}
+
+/// The state of a search over one text.
+pub(super) struct Machine<'p, 't> {
+    pub(super) program: &'p Program,
+    pub(super) text: &'t str,
+    pub(super) marks: Vec<usize>,
+    pub(super) last_mark: isize,
+    pub(super) repeats: Vec<Repeat>,
+    pub(super) current: Option<usize>,
+    pub(super) frames: Vec<Frame>,
+    pub(super) saved: Vec<usize>,
+    /// Where the part that matched last ends.
+    pub(super) end: usize,
+    start: usize,
+}
+
+impl<'p, 't> Machine<'p, 't> {
+    pub(super) fn new(program: &'p Program, groups: usize, text: &'t str) -> Machine<'p, 't> {
+        Machine {
+            program,
+            text,
+            marks: vec![NOWHERE; groups * 2],
+            last_mark: -1,
+            repeats: Vec::new(),
+            current: None,
+            frames: Vec::new(),
+            saved: Vec::new(),
+            end: 0,
+            start: 0,
+        }
+    }
+
+    /// Tries to match at one place; gives where the match ends.
+    pub(super) fn attempt(
+        &mut self,
+        at: usize,
+        layer: Layer,
+        budget: &mut Budget,
+    ) -> Result<Option<usize>, Error> {
+        (self.last_mark, self.current, self.start) = (-1, None, at);
+        self.repeats.clear();
+        self.frames.clear();
+        self.saved.clear();
+        let mut point = Point { pc: 0, at, layer };
+        loop {
+            let mut matched = self.advance(point, budget)?;
+            point = loop {
+                let Some(frame) = self.frames.pop() else {
+                    return Ok(matched.then_some(self.end));
+                };
+                budget.spend(1)?;
+                match self.resume(frame, matched, budget)? {
+                    Flow::Run(next) => break next,
+                    Flow::Done(outcome) => matched = outcome,
+                }
+            };
+        }
+    }
+
+    /// The span of a group after a match, when it took part in it.
+    pub(super) fn group(&self, group: usize) -> Option<(usize, usize)> {
+        let index = group.checked_sub(1)? * 2;
+        let (from, to) = (*self.marks.get(index)?, *self.marks.get(index + 1)?);
+        let set = self.last_mark > index as isize && from != NOWHERE && to != NOWHERE;
+        set.then_some((from, to))
+    }
+
+    /// Lets a step wait while a part is tried.
+    pub(super) fn wait(&mut self, frame: Frame, budget: &mut Budget) -> Result<(), Error> {
+        if self.frames.len() >= TALLEST || self.saved.len() >= TALLEST * 4 {
+            return Err(budget.exhausted());
+        }
+        self.frames.push(frame);
+        budget.spend(FRAME)
+    }
+
+    /// Goes on until the part that is tried matches or fails.
+    fn advance(&mut self, from: Point, budget: &mut Budget) -> Result<bool, Error> {
+        let mut point = from;
+        loop {
+            budget.spend(1)?;
+            let Some(op) = self.program.ops.get(point.pc).copied() else { return Ok(false) };
+            let taken = match op {
+                Op::Char(wanted) => self.char_at(point.at).filter(|(char, _)| *char == wanted),
+                Op::Set(unit) => self.char_at(point.at).filter(|(char, _)| self.accepts(unit, *char)),
+                Op::Jump(target) => {
+                    point.pc = target;
+                    continue;
+                }
+                Op::Success => {
+                    self.end = point.at;
+                    return Ok(point.layer == Layer::Free || point.at != self.start);
+                }
+                _ => match self.control(op, point, budget)? {
+                    Flow::Run(next) => {
+                        point = next;
+                        continue;
+                    }
+                    Flow::Done(outcome) => return Ok(outcome),
+                },
+            };
+            let Some((_, next)) = taken else { return Ok(false) };
+            point = Point { pc: point.pc + 1, at: next, layer: point.layer };
+        }
+    }
+
+    /// Takes a step that is more than one character.
+    fn control(&mut self, op: Op, point: Point, budget: &mut Budget) -> Result<Flow, Error> {
+        let next = Point { pc: point.pc + 1, ..point };
+        match op {
+            Op::Mark(mark) => self.mark(mark, point.at),
+            Op::At(anchor) if !self.holds(anchor, point.at) => return Ok(Flow::Done(false)),
+            Op::At(_) | Op::Char(_) | Op::Set(_) | Op::Jump(_) | Op::Success => {}
+            Op::Branch(index) => return self.branch(index, point, budget),
+            Op::RepeatUnit { pace: Pace::Greedy, min, max, unit } => {
+                return self.greedy_unit((min, max), unit, point, budget);
+            }
+            Op::RepeatUnit { pace: Pace::Lazy, min, unit, .. } => {
+                return self.lazy_unit(min, unit, point, budget);
+            }
+            Op::RepeatUnit { pace: Pace::Possessive, min, max, unit } => {
+                let (count, at) = self.count(unit, point.at, max, budget)?;
+                return Ok(if count < min { Flow::Done(false) } else { Flow::Run(Point { at, ..next }) });
+            }
+            Op::Repeat { min, max, until } => return self.repeat((min, max), until, point, budget),
+            Op::Until(Pace::Lazy) => return self.until_lazy(point, budget),
+            Op::Until(Pace::Greedy | Pace::Possessive) => return self.until_greedy(point, budget),
+            Op::Possessive { .. } => return self.possessive(point, budget),
+            Op::Atomic { .. } => return self.alone(Wait::Atomic, point, point.at, budget),
+            Op::Look { back, wanted, next } => return self.look(back, wanted, next, point, budget),
+            Op::Reference { group, fold } => return self.reference(group, fold, point, budget),
+            Op::Condition { group, otherwise } => {
+                let holds = self.group(group).is_some_and(|(from, to)| from <= to);
+                return Ok(Flow::Run(if holds { next } else { Point { pc: otherwise, ..point } }));
+            }
+        }
+        Ok(Flow::Run(next))
+    }
+
+    fn mark(&mut self, mark: usize, at: usize) {
+        let index = mark as isize;
+        if index > self.last_mark {
+            let from = usize::try_from(self.last_mark + 1).unwrap_or_default();
+            self.marks.iter_mut().take(mark).skip(from).for_each(|skipped| *skipped = NOWHERE);
+            self.last_mark = index;
+        }
+        if let Some(slot) = self.marks.get_mut(mark) {
+            *slot = at;
+        }
+    }
+}

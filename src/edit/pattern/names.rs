@@ -1,0 +1,67 @@
+//! How Python reads the name or the number of a group.
+//!
+//! Invariant: a name that is not ASCII is never taken for an identifier here; the caller refuses it.
+
+/// What stands between the brackets of a reference to a group.
+pub(super) enum Name {
+    /// An identifier.
+    Word,
+    /// A number that `int()` takes and that is not negative.
+    Number(usize),
+    /// Neither.
+    Bad,
+    /// Something that Python may take and that is not read here.
+    Foreign,
+}
+
+/// Tells what Python sees in the name of a group.
+pub(super) fn read(name: &str) -> Name {
+    if !name.is_ascii() {
+        return Name::Foreign;
+    }
+    let mut bytes = name.bytes();
+    let starts = bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
+    if starts && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+        return Name::Word;
+    }
+    number(name)
+}
+
+/// Quotes a text as Python's `repr` does.
+pub(super) fn quoted(text: &str) -> String {
+    let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
+    let mut out = String::from(quote);
+    for char in text.chars() {
+        match char {
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\\' => out.push_str("\\\\"),
+            _ if char == quote => out.extend(['\\', char]),
+            _ if char.is_ascii_control() => out.push_str(&format!("\\x{:02x}", u32::from(char))),
+            _ => out.push(char),
+        }
+    }
+    out.push(quote);
+    out
+}
+
+/// `int()` of an ASCII text.
+fn number(name: &str) -> Name {
+    let trimmed = name.trim_matches(|char: char| matches!(char, ' ' | '\t'..='\r' | '\x1c'..='\x1f'));
+    let (negative, digits) = match trimmed.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, trimmed.strip_prefix('+').unwrap_or(trimmed)),
+    };
+    let well_formed =
+        digits.split('_').all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()));
+    if !well_formed {
+        return Name::Bad;
+    }
+    match digits.replace('_', "").parse::<u32>() {
+        Ok(0) => Name::Number(0),
+        Ok(_) if negative => Name::Bad,
+        Ok(value) => Name::Number(value as usize),
+        Err(_) => Name::Foreign,
+    }
+}

@@ -1,0 +1,281 @@
+//! Reads a pattern as CPython 3.11's `re` reads it, and refuses what that refuses, in its words.
+//!
+//! Invariant: every refusal is `BAD_PATTERN`; whatever the text, the depth of the reading is limited.
+
+use super::ast::{At, ENDLESS, Item, Node, Pace, Row, Set, Wanted, Width};
+use super::flags::Flags;
+use super::source::{Source, Token};
+use crate::error::Error;
+
+/// How deep groups may be nested.
+const DEEPEST: usize = 100;
+/// How many characters a pattern may have.
+const LONGEST: usize = 8_000;
+
+/// A pattern that has been read.
+pub(super) struct Parsed {
+    pub(super) row: Row,
+    pub(super) flags: Flags,
+    pub(super) widths: Vec<Option<Width>>,
+    pub(super) names: Vec<(String, usize)>,
+}
+
+/// What is known while a pattern is read.
+pub(super) struct Parser {
+    pub(super) source: Source,
+    pub(super) flags: Flags,
+    /// The widths of the groups; `None` while a group is open. The first is the whole match.
+    pub(super) widths: Vec<Option<Width>>,
+    pub(super) names: Vec<(String, usize)>,
+    /// How many groups there were when the outermost look-behind began.
+    pub(super) behind: Option<usize>,
+    /// Groups that conditions ask for, and where.
+    pub(super) asked: Vec<(usize, usize)>,
+    pub(super) depth: usize,
+}
+
+/// Whether white space and comments are skipped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Spacing {
+    Kept,
+    Skipped,
+}
+
+impl Spacing {
+    pub(super) fn of(flags: Flags) -> Spacing {
+        if flags.has(Flags::VERBOSE) { Spacing::Skipped } else { Spacing::Kept }
+    }
+}
+
+/// Reads a pattern.
+pub(super) fn parse(text: &str, flags: Flags) -> Result<Parsed, Error> {
+    let source = Source::pattern(text)?;
+    if text.chars().count() > LONGEST {
+        return Err(source.unsupported(&format!("a pattern of more than {LONGEST} characters")));
+    }
+    let (widths, names, asked) = (vec![None], Vec::new(), Vec::new());
+    let mut parser = Parser { source, flags, widths, names, behind: None, asked, depth: 0 };
+    let row = parser.alternatives(Spacing::of(flags))?;
+    if parser.flags.has(Flags::ASCII.with(Flags::UNICODE)) {
+        return Err(parser.source.refuse("ASCII and UNICODE flags are incompatible"));
+    }
+    if parser.source.next().is_some() {
+        return Err(parser.source.error("unbalanced parenthesis", 0));
+    }
+    let missing = parser.asked.iter().find(|(group, _)| *group >= parser.widths.len());
+    if let Some((group, position)) = missing {
+        return Err(parser.source.error_at(&format!("invalid group reference {group}"), *position));
+    }
+    let flags = if parser.flags.has(Flags::ASCII) { parser.flags } else { parser.flags.with(Flags::UNICODE) };
+    Ok(Parsed { row, flags, widths: parser.widths, names: parser.names })
+}
+
+impl Parser {
+    /// Reads `a|b|c`.
+    pub(super) fn alternatives(&mut self, spacing: Spacing) -> Result<Row, Error> {
+        let (outermost, mut spacing) = (self.depth == 0, spacing);
+        let mut rows = Vec::new();
+        self.descend()?;
+        loop {
+            let first = outermost && rows.is_empty();
+            rows.push(self.row(spacing, if first { Start::OfPattern } else { Start::Inside })?);
+            if !self.source.eat('|')? {
+                break;
+            }
+            if outermost {
+                spacing = Spacing::of(self.flags);
+            }
+        }
+        self.depth -= 1;
+        Ok(joined(rows))
+    }
+
+    /// Goes one level deeper, unless that is too deep.
+    pub(super) fn descend(&mut self) -> Result<(), Error> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err(self.source.unsupported("groups nested so deeply"));
+        }
+        Ok(())
+    }
+
+    /// Reads what stands between two bars.
+    pub(super) fn row(&mut self, spacing: Spacing, start: Start) -> Result<Row, Error> {
+        let (mut row, mut spacing) = (Row::new(), spacing);
+        while let Some(token) = self.source.next() {
+            if token.is('|') || token.is(')') {
+                break;
+            }
+            self.source.take()?;
+            match token {
+                Token::Plain(' ' | '\t'..='\r') if spacing == Spacing::Skipped => {}
+                Token::Plain('#') if spacing == Spacing::Skipped => self.skip_line()?,
+                Token::Escaped(escaped) => row.push(self.escape(escaped)?),
+                Token::Plain('[') => row.push(self.set()?),
+                Token::Plain(char @ ('*' | '+' | '?' | '{')) => self.repeat(char, &mut row)?,
+                Token::Plain('.') => row.push(Node::Any),
+                Token::Plain('(') => {
+                    let place =
+                        if start == Start::OfPattern && row.is_empty() { start } else { Start::Inside };
+                    spacing = self.group(spacing, place, &mut row)?;
+                }
+                Token::Plain('^') => row.push(Node::At(At::Beginning)),
+                Token::Plain('$') => row.push(Node::At(At::End)),
+                Token::Plain(char) => row.push(Node::Literal(u32::from(char))),
+            }
+        }
+        Ok(unpacked(row))
+    }
+
+    fn skip_line(&mut self) -> Result<(), Error> {
+        while let Some(token) = self.source.take()? {
+            if token.is('\n') {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Repeats the last node of the row.
+    fn repeat(&mut self, sign: char, row: &mut Row) -> Result<(), Error> {
+        let here = self.source.tell();
+        let counts = match sign {
+            '?' => Some((0, 1)),
+            '*' => Some((0, ENDLESS)),
+            '+' => Some((1, ENDLESS)),
+            _ => self.counts(here)?,
+        };
+        let Some((min, max)) = counts else {
+            row.push(Node::Literal(u32::from(sign)));
+            return Ok(());
+        };
+        let offset = self.source.tell() - here + 1;
+        let last = match row.pop() {
+            None | Some(Node::At(_)) => return Err(self.source.error("nothing to repeat", offset)),
+            Some(Node::Repeat { .. }) => return Err(self.source.error("multiple repeat", offset)),
+            Some(last) => last,
+        };
+        let pace = match self.source.eat('?')? {
+            true => Pace::Lazy,
+            false if self.source.eat('+')? => Pace::Possessive,
+            false => Pace::Greedy,
+        };
+        let body = match last {
+            Node::Group { capture: None, add, remove, body } if add.is_empty() && remove.is_empty() => body,
+            other => vec![other],
+        };
+        row.push(Node::Repeat { pace, min, max, body });
+        Ok(())
+    }
+
+    /// Reads `{m,n}`; nothing when the brace is a literal one.
+    fn counts(&mut self, here: usize) -> Result<Option<(u32, u32)>, Error> {
+        if self.source.next_is('}') {
+            return Ok(None);
+        }
+        let least = self.source.take_while(usize::MAX, |char| char.is_ascii_digit())?;
+        let most = match self.source.eat(',')? {
+            true => self.source.take_while(usize::MAX, |char| char.is_ascii_digit())?,
+            false => least.clone(),
+        };
+        if !self.source.eat('}')? {
+            self.source.seek(here)?;
+            return Ok(None);
+        }
+        let min = if least.is_empty() { 0 } else { self.count(&least)? };
+        let max = if most.is_empty() { ENDLESS } else { self.count(&most)? };
+        if max < min {
+            let offset = self.source.tell() - here;
+            return Err(self.source.error("min repeat greater than max repeat", offset));
+        }
+        Ok(Some((min, max)))
+    }
+
+    fn count(&self, digits: &str) -> Result<u32, Error> {
+        let count = digits.parse().ok().filter(|count| *count < ENDLESS);
+        count.ok_or_else(|| self.source.refuse("the repetition number is too large"))
+    }
+}
+
+/// Whether a row begins the whole pattern, where global flags may stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Start {
+    OfPattern,
+    Inside,
+}
+
+/// The alternatives as one row: what they begin with alike stands before them, single characters become a set.
+fn joined(mut rows: Vec<Row>) -> Row {
+    let mut row = Row::new();
+    if rows.len() > 1 {
+        while let Some(first) = common_start(&rows) {
+            rows.iter_mut().for_each(|rest| drop(rest.remove(0)));
+            row.push(first);
+        }
+        match as_set(&rows) {
+            Some(set) => row.push(Node::In(set)),
+            None => row.push(Node::Branch(rows)),
+        }
+        return row;
+    }
+    rows.pop().unwrap_or_default()
+}
+
+fn common_start(rows: &[Row]) -> Option<Node> {
+    let (first, others) = rows.split_first()?;
+    let first = first.first()?;
+    let bare = match first {
+        Node::Literal(_)
+        | Node::NotLiteral(_)
+        | Node::Any
+        | Node::In(_)
+        | Node::At(_)
+        | Node::Reference(_) => true,
+        Node::Branch(_) | Node::Group { .. } | Node::Repeat { .. } => false,
+        Node::Atomic(_) | Node::Look { .. } | Node::Condition { .. } => false,
+    };
+    let shared = bare && others.iter().all(|row| row.first() == Some(first));
+    shared.then(|| first.clone())
+}
+
+fn as_set(rows: &[Row]) -> Option<Set> {
+    let mut items = Vec::new();
+    for row in rows {
+        match row.as_slice() {
+            [Node::Literal(char)] => items.push(Item::Literal(*char)),
+            [Node::In(Set { negated: false, items: members })] => items.extend(members),
+            _ => return None,
+        }
+    }
+    Some(Set { negated: false, items: unique(items) })
+}
+
+/// The items without repetition, in their order.
+pub(super) fn unique(items: Vec<Item>) -> Vec<Item> {
+    let mut kept: Vec<Item> = Vec::with_capacity(items.len());
+    for item in items {
+        if !kept.contains(&item) {
+            kept.push(item);
+        }
+    }
+    kept
+}
+
+/// The row with the bodies of plain groups in their places.
+fn unpacked(row: Row) -> Row {
+    let mut out = Row::with_capacity(row.len());
+    for node in row {
+        match node {
+            Node::Group { capture: None, add, remove, body } if add.is_empty() && remove.is_empty() => {
+                out.extend(body);
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// `\b` or `\B`.
+pub(super) fn boundary(escaped: char) -> Node {
+    Node::At(At::Boundary(if escaped == 'b' { Wanted::Yes } else { Wanted::No }))
+}

@@ -1,0 +1,289 @@
+//! A pattern as steps for the backtracking engine.
+//!
+//! The steps are the ones CPython compiles to, because what its groups hold after a search depends on them.
+//!
+//! Invariant: every target lies inside `ops`, and `ops` ends with `Success`.
+
+use std::collections::HashMap;
+
+use super::ast::{At, Node, Pace, Row, Side, Wanted, width};
+use super::charset::Scope;
+use super::flags::Flags;
+use super::fold::{Fold, Unit, scope, unit};
+use super::parse::Parsed;
+use crate::error::{Code, Error};
+
+/// One step.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Op {
+    /// Notes the place as a group's start (even) or end (odd).
+    Mark(usize),
+    /// Takes this character.
+    Char(u32),
+    /// Takes a character of a set.
+    Set(usize),
+    At(Anchor),
+    /// Tries the rows of `branches` in order.
+    Branch(usize),
+    Jump(usize),
+    /// Repeats one character.
+    RepeatUnit {
+        pace: Pace,
+        min: u32,
+        max: u32,
+        unit: usize,
+    },
+    /// Begins a repetition; its `Until` decides.
+    Repeat {
+        min: u32,
+        max: u32,
+        until: usize,
+    },
+    Until(Pace),
+    Possessive {
+        min: u32,
+        max: u32,
+        next: usize,
+    },
+    Atomic {
+        next: usize,
+    },
+    Look {
+        back: usize,
+        wanted: Wanted,
+        next: usize,
+    },
+    Reference {
+        group: usize,
+        fold: Fold,
+    },
+    Condition {
+        group: usize,
+        otherwise: usize,
+    },
+    Success,
+}
+
+/// A place, once the flags are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Anchor {
+    TextStart,
+    LineStart,
+    /// At the end, or before a newline that ends the text.
+    LastLineEnd,
+    LineEnd,
+    TextEnd,
+    Boundary(Scope, Wanted),
+}
+
+impl Anchor {
+    pub(super) fn of(at: At, flags: Flags) -> Anchor {
+        let lines = flags.has(Flags::MULTILINE);
+        match at {
+            At::Beginning if lines => Anchor::LineStart,
+            At::Beginning | At::TextStart => Anchor::TextStart,
+            At::End if lines => Anchor::LineEnd,
+            At::End => Anchor::LastLineEnd,
+            At::TextEnd => Anchor::TextEnd,
+            At::Boundary(wanted) => Anchor::Boundary(scope(flags), wanted),
+        }
+    }
+}
+
+/// The steps with the sets and the branches they speak of.
+#[derive(Debug, Default)]
+pub(super) struct Program {
+    pub(super) ops: Vec<Op>,
+    pub(super) units: Vec<Unit>,
+    pub(super) branches: Vec<Vec<usize>>,
+    known: HashMap<Unit, usize>,
+}
+
+/// Compiles what has been read.
+pub(super) fn compile(parsed: &Parsed) -> Result<Program, Error> {
+    let mut compiler = Compiler { program: Program::default(), parsed };
+    compiler.row(&parsed.row, parsed.flags)?;
+    compiler.push(Op::Success);
+    compiler.program.known.clear();
+    Ok(compiler.program)
+}
+
+struct Compiler<'p> {
+    program: Program,
+    parsed: &'p Parsed,
+}
+
+impl Compiler<'_> {
+    fn push(&mut self, op: Op) -> usize {
+        self.program.ops.push(op);
+        self.program.ops.len() - 1
+    }
+
+    fn here(&self) -> usize {
+        self.program.ops.len()
+    }
+
+    /// Puts the step into the place that was kept for it.
+    fn set(&mut self, at: usize, op: Op) {
+        if let Some(slot) = self.program.ops.get_mut(at) {
+            *slot = op;
+        }
+    }
+
+    fn row(&mut self, row: &[Node], flags: Flags) -> Result<(), Error> {
+        row.iter().try_for_each(|node| self.node(node, flags))
+    }
+
+    fn node(&mut self, node: &Node, flags: Flags) -> Result<(), Error> {
+        if let Some(unit) = unit(node, flags) {
+            let op = self.single(unit);
+            self.push(op);
+            return Ok(());
+        }
+        match node {
+            Node::At(at) => {
+                self.push(Op::At(Anchor::of(*at, flags)));
+            }
+            Node::Branch(rows) => self.branch(rows, flags)?,
+            Node::Group { capture: Some(group), body, .. } => {
+                self.push(Op::Mark((group - 1) * 2));
+                self.row(body, flags)?;
+                self.push(Op::Mark((group - 1) * 2 + 1));
+            }
+            Node::Group { capture: None, add, remove, body } => {
+                self.row(body, flags.scoped(*add, *remove))?
+            }
+            Node::Repeat { pace, min, max, body } => self.repeat(*pace, (*min, *max), body, flags)?,
+            Node::Atomic(body) => {
+                let start = self.push(Op::Success);
+                let next = self.closed(body, flags)?;
+                self.set(start, Op::Atomic { next });
+            }
+            Node::Look { side, wanted, body } => self.look(*side, *wanted, body, flags)?,
+            Node::Reference(group) => {
+                self.push(Op::Reference { group: *group, fold: Fold::of(flags) });
+            }
+            Node::Condition { group, yes, no } => self.condition(*group, yes, no.as_deref(), flags)?,
+            Node::Literal(_) | Node::NotLiteral(_) | Node::Any | Node::In(_) => {}
+        }
+        Ok(())
+    }
+
+    fn single(&mut self, unit: Unit) -> Op {
+        match unit {
+            Unit::Char(char) => Op::Char(char),
+            Unit::Set(_) => Op::Set(self.intern(unit)),
+        }
+    }
+
+    fn intern(&mut self, unit: Unit) -> usize {
+        if let Some(at) = self.program.known.get(&unit) {
+            return *at;
+        }
+        let at = self.program.units.len();
+        self.program.units.push(unit.clone());
+        self.program.known.insert(unit, at);
+        at
+    }
+
+    /// The row with a `Success` behind it; gives the step after that.
+    fn closed(&mut self, row: &[Node], flags: Flags) -> Result<usize, Error> {
+        self.row(row, flags)?;
+        self.push(Op::Success);
+        Ok(self.here())
+    }
+
+    fn branch(&mut self, rows: &[Row], flags: Flags) -> Result<(), Error> {
+        let index = self.program.branches.len();
+        self.program.branches.push(Vec::new());
+        self.push(Op::Branch(index));
+        let (mut starts, mut jumps) = (Vec::new(), Vec::new());
+        for row in rows {
+            starts.push(self.here());
+            self.row(row, flags)?;
+            jumps.push(self.push(Op::Success));
+        }
+        let end = self.here();
+        jumps.into_iter().for_each(|jump| self.set(jump, Op::Jump(end)));
+        if let Some(slot) = self.program.branches.get_mut(index) {
+            *slot = starts;
+        }
+        Ok(())
+    }
+
+    fn repeat(
+        &mut self,
+        pace: Pace,
+        (min, max): (u32, u32),
+        body: &[Node],
+        flags: Flags,
+    ) -> Result<(), Error> {
+        if let Some(unit) = repeated_unit(body, flags) {
+            let unit = self.intern(unit);
+            self.push(Op::RepeatUnit { pace, min, max, unit });
+            return Ok(());
+        }
+        let start = self.push(Op::Success);
+        if pace == Pace::Possessive {
+            let next = self.closed(body, flags)?;
+            self.set(start, Op::Possessive { min, max, next });
+            return Ok(());
+        }
+        self.row(body, flags)?;
+        let until = self.push(Op::Until(pace));
+        self.set(start, Op::Repeat { min, max, until });
+        Ok(())
+    }
+
+    fn look(&mut self, side: Side, wanted: Wanted, body: &[Node], flags: Flags) -> Result<(), Error> {
+        let back = match side {
+            Side::Ahead => 0,
+            Side::Behind => self.look_behind_width(body)?,
+        };
+        let start = self.push(Op::Success);
+        let next = self.closed(body, flags)?;
+        self.set(start, Op::Look { back, wanted, next });
+        Ok(())
+    }
+
+    fn look_behind_width(&self, body: &[Node]) -> Result<usize, Error> {
+        let (least, most) = width(body, &self.parsed.widths);
+        let said = match u32::try_from(least) {
+            Ok(back) if least == most => return Ok(back as usize),
+            Ok(_) => "look-behind requires fixed-width pattern",
+            Err(_) => "looks too much behind",
+        };
+        Err(Error::new(Code::BadPattern, format!("invalid regex pattern: {said}")))
+    }
+
+    fn condition(
+        &mut self,
+        group: usize,
+        yes: &[Node],
+        no: Option<&[Node]>,
+        flags: Flags,
+    ) -> Result<(), Error> {
+        let start = self.push(Op::Success);
+        self.row(yes, flags)?;
+        let mut otherwise = self.here();
+        if let Some(no) = no {
+            let jump = self.push(Op::Success);
+            otherwise = self.here();
+            self.row(no, flags)?;
+            self.set(jump, Op::Jump(self.here()));
+        }
+        self.set(start, Op::Condition { group, otherwise });
+        Ok(())
+    }
+}
+
+/// The unit of a body that is one character and nothing else.
+pub(super) fn repeated_unit(body: &[Node], flags: Flags) -> Option<Unit> {
+    match body {
+        [Node::Group { capture: None, add, remove, body }] => {
+            repeated_unit(body, flags.scoped(*add, *remove))
+        }
+        [node] => unit(node, flags),
+        _ => None,
+    }
+}

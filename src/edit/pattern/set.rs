@@ -1,0 +1,66 @@
+//! Reads `[...]`; `[`, `&&`, `--`, `~~` and `||` inside are plain characters, as they are in Python.
+//!
+//! Invariant: a set that is read has at least one member.
+
+use super::ast::{Item, Node, Set};
+use super::parse::{Parser, unique};
+use super::source::Token;
+use crate::error::Error;
+
+impl Parser {
+    /// Reads a set; its opening bracket has been taken.
+    pub(super) fn set(&mut self) -> Result<Node, Error> {
+        let here = self.source.tell() - 1;
+        let negated = self.source.eat('^')?;
+        let mut items = Vec::new();
+        loop {
+            let token = self.set_token(here)?;
+            if token.is(']') && !items.is_empty() {
+                break;
+            }
+            let (first, written) = self.member(token)?;
+            if !self.source.eat('-')? {
+                items.push(first);
+                continue;
+            }
+            let token = self.set_token(here)?;
+            if token.is(']') {
+                items.extend([first, Item::Literal(u32::from('-'))]);
+                break;
+            }
+            let (last, also) = self.member(token)?;
+            match (first, last) {
+                (Item::Literal(from), Item::Literal(to)) if from <= to => items.push(Item::Range(from, to)),
+                _ => {
+                    let length = written.chars().count() + 1 + also.chars().count();
+                    return Err(self.source.error(&format!("bad character range {written}-{also}"), length));
+                }
+            }
+        }
+        let items = unique(items);
+        Ok(match items.as_slice() {
+            [Item::Literal(char)] if negated => Node::NotLiteral(*char),
+            [Item::Literal(char)] => Node::Literal(*char),
+            _ => Node::In(Set { negated, items }),
+        })
+    }
+
+    fn set_token(&mut self, here: usize) -> Result<Token, Error> {
+        match self.source.take()? {
+            Some(token) => Ok(token),
+            None => {
+                let offset = self.source.tell() - here;
+                Err(self.source.error("unterminated character set", offset))
+            }
+        }
+    }
+
+    /// A member with the token that began it, which is what Python's messages quote.
+    fn member(&mut self, token: Token) -> Result<(Item, String), Error> {
+        let item = match token {
+            Token::Plain(char) => Item::Literal(u32::from(char)),
+            Token::Escaped(escaped) => self.set_escape(escaped)?,
+        };
+        Ok((item, token.text()))
+    }
+}

@@ -1,0 +1,174 @@
+//! The text of a pattern or a template as a row of tokens, and the positions that refusals name.
+//!
+//! Invariant: `next` is the token that ends just before `index`.
+
+use crate::error::{Code, Error};
+
+/// One character, or a backslash with the character after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Token {
+    /// A character that stands alone.
+    Plain(char),
+    /// A character after a backslash.
+    Escaped(char),
+}
+
+impl Token {
+    pub(super) fn len(self) -> usize {
+        match self {
+            Token::Plain(_) => 1,
+            Token::Escaped(_) => 2,
+        }
+    }
+
+    pub(super) fn text(self) -> String {
+        match self {
+            Token::Plain(char) => char.to_string(),
+            Token::Escaped(char) => format!("\\{char}"),
+        }
+    }
+
+    pub(super) fn is(self, char: char) -> bool {
+        self == Token::Plain(char)
+    }
+}
+
+/// A reader of tokens with one token of look-ahead.
+pub(super) struct Source {
+    chars: Vec<char>,
+    index: usize,
+    next: Option<Token>,
+    about: &'static str,
+}
+
+impl Source {
+    pub(super) fn pattern(text: &str) -> Result<Source, Error> {
+        Source::new(text, "invalid regex pattern")
+    }
+
+    pub(super) fn template(text: &str) -> Result<Source, Error> {
+        Source::new(text, "invalid replacement template")
+    }
+
+    fn new(text: &str, about: &'static str) -> Result<Source, Error> {
+        let mut source = Source { chars: text.chars().collect(), index: 0, next: None, about };
+        source.advance()?;
+        Ok(source)
+    }
+
+    pub(super) fn next(&self) -> Option<Token> {
+        self.next
+    }
+
+    pub(super) fn next_is(&self, char: char) -> bool {
+        self.next == Some(Token::Plain(char))
+    }
+
+    /// The next token if it is a character of which `wanted` holds.
+    pub(super) fn peek_if(&self, wanted: impl Fn(char) -> bool) -> Option<char> {
+        match self.next {
+            Some(Token::Plain(char)) if wanted(char) => Some(char),
+            Some(Token::Plain(_) | Token::Escaped(_)) | None => None,
+        }
+    }
+
+    pub(super) fn take(&mut self) -> Result<Option<Token>, Error> {
+        let token = self.next;
+        self.advance()?;
+        Ok(token)
+    }
+
+    pub(super) fn eat(&mut self, char: char) -> Result<bool, Error> {
+        let found = self.next_is(char);
+        if found {
+            self.advance()?;
+        }
+        Ok(found)
+    }
+
+    /// Up to `most` characters of which `wanted` holds.
+    pub(super) fn take_while(&mut self, most: usize, wanted: fn(char) -> bool) -> Result<String, Error> {
+        let mut taken = String::new();
+        for _ in 0..most {
+            let Some(char) = self.peek_if(wanted) else { break };
+            taken.push(char);
+            self.advance()?;
+        }
+        Ok(taken)
+    }
+
+    /// What stands before `terminator`, which is taken too.
+    pub(super) fn until(&mut self, terminator: char, name: &str) -> Result<String, Error> {
+        let mut taken = String::new();
+        loop {
+            match self.take()? {
+                None if taken.is_empty() => return Err(self.error(&format!("missing {name}"), 0)),
+                None => {
+                    let message = format!("missing {terminator}, unterminated name");
+                    return Err(self.error(&message, taken.chars().count()));
+                }
+                Some(token) if token.is(terminator) => break,
+                Some(token) => taken.push_str(&token.text()),
+            }
+        }
+        if taken.is_empty() {
+            return Err(self.error(&format!("missing {name}"), 1));
+        }
+        Ok(taken)
+    }
+
+    /// The position of the next token, in characters.
+    pub(super) fn tell(&self) -> usize {
+        self.index - self.next.map_or(0, Token::len)
+    }
+
+    pub(super) fn seek(&mut self, index: usize) -> Result<(), Error> {
+        self.index = index;
+        self.advance()
+    }
+
+    /// Refuses what stands `offset` characters before the next token.
+    pub(super) fn error(&self, message: &str, offset: usize) -> Error {
+        self.error_at(message, self.tell().saturating_sub(offset))
+    }
+
+    /// Refuses what stands at a position, in Python's words.
+    pub(super) fn error_at(&self, message: &str, position: usize) -> Error {
+        let before = self.chars.get(..position).unwrap_or(&self.chars);
+        let mut said = format!("{message} at position {position}");
+        if self.chars.contains(&'\n') {
+            let line = before.iter().filter(|char| **char == '\n').count() + 1;
+            let column = before.iter().rev().take_while(|char| **char != '\n').count() + 1;
+            said.push_str(&format!(" (line {line}, column {column})"));
+        }
+        self.refuse(&said)
+    }
+
+    /// Refuses without naming a position.
+    pub(super) fn refuse(&self, message: &str) -> Error {
+        Error::new(Code::BadPattern, format!("{}: {message}", self.about))
+    }
+
+    /// Refuses what Python takes and this crate does not.
+    pub(super) fn unsupported(&self, what: &str) -> Error {
+        self.refuse(&format!("not supported: {what}"))
+    }
+
+    fn advance(&mut self) -> Result<(), Error> {
+        let Some(&char) = self.chars.get(self.index) else {
+            self.next = None;
+            return Ok(());
+        };
+        if char != '\\' {
+            self.index += 1;
+            self.next = Some(Token::Plain(char));
+            return Ok(());
+        }
+        let Some(&escaped) = self.chars.get(self.index + 1) else {
+            return Err(self.error_at("bad escape (end of pattern)", self.chars.len() - 1));
+        };
+        self.index += 2;
+        self.next = Some(Token::Escaped(escaped));
+        Ok(())
+    }
+}

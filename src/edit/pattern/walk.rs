@@ -1,0 +1,161 @@
+//! From match to match through a text, by the rules of `re.sub`.
+//!
+//! A match may be empty where a longer one ended; after an empty one the next must not be empty in the same place.
+//!
+//! Invariant: each match begins where the one before it ended, or later.
+
+use std::ops::Range;
+
+use super::Pattern;
+use super::budget::Budget;
+use super::linear::{Answer, Linear, Memory};
+use super::machine::Layer;
+use super::search::Search;
+use crate::error::{Code, Error};
+
+/// What one match costs besides the search, in steps.
+const MATCH: usize = 16;
+
+/// One match.
+pub(super) struct Match {
+    pub(super) span: Range<usize>,
+}
+
+/// A way through a text.
+pub(super) struct Walk<'p, 't> {
+    linear: Option<(&'p Linear, Memory)>,
+    search: Search<'p, 't>,
+    text: &'t str,
+    at: usize,
+    layer: Layer,
+    wants_groups: bool,
+}
+
+impl<'p, 't> Walk<'p, 't> {
+    pub(super) fn new(pattern: &'p Pattern, text: &'t str, wants_groups: bool) -> Walk<'p, 't> {
+        Walk {
+            linear: pattern.linear.as_ref().map(|linear| (linear, linear.memory())),
+            search: Search::new(pattern, text),
+            text,
+            at: 0,
+            layer: Layer::Free,
+            wants_groups: wants_groups && pattern.groups > 0,
+        }
+    }
+
+    /// The next match.
+    pub(super) fn next(&mut self, budget: &mut Budget) -> Result<Option<Match>, Error> {
+        budget.spend(MATCH)?;
+        let Some((start, end)) = self.find(budget)? else { return Ok(None) };
+        self.at = end;
+        self.layer = if start == end { Layer::MustAdvance } else { Layer::Free };
+        Ok(Some(Match { span: start..end }))
+    }
+
+    /// The span of a group of the last match.
+    pub(super) fn group(&self, group: usize) -> Option<(usize, usize)> {
+        self.search.machine.group(group)
+    }
+
+    fn find(&mut self, budget: &mut Budget) -> Result<Option<(usize, usize)>, Error> {
+        let Some((linear, memory)) = &mut self.linear else {
+            return self.search.find(self.at, self.layer, budget);
+        };
+        let from = match self.layer {
+            Layer::Free => Some(self.at),
+            // An empty match is the last choice of every pattern here: nothing else matches in its place.
+            Layer::MustAdvance => {
+                self.text.get(self.at..).and_then(|rest| rest.chars().next()).map(|c| self.at + c.len_utf8())
+            }
+        };
+        let Some(from) = from else { return Ok(None) };
+        match linear.find(self.text, from, memory, budget)? {
+            Answer::NoMatch => Ok(None),
+            Answer::GivenUp => {
+                self.linear = None;
+                self.search.find(self.at, self.layer, budget)
+            }
+            Answer::Match(start, end) => {
+                if self.wants_groups && self.search.machine.attempt(start, Layer::Free, budget)? != Some(end)
+                {
+                    return Err(Error::new(Code::Internal, "the two regex engines disagree"));
+                }
+                Ok(Some((start, end)))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edit::pattern::Flags;
+
+    /// Every text of at most `length` characters of the alphabet.
+    fn texts(alphabet: &[char], length: usize) -> Vec<String> {
+        let mut all = vec![String::new()];
+        let mut from = 0;
+        for _ in 0..length {
+            let grown: Vec<String> = all
+                .iter()
+                .skip(from)
+                .flat_map(|text| alphabet.iter().map(move |char| format!("{text}{char}")))
+                .collect();
+            from = all.len();
+            all.extend(grown);
+        }
+        all
+    }
+
+    fn spans(mut walk: Walk) -> Vec<Range<usize>> {
+        let budget = &mut Budget::per_call();
+        std::iter::from_fn(|| walk.next(budget).unwrap()).map(|found| found.span).collect()
+    }
+
+    #[test]
+    fn both_engines_find_the_same() {
+        let patterns = [
+            "a|ab",
+            "ab|a",
+            "a*",
+            "a+?",
+            "(?:a|b)*",
+            "a*$",
+            "$",
+            "^",
+            "(?m)^",
+            "(?m)$",
+            "(?m)a*$",
+            "[^a]$",
+            "\\n$",
+            "$a*",
+            "\\Z",
+            "\\Aa?",
+            ".+",
+            "(?s).+",
+            "(?:a+b?)+",
+            "(?:ab|a)(?:b|ba)",
+            "(?:a|é)+?b",
+            "é*",
+            "a{2,3}",
+            "(?:aa|a){2}",
+            "b?$",
+            "(?m)^.*$",
+            "(?:a|$)b?",
+            "\\s$",
+        ];
+        for pattern in patterns {
+            let pattern = Pattern::compile(pattern, Flags::default()).unwrap();
+            assert!(pattern.linear.is_some());
+            for text in texts(&['a', 'b', '\n', 'é'], 5) {
+                let mut backtracking = Walk::new(&pattern, &text, false);
+                backtracking.linear = None;
+                assert_eq!(
+                    spans(Walk::new(&pattern, &text, false)),
+                    spans(backtracking),
+                    "{pattern:?} {text:?}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! What stands there, what would stand there, and what the gates say of the difference.
+
+use super::Workspace;
+use crate::edit::{self, Edit, Planned};
+use crate::error::{Code, Error};
+use crate::gate::{self, Verdict, Watch};
+use crate::policy::{Policy, language_of};
+use crate::request::{Expect, Mode, Request};
+use crate::store::{Place, Snapshot};
+use crate::text::{Buffer, LineMap, Plan, bytes_outside_unchanged};
+
+/// The target as it was found under the lock.
+pub struct Seen {
+    /// Its text; empty when there is no file.
+    pub buffer: Buffer,
+    /// The file that the text was read from; absent when there is none.
+    pub snapshot: Option<Snapshot>,
+}
+
+/// The target as it would be, with the proof that only the edited spans differ.
+pub struct Draft {
+    /// Its text.
+    pub buffer: Buffer,
+    /// Where the lines of the old text went.
+    pub map: LineMap,
+    /// Whether publishing it would change what is on disk.
+    pub differs: bool,
+}
+
+impl Seen {
+    /// Holds what the caller believes of the target against what was found.
+    ///
+    /// Errors: `FILE_NOT_FOUND`, `FILE_EXISTS`, `EDIT_CONFLICT`.
+    pub fn check(&self, request: &Request) -> Result<(), Error> {
+        let shown = request.target.shown();
+        if self.snapshot.is_none() && !request.edit.creates() {
+            return Err(Error::new(Code::FileNotFound, missing(request)).field("path"));
+        }
+        match (&request.expect, &self.snapshot) {
+            (Expect::Absent, Some(_)) => {
+                Err(Error::new(Code::FileExists, format!("file already exists: {shown}")).field("path"))
+            }
+            (Expect::Version(version), None) => Err(Error::new(
+                Code::EditConflict,
+                format!("version {version} was expected, but there is no file: {shown}"),
+            )
+            .field("expected_version")),
+            (Expect::Version(version), Some(_)) if !self.buffer.stamp().matches(version) => {
+                Err(Error::new(
+                    Code::EditConflict,
+                    format!("version {version} was expected, but the file has version {}", self.buffer.stamp()),
+                )
+                .field("expected_version"))
+            }
+            (Expect::Anything | Expect::Absent | Expect::Version(_), _) => Ok(()),
+        }
+    }
+}
+
+impl Seen {
+    /// Gives the text before, if there was a file, and lets go of that file on another thread: when it was replaced,
+    /// the kernel frees its blocks then, and the caller need not wait for it.
+    pub fn release(self) -> Option<Buffer> {
+        let Seen { buffer, snapshot } = self;
+        snapshot.map(|snapshot| {
+            tokio::task::spawn_blocking(move || drop(snapshot));
+            buffer
+        })
+    }
+}
+
+impl Draft {
+    /// Applies a plan, and proves that the bytes outside of its spans are the same.
+    ///
+    /// Errors: `TOO_LARGE` for a result over the policy's limit, `INTERNAL` should the proof fail.
+    pub fn new(seen: &Seen, plan: &Plan, rules: &Policy) -> Result<Draft, Error> {
+        let buffer = seen.buffer.apply(plan)?;
+        let (size, limit) = (buffer.bytes().len() as u64, rules.limits.file);
+        if size > limit {
+            return Err(Error::new(
+                Code::TooLarge,
+                format!("the result is too large: {size} bytes, limit {limit} bytes"),
+            ));
+        }
+        if !bytes_outside_unchanged(seen.buffer.bytes(), buffer.bytes(), plan) {
+            return Err(Error::new(Code::Internal, "the edit would change bytes outside of its spans"));
+        }
+        let map = plan.line_map(&seen.buffer, &buffer);
+        let differs = seen.snapshot.is_none() || seen.buffer.bytes() != buffer.bytes();
+        Ok(Draft { buffer, map, differs })
+    }
+}
+
+impl Workspace {
+    /// Reads the target, or finds that there is none.
+    pub(super) fn read(&self, place: &Place, rules: &Policy) -> Result<Seen, Error> {
+        let hints = self.files.hints(place);
+        let mut snapshot = self.files.read(place, rules.limits.file)?;
+        let bytes = snapshot.as_mut().map(Snapshot::take_bytes).unwrap_or_default();
+        Ok(Seen { buffer: Buffer::read(bytes, hints)?, snapshot })
+    }
+
+    /// Plans the edit; in `interactive` a search that finds nothing changes nothing, and is a warning.
+    pub(super) fn plan(&self, request: &Request, seen: &Seen, rules: &Policy) -> Result<Planned, Error> {
+        edit::plan(&request.edit, &seen.buffer, rules.limits.file).or_else(|refusal| match (request.mode, refusal.code) {
+            (Mode::Interactive, Code::MatchNotFound) => Planned::nothing(&seen.buffer, refusal.message),
+            (Mode::Strict | Mode::Interactive | Mode::VerifyOnly, _) => Err(refusal),
+        })
+    }
+
+    /// Has the gates of the policy judge what the draft adds.
+    ///
+    /// Errors: `INTERNAL` when the caller cancelled the request meanwhile, so that nothing is written.
+    pub(super) fn judge(
+        &self,
+        place: &Place,
+        seen: &Seen,
+        draft: &Draft,
+        rules: &Policy,
+        watch: &Watch,
+    ) -> Result<Verdict, Error> {
+        let first_line = draft.buffer.view().lines().next();
+        let language = language_of(place.shown(), first_line);
+        let beside = |path: &str| self.files.exists(place, path);
+        let draft = gate::Draft {
+            path: place.shown(),
+            language,
+            before: seen.snapshot.as_ref().map(|_| &seen.buffer),
+            after: &draft.buffer,
+            map: &draft.map,
+            beside: &beside,
+        };
+        let verdict = gate::judge(&draft, &rules.rules_for(language), watch);
+        if watch.cancelled() {
+            return Err(Error::new(Code::Internal, "the caller cancelled the request"));
+        }
+        Ok(verdict)
+    }
+}
+
+fn missing(request: &Request) -> String {
+    let shown = request.target.shown();
+    match &request.edit {
+        Edit::Content(_) => format!("file not found: {shown}"),
+        Edit::Lines(_) => format!("cannot apply line edits to non-existent file: {shown}"),
+        Edit::Insert(_) => format!("cannot insert lines into non-existent file: {shown}"),
+        Edit::Search(_) => format!("cannot search in non-existent file: {shown}"),
+    }
+}

@@ -1,0 +1,63 @@
+//! The line: one edit from the path to the report, and the rooms that it passes through.
+//!
+//! Invariant: nothing under a target's path changes before the decision to write, and a target's lock is held from
+//! before it is read until after it is published.
+
+mod check;
+mod decide;
+mod edit;
+mod report;
+mod rules;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+
+use crate::error::{Code, Error};
+use crate::store::{Files, Locks};
+use rules::Rules;
+
+pub use decide::{Decision, decide};
+pub use report::{Report, Status};
+
+/// Edits that may be read, judged and published at one time, for each core of the machine: they wait for the disk
+/// more than they compute.
+const EDITS_PER_CORE: usize = 8;
+
+/// The roots that may be edited, with their locks and the policies they are judged by.
+pub struct Workspace {
+    files: Files,
+    locks: Locks,
+    rules: Rules,
+    places: Semaphore,
+}
+
+impl Workspace {
+    /// Opens the folders in which files may be edited; relative paths belong to the first.
+    ///
+    /// Errors: `INVALID_INPUT` for `/`, the home directory or no root at all, and what opening a folder gives.
+    pub fn open(roots: &[PathBuf]) -> Result<Arc<Workspace>, Error> {
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        Ok(Arc::new(Workspace {
+            files: Files::open(roots)?,
+            locks: Locks::default(),
+            rules: Rules::default(),
+            places: Semaphore::new(cores * EDITS_PER_CORE),
+        }))
+    }
+
+    /// Runs a piece of work that blocks or computes where it does not hold up other calls.
+    async fn off_reactor<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Workspace) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let workspace = Arc::clone(self);
+        let permit = self.places.acquire().await;
+        let done = tokio::task::spawn_blocking(move || work(&workspace)).await;
+        drop(permit);
+        done.unwrap_or_else(|trouble| {
+            Err(Error::new(Code::Internal, format!("the edit stopped half-way: {trouble}")))
+        })
+    }
+}

@@ -1,0 +1,130 @@
+//! What became of a request, for every front to render in its own way.
+
+use super::Decision;
+use super::check::Draft;
+use crate::edit::Planned;
+use crate::error::Place;
+use crate::gate::Verdict;
+use crate::store::{self, Published};
+use crate::text::diff::{self, Diff};
+use crate::text::{Buffer, Plan, Region, Shift, Stamp};
+
+/// What happened to the target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// The new text is on disk.
+    Written,
+    /// The result equals what was there, or a search in `interactive` found nothing: nothing was written.
+    Unchanged,
+    /// `verify_only`: strict would have written this. Nothing was written.
+    Verified,
+    /// A gate found something new that blocks. Nothing was written.
+    Refused,
+}
+
+impl Status {
+    /// The status as it stands on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Status::Written => "written",
+            Status::Unchanged => "unchanged",
+            Status::Verified => "verified",
+            Status::Refused => "refused",
+        }
+    }
+
+    /// Whether the caller got what was asked for.
+    pub const fn is_success(self) -> bool {
+        match self {
+            Status::Written | Status::Unchanged | Status::Verified => true,
+            Status::Refused => false,
+        }
+    }
+}
+
+/// What became of a request that the engine could carry through to a decision.
+#[derive(Debug)]
+pub struct Report {
+    /// What happened to the target.
+    pub status: Status,
+    /// The target as lockgate names it: relative to its root, with `/`.
+    pub path: String,
+    /// Where the text really lies, when a symbolic link was followed.
+    pub resolved_path: Option<String>,
+    /// The version that is on disk after the call; absent when there is no file.
+    pub version: Option<Stamp>,
+    /// The version before the call, when the call wrote another; absent when there was no file.
+    pub previous_version: Option<Stamp>,
+    /// Whether the edit made the file.
+    pub created: bool,
+    /// How many matches were replaced; only a search has this.
+    pub replacements: Option<usize>,
+    /// Where the search matched.
+    pub places: Vec<Place>,
+    /// How the lines behind them moved.
+    pub shifts: Vec<Shift>,
+    /// What the gates said.
+    pub verdict: Verdict,
+    /// What could not be done but does not stop the call, such as a search in `interactive` that found nothing.
+    pub warnings: Vec<String>,
+    /// What the caller should know.
+    pub notes: Vec<String>,
+    /// The text before; absent when there was no file.
+    pub before: Option<Buffer>,
+    /// The text that was judged: what was written, or would have been.
+    pub draft: Buffer,
+    plan: Plan,
+}
+
+impl Report {
+    pub(super) fn new(
+        place: &store::Place,
+        before: Option<Buffer>,
+        planned: Planned,
+        draft: Draft,
+        verdict: Verdict,
+        decision: Decision,
+        published: Option<Published>,
+    ) -> Report {
+        let status = match (decision, &published) {
+            (Decision::Refuse, _) => Status::Refused,
+            (Decision::Write, Some(_)) => Status::Written,
+            (Decision::Show, _) if draft.differs => Status::Verified,
+            (Decision::Write, None) | (Decision::Show, _) => Status::Unchanged,
+        };
+        let before_stamp = before.as_ref().map(Buffer::stamp);
+        let (version, previous_version) = match &published {
+            Some(_) => (Some(draft.buffer.stamp()), before_stamp),
+            None => (before_stamp, None),
+        };
+        let mut notes = planned.notes;
+        notes.extend(published.into_iter().flat_map(|published| published.notes));
+        Report {
+            status,
+            path: place.shown().to_owned(),
+            resolved_path: place.resolved().map(str::to_owned),
+            version,
+            previous_version,
+            created: status == Status::Written && before.is_none(),
+            replacements: planned.replacements,
+            places: planned.places,
+            shifts: draft.map.shifts(),
+            verdict,
+            warnings: planned.warnings,
+            notes,
+            before,
+            draft: draft.buffer,
+            plan: planned.plan,
+        }
+    }
+
+    /// The difference between the text before and the draft, written when it is asked for.
+    pub fn diff(&self) -> Diff<'_> {
+        diff::unified(&self.path, self.before.as_ref(), &self.draft, &self.plan)
+    }
+
+    /// The edited ranges, before and after.
+    pub fn regions(&self) -> Vec<Region> {
+        self.before.as_ref().map_or_else(Vec::new, |before| self.plan.regions(before, &self.draft))
+    }
+}

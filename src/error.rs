@@ -1,0 +1,228 @@
+//! Every refusal on one page: what can stop the line, under a code that never changes.
+//!
+//! A fault in the user's code is a finding, not an [`Error`]; an `Error` is only what stops the line. It carries a
+//! stable [`Code`], says what was seen, and where it can, what to call next. Unless it says otherwise, nothing was
+//! written.
+
+/// The families of refusals; the command line's exit code is the family's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Family {
+    /// The request itself cannot be carried out as it stands.
+    Request,
+    /// The file is not there, or is not text that can be edited.
+    Target,
+    /// The path, or the file behind it, may not be touched.
+    Access,
+    /// The text to be replaced was not found in exactly one place.
+    Match,
+    /// A quality gate found something new.
+    Gate,
+    /// Somebody else changed, or is changing, the same file.
+    Conflict,
+    /// The policy file cannot be understood.
+    Policy,
+    /// The machine refused.
+    System,
+}
+
+impl Family {
+    /// The family's name in the documentation and on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Family::Request => "request",
+            Family::Target => "target",
+            Family::Access => "access",
+            Family::Match => "match",
+            Family::Gate => "gate",
+            Family::Conflict => "conflict",
+            Family::Policy => "policy",
+            Family::System => "system",
+        }
+    }
+
+    /// The exit code of the command line for a refusal of this family.
+    pub const fn exit_code(self) -> u8 {
+        match self {
+            Family::Gate => 1,
+            Family::Request => 2,
+            Family::Target => 3,
+            Family::Access => 4,
+            Family::Match => 5,
+            Family::Conflict => 7,
+            Family::Policy => 8,
+            Family::System => 70,
+        }
+    }
+}
+
+/// Declares the codes: variant, name on the wire, family, what it means and what to do next.
+macro_rules! codes {
+    ($($variant:ident $name:literal $family:ident $meaning:literal $remedy:literal;)*) => {
+        /// The stable name of a refusal.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Code { $(#[doc = $meaning] $variant,)* }
+
+        impl Code {
+            /// Every code, in the order of the documentation.
+            pub const ALL: &'static [Code] = &[$(Code::$variant,)*];
+
+            /// The code as it stands on the wire.
+            pub const fn name(self) -> &'static str {
+                match self { $(Code::$variant => $name,)* }
+            }
+
+            /// The family that the code belongs to.
+            pub const fn family(self) -> Family {
+                match self { $(Code::$variant => Family::$family,)* }
+            }
+
+            /// What was seen when this code is given, in one sentence.
+            pub const fn meaning(self) -> &'static str {
+                match self { $(Code::$variant => $meaning,)* }
+            }
+
+            /// What the caller does next.
+            pub const fn remedy(self) -> &'static str {
+                match self { $(Code::$variant => $remedy,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    InvalidInput "INVALID_INPUT" Request
+        "A parameter is missing, unknown, or of the wrong type."
+        "correct the field that the message names";
+    ModeMissing "MODE_MISSING" Request
+        "No edit mode was given."
+        "give exactly one of content, line_edits, insert_lines, search with replace";
+    ModeConflict "MODE_CONFLICT" Request
+        "More than one edit mode was given."
+        "keep one of content, line_edits, insert_lines, search with replace";
+    RangeOutOfBounds "RANGE_OUT_OF_BOUNDS" Request
+        "A line number lies outside the file."
+        "read the file again and use its line numbers";
+    RangeOverlap "RANGE_OVERLAP" Request
+        "Two line ranges of one call overlap."
+        "merge the overlapping ranges into one";
+    BadPattern "BAD_PATTERN" Request
+        "The pattern, its flags or its replacement template is not valid, or is not supported."
+        "correct the pattern; Python's `re` syntax is expected";
+    RegexBudget "REGEX_BUDGET" Request
+        "The pattern needs more steps on this file than one call may take."
+        "narrow the lines to look at, or write the pattern without nested repetition";
+    FileNotFound "FILE_NOT_FOUND" Target
+        "There is no file at this path."
+        "correct the path, or create the file with `content`";
+    FileExists "FILE_EXISTS" Target
+        "A file that was to be created is there already."
+        "edit it, or replace it with safe_edit_file's `content`";
+    NotAFile "NOT_A_FILE" Target
+        "The path names a directory, a device or something else that holds no text."
+        "name a regular file";
+    NotText "NOT_TEXT" Target
+        "The file is not text in an encoding that can be kept."
+        "leave the file to a tool that knows its format";
+    NotEncodable "NOT_ENCODABLE" Target
+        "The new text holds a character that the file's encoding cannot hold."
+        "write the text without that character, or convert the file first";
+    TooLarge "TOO_LARGE" Target
+        "The file, or the text to be written, is larger than the limit."
+        "split the file, or raise `limits.file` in the policy";
+    PathOutsideRoot "PATH_OUTSIDE_ROOT" Access
+        "The path leads out of every root."
+        "use a path inside a root";
+    Protected "PROTECTED" Access
+        "A rule forbids this path, whatever its spelling."
+        "leave the file alone; only a person changes the rule, in the policy file";
+    PermissionDenied "PERMISSION_DENIED" Access
+        "The operating system, or the file's own mode, forbids writing it."
+        "ask the file's owner to allow it";
+    MatchNotFound "NO_MATCH" Match
+        "The text to be replaced stands nowhere in the file."
+        "read the file again and quote what is there";
+    AmbiguousMatch "AMBIGUOUS_MATCH" Match
+        "The text to be replaced stands in more than one place."
+        "quote more of the surrounding lines, or narrow the lines to look at";
+    GateRefused "GATE_REFUSED" Gate
+        "The edit would add a finding that the policy blocks."
+        "mend the findings in the edit and send it again";
+    LockTimeout "LOCK_TIMEOUT" Conflict
+        "Another edit held this file for longer than the wait allowed."
+        "send the request again";
+    EditConflict "EDIT_CONFLICT" Conflict
+        "The file is not what the caller believes it to be."
+        "read the file again and build the edit on what is there";
+    PolicyInvalid "POLICY_INVALID" Policy
+        "The policy file that covers this path cannot be understood, so nothing it covers is written."
+        "a person corrects the policy file";
+    NoSpace "NO_SPACE" System
+        "The disk is full, or a quota is used up."
+        "free some space and send the request again";
+    IoFailed "IO_FAILED" System
+        "The operating system failed to read or write."
+        "look at the message, then send the request again";
+    Internal "INTERNAL" System
+        "lockgate itself failed."
+        "report it; the file is as it was";
+}
+
+/// A line of a file, as evidence in a refusal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// 1-based number of the line.
+    pub line: usize,
+    /// The line's text, at most 60 characters of it.
+    pub preview: String,
+    /// The symbol that encloses the line, where it is known.
+    pub symbol: Option<String>,
+}
+
+/// What stopped the line: nothing was written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Error {
+    /// The stable name of the refusal.
+    pub code: Code,
+    /// What was seen, in lower case and without a full stop.
+    pub message: String,
+    /// What to call next; the code's own remedy where nothing better is known.
+    pub hint: Option<String>,
+    /// Path of the request's field at fault, as in `line_edits[2].end_line`.
+    pub field: Option<String>,
+    /// Places in the file that the refusal speaks of.
+    pub places: Vec<Place>,
+}
+
+impl Error {
+    /// Refuses with a code and with what was seen.
+    pub fn new(code: Code, message: impl Into<String>) -> Error {
+        Error { code, message: message.into(), hint: None, field: None, places: Vec::new() }
+    }
+
+    /// Names what to call next.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Error {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Names the request's field at fault.
+    #[must_use]
+    pub fn field(mut self, field: impl Into<String>) -> Error {
+        self.field = Some(field.into());
+        self
+    }
+
+    /// Adds the places in the file that the refusal speaks of.
+    #[must_use]
+    pub fn places(mut self, places: Vec<Place>) -> Error {
+        self.places = places;
+        self
+    }
+
+    /// The hint that the caller sees: this refusal's own, else its code's remedy.
+    pub fn next_step(&self) -> &str {
+        self.hint.as_deref().unwrap_or_else(|| self.code.remedy())
+    }
+}

@@ -1,0 +1,221 @@
+//! How an answer is cut to its limit: long lists and long texts first, then hunks of the diff.
+
+use super::facts::Facts;
+use super::{Answer, DiffWish, Forms, Shape, json, text};
+use crate::text::Cut;
+
+/// Bytes of a JSON-RPC response around the answer's two forms.
+const ENVELOPE: usize = 160;
+
+/// How often a diff that came out too large is asked for anew.
+const TRIES: usize = 6;
+
+/// How much of an answer is kept: entries of each list, and bytes of each text.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Level {
+    pub(super) entries: usize,
+    pub(super) bytes: usize,
+}
+
+/// From generous to bare; the last one fits any limit.
+const LEVELS: [Level; 9] = [
+    Level { entries: 200, bytes: 1000 },
+    Level { entries: 60, bytes: 500 },
+    Level { entries: 20, bytes: 300 },
+    Level { entries: 12, bytes: 240 },
+    Level { entries: 8, bytes: 200 },
+    Level { entries: 4, bytes: 160 },
+    Level { entries: 2, bytes: 120 },
+    Level { entries: 1, bytes: 90 },
+    Level { entries: 0, bytes: 48 },
+];
+
+/// Renders the facts within the limit of the shape.
+pub(super) fn fit(facts: &Facts<'_>, shape: &Shape) -> Answer {
+    let whole = match shape.diff {
+        DiffWish::Shown => facts.diff.map(|diff| diff.render(shape.limit).0).unwrap_or_default(),
+        DiffWish::Left => String::new(),
+    };
+    let copies = if shape.forms == Forms::Both { 2 } else { 1 };
+    let wanted = (escaped(&whole) * copies).min(shape.limit / 3);
+    let room = shape.limit.saturating_sub(ENVELOPE);
+    let mut last = None;
+    for level in LEVELS {
+        let pruned = prune(facts, level);
+        let bare = size(&compose(&pruned, level, shape.forms, &Shown::nothing(facts, shape)), shape.forms);
+        let best = with_diff(&pruned, level, shape, room);
+        let fits = size(&best, shape.forms) <= room;
+        if fits && bare + wanted <= room {
+            return best;
+        }
+        last = if fits { last.or(Some(best)) } else { last };
+    }
+    // Every level was too tight for a good piece of the diff: the most generous one that fits without it is best.
+    last.unwrap_or_else(|| {
+        let [.., level] = LEVELS;
+        compose(&prune(facts, level), level, shape.forms, &Shown::nothing(facts, shape))
+    })
+}
+
+/// The piece of the diff that is shown.
+struct Shown {
+    /// The piece, empty when there is none.
+    diff: String,
+    /// What is missing, in words.
+    missing: Option<String>,
+}
+
+impl Shown {
+    fn of(facts: &Facts<'_>, budget: usize) -> Shown {
+        let Some((diff, cut)) = facts.diff.map(|diff| diff.render(budget)) else {
+            return Shown { diff: String::new(), missing: None };
+        };
+        let missing = match cut {
+            Cut::Whole => None,
+            Cut::After { shown, of } => Some(format!(
+                "the diff is cut: {shown} of {of} hunks are shown, a larger max_bytes shows more"
+            )),
+        };
+        Shown { diff, missing }
+    }
+
+    fn nothing(facts: &Facts<'_>, shape: &Shape) -> Shown {
+        let Shown { diff, missing } = match shape.diff {
+            DiffWish::Shown => Shown::of(facts, 0),
+            DiffWish::Left => return Shown { diff: String::new(), missing: None },
+        };
+        let left_out = (!diff.is_empty()).then(|| "the diff is not shown".to_owned());
+        Shown { diff: String::new(), missing: missing.or(left_out) }
+    }
+}
+
+/// Gives the diff as much of the room as it can use.
+fn with_diff(facts: &Facts<'_>, level: Level, shape: &Shape, room: usize) -> Answer {
+    let mut answer = compose(facts, level, shape.forms, &Shown::nothing(facts, shape));
+    let bare = size(&answer, shape.forms);
+    if shape.diff == DiffWish::Left || bare > room {
+        return answer;
+    }
+    let mut budget = room - bare;
+    for _ in 0..TRIES {
+        let shown = Shown::of(facts, budget);
+        if shown.diff.is_empty() {
+            break;
+        }
+        let fuller = compose(facts, level, shape.forms, &shown);
+        let size = size(&fuller, shape.forms);
+        if size <= room {
+            answer = fuller;
+            break;
+        }
+        // Quoting and the second form cost more than the diff's own bytes: aim for what the next try may cost.
+        budget = shown.diff.len() * (room - bare) / (size - bare).max(1);
+    }
+    answer
+}
+
+fn compose(facts: &Facts<'_>, level: Level, forms: Forms, shown: &Shown) -> Answer {
+    let mut facts = facts.clone();
+    facts.notes.extend(shown.missing.clone());
+    Answer {
+        success: facts.success,
+        json: json::render(&facts, level.bytes, &shown.diff),
+        text: text::render(&facts, level.bytes, &shown.diff, forms),
+    }
+}
+
+/// Cuts the lists, and counts in a note what was left out.
+fn prune<'a>(facts: &Facts<'a>, level: Level) -> Facts<'a> {
+    let mut pruned = facts.clone();
+    let mut left_out = Vec::new();
+    pruned.places = first(facts.places, level, "match_locations", &mut left_out);
+    pruned.regions = first(facts.regions, level, "edits", &mut left_out);
+    pruned.shifts = first(facts.shifts, level, "entries of line_map", &mut left_out);
+    pruned.runs = first(facts.runs, level, "gates", &mut left_out);
+    pruned.findings.truncate(level.entries);
+    let findings = facts.more_findings + facts.findings.len() - pruned.findings.len();
+    if findings > 0 {
+        left_out.push(format!("{findings} findings"));
+    }
+    pruned.errors.truncate(level.entries);
+    for (list, name) in [(&mut pruned.warnings, "validation_warnings"), (&mut pruned.notes, "notes")] {
+        let more = list.len().saturating_sub(level.entries);
+        list.truncate(level.entries);
+        if more > 0 {
+            left_out.push(format!("{more} {name}"));
+        }
+    }
+    if !left_out.is_empty() {
+        pruned.notes.push(format!("not shown: {} more", left_out.join(", ")));
+    }
+    pruned
+}
+
+fn first<'a, T>(list: &'a [T], level: Level, name: &str, left_out: &mut Vec<String>) -> &'a [T] {
+    match list.split_at_checked(level.entries) {
+        Some((first, rest)) if !rest.is_empty() => {
+            left_out.push(format!("{} {name}", rest.len()));
+            first
+        }
+        Some(_) | None => list,
+    }
+}
+
+/// The beginning of a text that needs no more than this many bytes as JSON, marked where it was cut.
+pub(super) fn clip(text: &str, bytes: usize) -> String {
+    const MARK: &str = "...";
+    let mut used = 0;
+    let mut kept = 0;
+    for character in text.chars() {
+        used += cost(character);
+        if used > bytes {
+            let start: String = text.chars().take(kept).collect();
+            return start + MARK;
+        }
+        kept += usize::from(used + MARK.len() <= bytes);
+    }
+    text.to_owned()
+}
+
+/// Bytes of an answer in the forms that are sent.
+fn size(answer: &Answer, forms: Forms) -> usize {
+    let json = || answer.json.to_string().len();
+    match forms {
+        Forms::Both => json() + escaped(&answer.text),
+        Forms::Json => json(),
+        Forms::Text => escaped(&answer.text),
+    }
+}
+
+/// Bytes of a text as a JSON string.
+fn escaped(text: &str) -> usize {
+    2 + text.chars().map(cost).sum::<usize>()
+}
+
+fn cost(character: char) -> usize {
+    match character {
+        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
+        '\0'..='\u{1f}' => 6,
+        _ => character.len_utf8(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_cost_is_what_serde_writes(text in any::<String>()) {
+            prop_assert_eq!(escaped(&text), serde_json::to_string(&text).unwrap().len());
+        }
+
+        #[test]
+        fn a_clipped_text_is_a_beginning_within_its_bytes(text in any::<String>(), bytes in 3_usize..40) {
+            let clipped = clip(&text, bytes);
+            prop_assert!(escaped(&clipped) <= bytes + 2);
+            prop_assert!(clipped == text || text.starts_with(clipped.strip_suffix("...").unwrap()));
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The answer for programs. Empty fields are left out.
+
+use serde_json::{Map, Value, json};
+
+use super::facts::Facts;
+use super::fit::clip;
+use crate::engine::Status;
+use crate::error::{Code, Place};
+use crate::gate::{Finding, Run};
+
+/// Renders the facts; no text is longer than `bytes`, and the diff is put in as it is.
+pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str) -> Value {
+    let text = |text: &str| Value::String(clip(text, bytes));
+    let texts = |texts: &[String]| list(texts, |entry| text(entry));
+    let fields: [(&str, Option<Value>); 24] = [
+        ("success", Some(facts.success.into())),
+        ("status", Some(facts.status.name().into())),
+        ("code", facts.code.map(Code::name).map(Value::from)),
+        ("message", Some(text(&facts.message))),
+        ("hint", facts.hint.map(text)),
+        ("field", facts.field.map(text)),
+        ("path", facts.path.map(text)),
+        ("version", facts.version.as_deref().map(Value::from)),
+        ("previous_version", facts.previous_version.as_deref().map(Value::from)),
+        ("written", Some((facts.status == Status::Written).into())),
+        ("changed", Some(facts.changed.into())),
+        ("bytes_outside_edit", facts.compared.then(|| "unchanged".into())),
+        ("diff", (!diff.is_empty()).then(|| diff.into())),
+        ("replacements", facts.replacements.map(Value::from)),
+        ("lines_changed", facts.lines_changed.map(Value::from)),
+        ("created", facts.created.then_some(Value::Bool(true))),
+        ("match_locations", list(facts.places, |one| place(one, bytes))),
+        (
+            "edits",
+            list(facts.regions, |region| {
+                json!({"start_line": region.start_line, "end_line": region.end_line,
+                "new_start_line": region.new_start_line, "new_end_line": region.new_end_line})
+            }),
+        ),
+        ("line_map", list(facts.shifts, |shift| json!({"from": shift.from, "by": shift.by}))),
+        ("errors", texts(&facts.errors)),
+        ("validation_warnings", texts(&facts.warnings)),
+        ("findings", list(&facts.findings, |one| finding(one, bytes))),
+        ("gates", list(facts.runs, |one| run(one, bytes))),
+        ("notes", texts(&facts.notes)),
+    ];
+    let given = fields.into_iter().filter_map(|(name, value)| value.map(|value| (name.to_owned(), value)));
+    Value::Object(given.collect())
+}
+
+fn list<T>(entries: &[T], entry: impl Fn(&T) -> Value) -> Option<Value> {
+    (!entries.is_empty()).then(|| Value::Array(entries.iter().map(entry).collect()))
+}
+
+fn place(place: &Place, bytes: usize) -> Value {
+    let mut fields = Map::new();
+    fields.insert("line".into(), place.line.into());
+    fields.insert("preview".into(), clip(&place.preview, bytes).into());
+    if let Some(symbol) = &place.symbol {
+        fields.insert("symbol".into(), clip(symbol, bytes).into());
+    }
+    Value::Object(fields)
+}
+
+fn finding(finding: &Finding, bytes: usize) -> Value {
+    let mut fields = Map::new();
+    fields.insert("gate".into(), clip(&finding.gate, bytes).into());
+    fields.insert("severity".into(), finding.severity.name().into());
+    fields.insert("line".into(), finding.line.into());
+    fields.insert("column".into(), finding.column.into());
+    if let Some(code) = &finding.code {
+        fields.insert("code".into(), clip(code, bytes).into());
+    }
+    fields.insert("message".into(), clip(&finding.message, bytes).into());
+    fields.insert("new".into(), finding.fresh.into());
+    fields.insert("blocking".into(), finding.blocking.into());
+    Value::Object(fields)
+}
+
+fn run(run: &Run, bytes: usize) -> Value {
+    let mut fields = Map::new();
+    fields.insert("gate".into(), clip(&run.gate, bytes).into());
+    fields.insert("outcome".into(), run.outcome.name().into());
+    fields.insert("ms".into(), run.ms.into());
+    if let Some(why) = &run.why {
+        fields.insert("why".into(), clip(why, bytes).into());
+    }
+    Value::Object(fields)
+}

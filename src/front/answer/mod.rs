@@ -1,0 +1,89 @@
+//! What a caller is told: the same facts as JSON and as text, because some clients show their model only the one and
+//! some only the other.
+//!
+//! Invariant: both forms together, as they go over the wire, are no larger than the limit that was asked for. What had
+//! to be left out is counted in `notes`.
+
+mod facts;
+mod fit;
+mod json;
+mod text;
+
+use std::ops::RangeInclusive;
+
+use serde_json::Value;
+
+use crate::engine::Report;
+use crate::error::Error;
+use facts::Facts;
+
+/// How an answer is to look.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shape {
+    /// Greatest size of the answer in bytes; one of [`Shape::LIMITS`].
+    pub limit: usize,
+    /// Whether the diff is shown.
+    pub diff: DiffWish,
+    /// In which forms the answer is sent.
+    pub forms: Forms,
+    /// The target as the caller named it, for refusals that know no better.
+    pub path: Option<String>,
+}
+
+impl Shape {
+    /// The limits that can be asked for.
+    pub const LIMITS: RangeInclusive<usize> = 1024..=1_048_576;
+}
+
+impl Default for Shape {
+    fn default() -> Shape {
+        Shape { limit: 8192, diff: DiffWish::Shown, forms: Forms::Both, path: None }
+    }
+}
+
+/// Whether the diff is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DiffWish {
+    /// It is shown, as far as it fits.
+    Shown,
+    /// It is left out.
+    Left,
+}
+
+/// In which forms an answer is sent; the limit covers what is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Forms {
+    /// As JSON and as text.
+    Both,
+    /// As JSON only.
+    Json,
+    /// As text only.
+    Text,
+}
+
+/// An answer in every form.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// Whether the caller got what was asked for.
+    pub success: bool,
+    /// The answer for programs.
+    pub json: Value,
+    /// The answer to read.
+    pub text: String,
+}
+
+/// Renders what became of a request.
+pub fn answer(result: &Result<Report, Error>, shape: &Shape) -> Answer {
+    match result {
+        Ok(report) => fit::fit(&Facts::of_report(report, &report.diff(), &report.regions()), shape),
+        Err(error) => refusal(error, shape),
+    }
+}
+
+/// Renders a refusal.
+pub fn refusal(error: &Error, shape: &Shape) -> Answer {
+    fit::fit(&Facts::of_error(error, shape.path.as_deref()), shape)
+}
+
+#[cfg(test)]
+mod tests;

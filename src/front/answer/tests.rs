@@ -1,0 +1,271 @@
+use proptest::prelude::*;
+use rmcp::model::{CallToolResult, ContentBlock, NumberOrString, ServerJsonRpcMessage, ServerResult};
+
+use super::*;
+use crate::engine::Status;
+use crate::error::{Code, Place};
+use crate::gate::{Finding, Outcome, Run, Severity};
+use crate::text::{Buffer, Change, Diff, Hints, Plan, Region, Shift, diff};
+
+/// A text with edits spread over it, and what is to be said about them.
+#[derive(Debug, Clone, Default)]
+struct Told {
+    before: String,
+    edited: Vec<usize>,
+    word: String,
+    path: String,
+    message: String,
+    runs: Vec<Run>,
+    findings: Vec<Finding>,
+    places: Vec<Place>,
+    notes: Vec<String>,
+    refusal: bool,
+}
+
+impl Told {
+    fn buffers(&self) -> (Buffer, Buffer, Plan) {
+        let before = Buffer::read(self.before.clone().into_bytes(), Hints::default()).unwrap();
+        let count = before.lines().count();
+        let mut lines: Vec<usize> = self.edited.iter().map(|line| line % count.max(1) + 1).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        let change = |line| Change { span: before.lines().span(line), text: format!("{}\n", self.word) };
+        let changes = if count == 0 { Vec::new() } else { lines.into_iter().map(change).collect() };
+        let plan = before.plan(changes).unwrap();
+        let after = before.apply(&plan).unwrap();
+        (before, after, plan)
+    }
+
+    fn facts<'a>(&'a self, diff: &'a Diff<'a>, regions: &'a [Region], shifts: &'a [Shift]) -> Facts<'a> {
+        let texts: Vec<String> = self.findings.iter().map(|finding| finding.message.clone()).collect();
+        Facts {
+            success: !self.refusal,
+            status: if self.refusal { Status::Refused } else { Status::Written },
+            code: self.refusal.then_some(Code::GateRefused),
+            message: self.message.clone(),
+            hint: self.refusal.then_some(self.message.as_str()),
+            field: self.refusal.then_some(self.path.as_str()),
+            path: Some(&self.path),
+            version: Some("0123456789ab".into()),
+            previous_version: Some("ba9876543210".into()),
+            changed: true,
+            compared: true,
+            diff: Some(diff),
+            replacements: self.refusal.then_some(usize::MAX),
+            lines_changed: Some(if self.refusal { usize::MAX } else { 1 }),
+            created: self.refusal,
+            places: &self.places,
+            regions,
+            shifts,
+            errors: texts.clone(),
+            warnings: texts,
+            findings: self.findings.iter().collect(),
+            more_findings: 0,
+            runs: &self.runs,
+            notes: self.notes.clone(),
+        }
+    }
+}
+
+/// Texts such as those that cost most: long, quoted, and full of control characters.
+fn text(longest: usize) -> impl Strategy<Value = String> {
+    prop_oneof![
+        prop::collection::vec(any::<char>(), 0..longest).prop_map(String::from_iter),
+        prop::collection::vec(prop_oneof![Just('\u{1}'), Just('"'), Just('\\'), Just('\n')], 0..longest)
+            .prop_map(String::from_iter),
+        "[a-z ]{0,40}",
+    ]
+}
+
+fn place() -> impl Strategy<Value = Place> {
+    (any::<usize>(), text(60), prop::option::of(text(200))).prop_map(|(line, preview, symbol)| Place {
+        line,
+        preview,
+        symbol,
+    })
+}
+
+fn run() -> impl Strategy<Value = Run> {
+    (text(40), any::<u64>(), prop::option::of(text(400))).prop_map(|(gate, ms, why)| Run {
+        gate,
+        outcome: Outcome::TimedOut,
+        ms,
+        why,
+    })
+}
+
+fn finding() -> impl Strategy<Value = Finding> {
+    (text(40), any::<usize>(), prop::option::of(text(60)), text(300), any::<bool>(), any::<bool>()).prop_map(
+        |(gate, line, code, message, fresh, blocking)| Finding {
+            gate,
+            severity: Severity::Warning,
+            line,
+            column: line,
+            code,
+            message,
+            fresh,
+            blocking,
+        },
+    )
+}
+
+fn told() -> impl Strategy<Value = Told> {
+    let before = prop::collection::vec("[ -~]{0,60}", 0..120).prop_map(|lines| lines.join("\n") + "\n");
+    let edited = prop::collection::vec(any::<usize>(), 0..60);
+    let lists = (
+        prop::collection::vec(run(), 0..12),
+        prop::collection::vec(finding(), 0..25),
+        prop::collection::vec(place(), 0..40),
+        prop::collection::vec(text(300), 0..10),
+    );
+    (before, edited, text(80), text(2000), text(2000), lists, any::<bool>()).prop_map(
+        |(before, edited, word, path, message, (runs, findings, places, notes), refusal)| Told {
+            before,
+            edited,
+            word: word.replace('\0', " "),
+            path: format!("p{}", path.replace(['\n', '\0'], "_")),
+            message,
+            runs,
+            findings,
+            places,
+            notes,
+            refusal,
+        },
+    )
+}
+
+fn shape() -> impl Strategy<Value = Shape> {
+    let limit = prop_oneof![Just(*Shape::LIMITS.start()), 1024_usize..20_000, Just(8192)];
+    let forms = prop_oneof![Just(Forms::Both), Just(Forms::Json), Just(Forms::Text)];
+    let diff = prop_oneof![Just(DiffWish::Shown), Just(DiffWish::Left)];
+    (limit, forms, diff).prop_map(|(limit, forms, diff)| Shape { limit, diff, forms, path: None })
+}
+
+/// Bytes of the line that the client gets.
+fn on_the_wire(answer: &Answer, forms: Forms) -> usize {
+    if forms == Forms::Json {
+        return answer.json.to_string().len();
+    }
+    let mut result = CallToolResult::success(vec![ContentBlock::text(answer.text.clone())]);
+    result.structured_content = (forms == Forms::Both).then(|| answer.json.clone());
+    let result = ServerResult::CallToolResult(result);
+    serde_json::to_vec(&ServerJsonRpcMessage::response(result, NumberOrString::Number(i64::MAX)))
+        .unwrap()
+        .len()
+}
+
+fn answered(told: &Told, shape: &Shape) -> (Answer, usize) {
+    let (before, after, plan) = told.buffers();
+    let map = plan.line_map(&before, &after);
+    let (regions, shifts) = (plan.regions(&before, &after), map.shifts());
+    let diff = diff::unified(&told.path, Some(&before), &after, &plan);
+    let whole = diff.render(usize::MAX).0;
+    (fit::fit(&told.facts(&diff, &regions, &shifts), shape), whole.len())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_answer_is_larger_than_its_limit(told in told(), shape in shape()) {
+        let (answer, _) = answered(&told, &shape);
+        let size = on_the_wire(&answer, shape.forms);
+        prop_assert!(size <= shape.limit, "{size} bytes of {}: {}", shape.limit, answer.json);
+        for field in ["success", "status", "message", "written", "changed"] {
+            prop_assert!(answer.json.get(field).is_some(), "{field} is missing");
+        }
+    }
+
+    #[test]
+    fn a_diff_that_is_shown_is_whole_or_said_to_be_cut(told in told(), limit in 1024_usize..40_000) {
+        let (answer, whole) = answered(&told, &Shape { limit, ..Shape::default() });
+        let shown = answer.json["diff"].as_str().unwrap_or_default();
+        let says_so = answer.json["notes"].to_string().contains("the diff is");
+        prop_assert_eq!(shown.len() < whole, says_so, "{} of {} bytes, {}", shown.len(), whole, answer.json);
+    }
+}
+
+/// The control: without the levels and hunks of `fit`, the same facts are too large.
+#[test]
+fn unbounded_facts_would_break_the_limit() {
+    let place = Place { line: 1, preview: "x".repeat(60), symbol: None };
+    let told = Told {
+        before: "some line\n".repeat(2000),
+        edited: (0..200).map(|line| line * 10).collect(),
+        word: "other".into(),
+        path: "a".into(),
+        message: "m".into(),
+        runs: Vec::new(),
+        findings: Vec::new(),
+        places: vec![place; 100],
+        notes: Vec::new(),
+        refusal: false,
+    };
+    let (bounded, _) = answered(&told, &Shape::default());
+    assert!(on_the_wire(&bounded, Forms::Both) <= 8192);
+    let (free, _) = answered(&told, &Shape { limit: usize::MAX, ..Shape::default() });
+    assert!(on_the_wire(&free, Forms::Both) > 5 * 8192);
+    let notes = bounded.json["notes"].to_string();
+    assert!(notes.contains("hunks are shown") && notes.contains("not shown: "), "{notes}");
+}
+
+#[test]
+fn a_refusal_says_that_nothing_was_written_and_what_to_do() {
+    let place = Place { line: 7, preview: "x = 1".into(), symbol: Some("f".into()) };
+    let error =
+        Error::new(Code::AmbiguousMatch, "the text stands in 2 places").field("search").places(vec![place]);
+    let answer = refusal(&error, &Shape { path: Some("a.py".into()), ..Shape::default() });
+    assert_eq!(
+        answer.json,
+        serde_json::json!({
+            "success": false, "status": "refused", "code": "AMBIGUOUS_MATCH",
+            "message": "nothing was written: the text stands in 2 places",
+            "hint": "quote more of the surrounding lines, or narrow the lines to look at",
+            "field": "search", "path": "a.py", "written": false, "changed": false,
+            "match_locations": [{"line": 7, "preview": "x = 1", "symbol": "f"}],
+        })
+    );
+    assert_eq!(
+        answer.text,
+        "nothing was written: the text stands in 2 places\n\
+         AMBIGUOUS_MATCH; quote more of the surrounding lines, or narrow the lines to look at\n\
+         line 7: x = 1 (in f)"
+    );
+}
+
+#[test]
+fn a_field_that_the_message_lacks_is_added_to_it() {
+    let error = Error::new(Code::RangeOutOfBounds, "lines count from 1").field("line_edits[2].end_line");
+    let said = refusal(&error, &Shape::default()).text;
+    assert!(said.starts_with("nothing was written: line_edits[2].end_line: lines count from 1\n"), "{said}");
+}
+
+#[test]
+fn a_one_line_edit_is_answered_briefly() {
+    let told = Told {
+        before: "    value = compute(1)\n".repeat(100_000),
+        edited: vec![50_000],
+        word: "    value = compute(2)".into(),
+        path: "src/app.py".into(),
+        message: "wrote src/app.py (+1 -1)".into(),
+        runs: vec![Run { gate: "syntax".into(), outcome: Outcome::Passed, ms: 3, why: None }],
+        findings: Vec::new(),
+        places: Vec::new(),
+        notes: Vec::new(),
+        refusal: false,
+    };
+    for forms in [Forms::Both, Forms::Json, Forms::Text] {
+        let (answer, _) = answered(&told, &Shape { forms, ..Shape::default() });
+        let size = on_the_wire(&answer, forms);
+        let limit = if forms == Forms::Both { 1024 } else { 768 };
+        assert!(size <= limit, "{size} bytes as {forms:?}");
+    }
+}
+
+#[test]
+fn beside_the_json_the_text_shows_the_changes_only() {
+    let told = Told { before: "a\nb\nc\n".into(), edited: vec![1], word: "x".into(), ..Told::default() };
+    let lines = |forms| answered(&told, &Shape { forms, ..Shape::default() }).0.text;
+    assert!(lines(Forms::Both).contains("unchanged\n@@ -1,3 +1,3 @@\n-b\n+x"), "{}", lines(Forms::Both));
+    assert!(lines(Forms::Text).contains("+++ b/\n@@ -1,3 +1,3 @@\n a\n-b\n+x\n c"), "{}", lines(Forms::Text));
+}

@@ -1,0 +1,108 @@
+//! The answer to read: what happened in the first line, then what it rests on.
+
+use super::Forms;
+use super::facts::Facts;
+use super::fit::clip;
+use crate::error::{Code, Place};
+use crate::gate::{Finding, Run};
+use crate::text::{Region, Shift};
+
+/// Renders the facts; no text is longer than `bytes`. Beside the JSON, which has the whole diff, only its changes are
+/// shown.
+pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str, forms: Forms) -> String {
+    let mut lines = vec![clip(&facts.message, bytes)];
+    lines.extend(facts.code.map(|code| remedy(code, facts.hint, bytes)));
+    lines.extend(standing(facts));
+    lines.extend(facts.findings.iter().map(|one| finding(one, bytes)));
+    lines.extend(told_apart(facts).map(|warning| format!("warning: {}", clip(warning, bytes))));
+    if !facts.success || diff.is_empty() {
+        lines.extend(facts.places.iter().map(|one| place(one, bytes)));
+    }
+    if diff.is_empty() {
+        lines.extend(facts.regions.iter().map(region));
+    } else {
+        lines.push(match forms {
+            Forms::Both => changes(diff),
+            Forms::Json | Forms::Text => diff.trim_end_matches('\n').to_owned(),
+        });
+    }
+    if !facts.shifts.is_empty() {
+        let shifts: Vec<String> =
+            facts.shifts.iter().map(|Shift { from, by }| format!("{from}: {by:+}")).collect();
+        lines.push(format!("lines moved, from old line: {}", shifts.join(", ")));
+    }
+    if !facts.runs.is_empty() {
+        let runs: Vec<String> = facts.runs.iter().map(|one| run(one, bytes)).collect();
+        lines.push(format!("gates: {}", runs.join(", ")));
+    }
+    lines.extend(facts.notes.iter().map(|note| format!("note: {}", clip(note, bytes))));
+    lines.join("\n")
+}
+
+fn remedy(code: Code, hint: Option<&str>, bytes: usize) -> String {
+    match hint {
+        Some(hint) => format!("{}; {}", code.name(), clip(hint, bytes)),
+        None => code.name().to_owned(),
+    }
+}
+
+/// The version that is on disk, and what was found about the bytes around the edit.
+fn standing(facts: &Facts<'_>) -> Option<String> {
+    let parts = [
+        facts.version.as_ref().map(|version| format!("version {version}")),
+        facts.previous_version.as_ref().map(|version| format!("was {version}")),
+        (facts.compared && facts.changed).then(|| "bytes outside the edit unchanged".to_owned()),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// The diff without the names of the file and without the lines that stay.
+fn changes(diff: &str) -> String {
+    let hunks = diff.find("\n@@").map_or("", |at| diff.split_at(at + 1).1);
+    let changed: Vec<&str> = hunks.split_terminator('\n').filter(|line| !line.starts_with(' ')).collect();
+    changed.join("\n")
+}
+
+/// The warnings that no line about a finding says already.
+fn told_apart<'a>(facts: &'a Facts<'_>) -> impl Iterator<Item = &'a String> {
+    let said = |warning: &&String| facts.findings.iter().any(|finding| warning.ends_with(&finding.message));
+    facts.warnings.iter().filter(move |warning| !said(warning))
+}
+
+fn finding(finding: &Finding, bytes: usize) -> String {
+    let code = finding.code.as_ref().map(|code| format!(" {}", clip(code, bytes))).unwrap_or_default();
+    let weight = match (finding.fresh, finding.blocking) {
+        (true, true) => "new, blocking",
+        (true, false) => "new",
+        (false, _) => "was there before",
+    };
+    format!(
+        "line {}:{} {}{code}: {} ({}, {weight})",
+        finding.line,
+        finding.column,
+        finding.severity.name(),
+        clip(&finding.message, bytes),
+        clip(&finding.gate, bytes),
+    )
+}
+
+fn place(place: &Place, bytes: usize) -> String {
+    let symbol =
+        place.symbol.as_ref().map(|symbol| format!(" (in {})", clip(symbol, bytes))).unwrap_or_default();
+    format!("line {}: {}{symbol}", place.line, clip(&place.preview, bytes))
+}
+
+fn region(region: &Region) -> String {
+    let span = |start: usize, end: usize| {
+        if end < start { format!("before {start}") } else { format!("{start}-{end}") }
+    };
+    let (old, new) =
+        (span(region.start_line, region.end_line), span(region.new_start_line, region.new_end_line));
+    format!("lines {old} became {new}")
+}
+
+fn run(run: &Run, bytes: usize) -> String {
+    let why = run.why.as_ref().map(|why| format!(" ({})", clip(why, bytes))).unwrap_or_default();
+    format!("{} {}{why}", clip(&run.gate, bytes), run.outcome.name())
+}

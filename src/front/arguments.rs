@@ -1,0 +1,316 @@
+//! How the arguments of a call are read: held against the very schema that was listed, so that a refusal names the
+//! field at fault, what was expected there and what was found.
+//!
+//! Lenient where clients differ and the meaning is plain: `null` is absent, an array or object may come as a string of
+//! JSON, and `3.0` is 3. Everything else that the schema does not list is refused.
+
+use rmcp::model::JsonObject;
+use serde::de::DeserializeOwned;
+use serde_json::{Number, Value};
+
+use crate::error::{Code, Error};
+
+/// The largest integer that a JSON number with a fraction can be trusted to hold.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// Characters of a value that a message quotes.
+const QUOTED: usize = 40;
+
+/// Reads a tool's arguments.
+///
+/// Errors: `INVALID_INPUT` with the path of the field, as in `line_edits[2].end_line`.
+pub fn read<T: DeserializeOwned>(schema: &JsonObject, arguments: JsonObject) -> Result<T, Error> {
+    let fitted = fit_object(schema, arguments, "")?;
+    serde_path_to_error::deserialize(Value::Object(fitted)).map_err(|trouble| {
+        let path = trouble.path().to_string();
+        let said = trouble.inner().to_string().replace("expected i64", "expected an integer");
+        let start: String = said.chars().take(4 * QUOTED).collect();
+        refuse(&path, format!("`{path}`: {start}"))
+    })
+}
+
+/// The integer that a value stands for, when it is one and is not too large.
+pub fn integer(value: &Value) -> Option<i64> {
+    let number = value.as_number()?;
+    let whole = |number: f64| number.fract() == 0.0 && number.abs() <= EXACT;
+    #[expect(clippy::cast_possible_truncation, reason = "a whole number within the exact range")]
+    let exact = |number: f64| number as i64;
+    number.as_i64().or_else(|| number.as_f64().filter(|number| whole(*number)).map(exact))
+}
+
+/// The name that was probably meant: one that contains the given name or is contained in it, or is a few typing errors
+/// away.
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let close = |known: &&str| {
+        let typed = distance(name, known) * 2 <= name.chars().count().min(known.chars().count());
+        let shortest = name.len().min(known.len());
+        typed || shortest >= 4 && (name.contains(*known) || known.contains(name))
+    };
+    known.into_iter().filter(close).min_by_key(|known| distance(name, known))
+}
+
+fn fit(schema: &Value, value: Value, path: &str) -> Result<Value, Error> {
+    let Some(schema) = schema.as_object() else { return Ok(value) };
+    let wanted = schema.get("type").and_then(Value::as_str);
+    match (wanted, value) {
+        (Some("object"), Value::Object(fields)) => fit_object(schema, fields, path).map(Value::Object),
+        (Some("array"), Value::Array(items)) => fit_array(schema, items, path).map(Value::Array),
+        (Some("object" | "array"), Value::String(text)) => fit_text(schema, &text, path),
+        (Some("string"), Value::String(text)) => fit_name(schema, text, path),
+        (Some("boolean"), value @ Value::Bool(_)) | (None, value) => Ok(value),
+        // A few integers have names: the wire struct knows which.
+        (Some("integer"), value @ Value::String(_)) => Ok(value),
+        (Some("integer"), value) => match integer(&value) {
+            Some(integer) => Ok(Value::Number(Number::from(integer))),
+            None => Err(unfit(schema, &value, path)),
+        },
+        (Some(_), value) => Err(unfit(schema, &value, path)),
+    }
+}
+
+fn fit_object(schema: &JsonObject, given: JsonObject, path: &str) -> Result<JsonObject, Error> {
+    let none = JsonObject::new();
+    let known = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
+    let mut fitted = JsonObject::new();
+    for (name, value) in given {
+        let within = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+        match known.get(&name) {
+            None => return Err(unknown(known, &name, &within)),
+            Some(_) if value.is_null() => {}
+            Some(schema) => {
+                let value = fit(schema, value, &within)?;
+                fitted.insert(name, value);
+            }
+        }
+    }
+    let required =
+        schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    match required.into_iter().find(|name| !fitted.contains_key(*name)) {
+        None => Ok(fitted),
+        Some(name) => {
+            let within = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+            Err(refuse(&within, format!("`{within}` is missing")))
+        }
+    }
+}
+
+fn fit_array(schema: &JsonObject, items: Vec<Value>, path: &str) -> Result<Vec<Value>, Error> {
+    let schema = schema.get("items").unwrap_or(&Value::Null);
+    items.into_iter().enumerate().map(|(at, item)| fit(schema, item, &format!("{path}[{at}]"))).collect()
+}
+
+fn fit_text(schema: &JsonObject, text: &str, path: &str) -> Result<Value, Error> {
+    match serde_json::from_str(text) {
+        Ok(value @ (Value::Object(_) | Value::Array(_))) => fit(&Value::Object(schema.clone()), value, path),
+        Ok(Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) | Err(_) => {
+            Err(unfit(schema, &Value::String(text.to_owned()), path))
+        }
+    }
+}
+
+fn fit_name(schema: &JsonObject, text: String, path: &str) -> Result<Value, Error> {
+    let Some(names) = schema.get("enum").and_then(Value::as_array) else { return Ok(Value::String(text)) };
+    let names: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
+    if names.contains(&text.as_str()) {
+        return Ok(Value::String(text));
+    }
+    let found = quoted(&Value::String(text));
+    Err(refuse(path, format!("`{path}` must be one of {}, found {found}", names.join(", "))))
+}
+
+fn unknown(known: &JsonObject, name: &str, path: &str) -> Error {
+    let names: Vec<&str> = known.keys().map(String::as_str).collect();
+    let shown: String = path.chars().take(2 * QUOTED).collect();
+    let error = match nearest(name, names.iter().copied()) {
+        Some(meant) => refuse(path, format!("unknown field `{shown}`; did you mean `{meant}`?")),
+        None => refuse(path, format!("unknown field `{shown}`")),
+    };
+    error.hint(format!("known fields here: {}", names.join(", ")))
+}
+
+fn unfit(schema: &JsonObject, value: &Value, path: &str) -> Error {
+    let wanted = match schema.get("type").and_then(Value::as_str).unwrap_or_default() {
+        "object" => "an object",
+        "array" => "an array",
+        "boolean" => "true or false",
+        "integer" if value.is_number() => "a 64-bit integer",
+        "integer" => "an integer",
+        _ => "a string",
+    };
+    refuse(path, format!("`{path}` must be {wanted}, found {}", quoted(value)))
+}
+
+/// A value as a message names it: its kind, and the beginning of it.
+fn quoted(value: &Value) -> String {
+    let text = match value {
+        Value::Null => return "null".to_owned(),
+        Value::Array(items) => return format!("an array of {}", items.len()),
+        Value::Object(_) => return "an object".to_owned(),
+        Value::Bool(_) | Value::Number(_) => value.to_string(),
+        Value::String(text) => {
+            let start: String = text.chars().take(QUOTED).collect();
+            let more = if start.len() < text.len() { "..." } else { "" };
+            format!("the string {}", Value::String(format!("{start}{more}")))
+        }
+    };
+    text.chars().take(2 * QUOTED).collect()
+}
+
+fn refuse(path: &str, message: String) -> Error {
+    Error::new(Code::InvalidInput, message).field(path)
+}
+
+/// How many insertions, deletions and replacements turn one name into the other; long names count as far away.
+fn distance(one: &str, other: &str) -> usize {
+    let (one, other): (Vec<char>, Vec<char>) =
+        (one.chars().take(QUOTED).collect(), other.chars().take(QUOTED).collect());
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (above, left) in one.iter().enumerate() {
+        let mut diagonal = above;
+        let mut last = above + 1;
+        let mut next = vec![last];
+        for (right, up) in other.iter().zip(row.iter().skip(1)) {
+            last = (diagonal + usize::from(left != right)).min(up + 1).min(last + 1);
+            next.push(last);
+            diagonal = *up;
+        }
+        row = next;
+    }
+    row.last().copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde::Deserialize;
+    use serde_json::json;
+
+    #[derive(Debug, PartialEq, Deserialize, schemars::JsonSchema)]
+    struct Part {
+        line: i64,
+    }
+    #[derive(Debug, PartialEq, Deserialize, schemars::JsonSchema)]
+    struct Asked {
+        path: String,
+        parts: Option<Vec<Part>>,
+        deep: Option<bool>,
+        line_count: Option<i64>,
+    }
+
+    fn asked(arguments: Value) -> Result<Asked, Error> {
+        let schema = crate::front::schema::of::<Asked>();
+        read(&schema, arguments.as_object().cloned().unwrap_or_default())
+    }
+
+    #[test]
+    fn plain_meanings_are_taken() {
+        let full = asked(json!({"path": "a", "parts": [{"line": 3}, {"line": 4}], "deep": null})).unwrap();
+        for same in [
+            json!({"path": "a", "parts": "[{\"line\": 3.0}, {\"line\": 4}]", "line_count": null}),
+            json!({"path": "a", "parts": ["{\"line\": 3}", {"line": 4e0}]}),
+        ] {
+            assert_eq!(asked(same).unwrap(), full);
+        }
+    }
+
+    #[test]
+    fn everything_else_is_refused_at_its_field() {
+        for (arguments, field, message) in [
+            (json!({}), "path", "`path` is missing"),
+            (json!({"path": null}), "path", "`path` is missing"),
+            (json!({"path": 3}), "path", "`path` must be a string, found 3"),
+            (
+                json!({"path": "a", "deep": "true"}),
+                "deep",
+                "`deep` must be true or false, found the string \"true\"",
+            ),
+            (json!({"path": "a", "parts": "x"}), "parts", "`parts` must be an array, found the string \"x\""),
+            (json!({"path": "a", "parts": [null]}), "parts[0]", "`parts[0]` must be an object, found null"),
+            (json!({"path": "a", "parts": [{"line": 1}, {}]}), "parts[1].line", "`parts[1].line` is missing"),
+            (
+                json!({"path": "a", "parts": [{"lin": 1}]}),
+                "parts[0].lin",
+                "unknown field `parts[0].lin`; did you mean `line`?",
+            ),
+            (
+                json!({"path": "a", "parts": [{"line": 1.5}]}),
+                "parts[0].line",
+                "`parts[0].line` must be a 64-bit integer, found 1.5",
+            ),
+            (
+                json!({"path": "a", "line_count": 1e30}),
+                "line_count",
+                "`line_count` must be a 64-bit integer, found 1e+30",
+            ),
+            (
+                json!({"path": "a", "line_count": u64::MAX}),
+                "line_count",
+                "`line_count` must be a 64-bit integer, found 18446744073709551615",
+            ),
+            (
+                json!({"path": "a", "lines_count": 1}),
+                "lines_count",
+                "unknown field `lines_count`; did you mean `line_count`?",
+            ),
+            (
+                json!({"path": "a", "line_count": "x"}),
+                "line_count",
+                "`line_count`: invalid type: string \"x\", expected an integer",
+            ),
+            (json!({"path": "a", "zebra": 1}), "zebra", "unknown field `zebra`"),
+        ] {
+            let refused = asked(arguments.clone()).unwrap_err();
+            assert_eq!(refused.code, Code::InvalidInput);
+            assert_eq!(
+                (refused.field.as_deref(), refused.message.as_str()),
+                (Some(field), message),
+                "{arguments}"
+            );
+        }
+        assert_eq!(
+            asked(json!({"path": "a", "zebra": 1})).unwrap_err().next_step(),
+            "known fields here: path, parts, deep, line_count"
+        );
+    }
+
+    #[test]
+    fn deep_text_is_refused_and_not_followed() {
+        let deep = "[".repeat(100_000);
+        let refused = asked(json!({"path": "a", "parts": deep})).unwrap_err();
+        assert_eq!(refused.field.as_deref(), Some("parts"));
+        assert!(refused.message.len() < 200);
+    }
+
+    #[test]
+    fn the_probable_name_is_found() {
+        let known = ["path", "content", "line_edits", "replace"];
+        for (name, meant) in [
+            ("file_path", Some("path")),
+            ("contnet", Some("content")),
+            ("line_edit", Some("line_edits")),
+            ("x", None),
+            ("old", None),
+        ] {
+            assert_eq!(nearest(name, known), meant, "{name}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn integers_are_taken_whole_or_not_at_all(number in any::<i64>(), fraction in any::<f64>()) {
+            prop_assert_eq!(integer(&json!(number)), Some(number));
+            if let Some(whole) = integer(&json!(fraction)) {
+                #[expect(clippy::cast_precision_loss, reason = "what is tested")]
+                let back = whole as f64;
+                prop_assert_eq!(back, fraction);
+            }
+        }
+
+        #[test]
+        fn the_distance_is_a_distance(one in "[ab]{0,6}", other in "[ab]{0,6}") {
+            prop_assert_eq!(distance(&one, &other), distance(&other, &one));
+            prop_assert_eq!(distance(&one, &other) == 0, one == other);
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! `lockgate completions`: what a shell needs to complete the commands.
+
+use std::process::ExitCode;
+
+use clap_complete::Shell;
+
+use super::paint;
+use crate::error::Error;
+
+/// The arguments of `lockgate completions`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Shell that is to complete
+    shell: Shell,
+}
+
+/// Prints the completions for a shell.
+pub(super) fn run(args: Args, mut command: clap::Command) -> Result<ExitCode, Error> {
+    // Written to memory first: the generator panics on a pipe that was closed.
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut command, "lockgate", &mut script);
+    paint::say_plain(&script)?;
+    Ok(ExitCode::SUCCESS)
+}

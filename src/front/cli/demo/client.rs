@@ -1,0 +1,130 @@
+//! The smallest MCP client: JSON-RPC lines over the pipes of a server that it starts.
+//!
+//! Invariant: an answer is waited for only so long, and the server never outlives its client.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::error::{Code, Error};
+
+/// How long one answer may take.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// How long the server may take to end once its input is closed.
+const FAREWELL: Duration = Duration::from_secs(2);
+/// The revision of the protocol that the client speaks.
+const PROTOCOL: &str = "2025-11-25";
+
+/// A client with the server that it started.
+pub(super) struct Client {
+    server: Child,
+    input: Option<ChildStdin>,
+    messages: Receiver<Value>,
+    last_id: u64,
+}
+
+impl Client {
+    /// Starts this very program as a server of a folder, and shakes hands with it.
+    ///
+    /// Errors: `INTERNAL`.
+    pub(super) fn start(root: &Path) -> Result<Client, Error> {
+        let program = std::env::current_exe().map_err(|trouble| failed("find its own program", &trouble))?;
+        let mut server = Command::new(program)
+            .args(["serve", "--tools", "all", "--root"])
+            .arg(root)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|trouble| failed("start the server", &trouble))?;
+        let input = server.stdin.take();
+        let messages = listen(server.stdout.take());
+        let mut client = Client { server, input, messages, last_id: 0 };
+        let about = json!({"name": "lockgate demo", "version": env!("CARGO_PKG_VERSION")});
+        client.request(
+            "initialize",
+            &json!({"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": about}),
+        )?;
+        client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))?;
+        Ok(client)
+    }
+
+    /// Calls a tool, and gives the structured part of its answer.
+    ///
+    /// Errors: `INTERNAL` when the server answers with an error of the protocol, with no structured part, or not at
+    /// all.
+    pub(super) fn call(&mut self, tool: &str, arguments: &Value) -> Result<Value, Error> {
+        let mut result = self.request("tools/call", &json!({"name": tool, "arguments": arguments}))?;
+        match result.get_mut("structuredContent") {
+            Some(answer) => Ok(answer.take()),
+            None => Err(failed("find structured content in the answer", &result)),
+        }
+    }
+
+    fn request(&mut self, method: &str, params: &Value) -> Result<Value, Error> {
+        self.last_id += 1;
+        let id = self.last_id;
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))?;
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let mut message =
+                self.messages.recv_timeout(left).map_err(|trouble| failed("hear the server", &trouble))?;
+            if message.get("id") != Some(&id.into()) {
+                continue;
+            }
+            return match message.get_mut("result") {
+                Some(result) => Ok(result.take()),
+                None => Err(failed(&format!("have {method} answered"), &message)),
+            };
+        }
+    }
+
+    fn send(&mut self, message: &Value) -> Result<(), Error> {
+        let Some(input) = &mut self.input else { return Err(failed("speak to the server", &"no pipe")) };
+        input
+            .write_all(format!("{message}\n").as_bytes())
+            .and_then(|()| input.flush())
+            .map_err(|trouble| failed("speak to the server", &trouble))
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        drop(self.input.take());
+        let deadline = Instant::now() + FAREWELL;
+        while Instant::now() < deadline {
+            if !matches!(self.server.try_wait(), Ok(None)) {
+                return;
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        // It may have ended by itself meanwhile; either way it is waited for.
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+/// Reads messages on a thread of its own, so that waiting for one can end; it ends with the server's output.
+fn listen(output: Option<ChildStdout>) -> Receiver<Value> {
+    let (sender, messages) = channel();
+    if let Some(output) = output {
+        thread::spawn(move || {
+            for line in BufReader::new(output).lines().map_while(Result::ok) {
+                let Ok(message) = serde_json::from_str(&line) else { return };
+                if sender.send(message).is_err() {
+                    return;
+                }
+            }
+        });
+    }
+    messages
+}
+
+fn failed(deed: &str, trouble: &impl std::fmt::Display) -> Error {
+    Error::new(Code::Internal, format!("the tour cannot {deed}: {trouble}"))
+}

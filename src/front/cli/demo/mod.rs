@@ -1,0 +1,134 @@
+//! `lockgate demo`: the tour. Real edits of a real project by a real server, each held against what it promised.
+//!
+//! Invariant: what the tour says of the disk it has read from the disk; should anything differ from what was told, it
+//! says so and fails.
+
+mod checks;
+mod client;
+mod project;
+mod stops;
+
+use std::process::ExitCode;
+
+use serde_json::Value;
+
+use super::excerpt::Excerpt;
+use super::paint::{self, DONE, FAINT, LABEL, REFUSED, TITLE, labelled, paint, visible};
+use super::show;
+use super::told::Told;
+use crate::error::{Code, Error};
+use client::Client;
+use project::{Afterwards, Project};
+use stops::{Stop, stops};
+
+/// The arguments of `lockgate demo`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Keeps the folder, and says where it is
+    #[arg(long)]
+    keep: bool,
+}
+
+/// Takes the tour.
+///
+/// Errors: `INTERNAL` when anything did not happen as told, `IO_FAILED` when the folder cannot be made.
+pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
+    let afterwards = if args.keep { Afterwards::Keep } else { Afterwards::Remove };
+    let project = Project::lay_out(afterwards)?;
+    paint::say(&opening(&project))?;
+    let mut client = Client::start(project.root())?;
+    let stops = stops();
+    let mut wrong = 0;
+    for (index, stop) in stops.iter().enumerate() {
+        paint::say(&heading(stop, index + 1, stops.len()))?;
+        wrong += usize::from(!visit(&mut client, &project, stop)?);
+    }
+    drop(client);
+    if wrong > 0 {
+        return Err(Error::new(
+            Code::Internal,
+            format!("{wrong} of {} stops did not go as told", stops.len()),
+        ));
+    }
+    paint::say(&closing(&project, afterwards))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Makes the call of a stop, shows the answer, and says whether the disk agrees with it.
+fn visit(client: &mut Client, project: &Project, stop: &Stop) -> Result<bool, Error> {
+    let before = project.bytes(stop.path())?;
+    let answer = client.call("safe_edit_file", &stop.arguments)?;
+    let after = project.bytes(stop.path())?;
+    let told = Told::read(&answer)?;
+    let excerpts = told.diff.as_deref().map(Excerpt::of_diff).unwrap_or_default();
+    paint::say(&show::answer(&told, &excerpts))?;
+    let checked = checks::hold(stop.outcome, &told, before.as_deref(), after.as_deref());
+    paint::say(&match &checked {
+        Ok(seen) => labelled(DONE, "on disk", seen),
+        Err(seen) => labelled(REFUSED, "wrong", seen),
+    })?;
+    Ok(checked.is_ok())
+}
+
+fn opening(project: &Project) -> String {
+    let files: Vec<&str> = Project::files().collect();
+    format!(
+        "{}\n\nA small project lies in {}\n({}).\nA server was started for it; six calls of its tool `safe_edit_file` \
+         follow, as a coding agent makes them.\n",
+        paint(TITLE, "The tour of lockgate"),
+        project.root().display(),
+        files.join(", ")
+    )
+}
+
+fn heading(stop: &Stop, number: usize, of: usize) -> String {
+    let mut text =
+        format!("\n{}\n{}\n", paint(TITLE, format!("{number} of {of}: {}", stop.title)), stop.about);
+    if let Value::Object(arguments) = &stop.arguments {
+        for (name, value) in arguments {
+            argument(&mut text, name, value);
+        }
+    }
+    text
+}
+
+/// An argument by the path of its field, texts of several lines as a block.
+fn argument(text: &mut String, name: &str, value: &Value) {
+    match value {
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                argument(text, &format!("{name}[{index}]"), item);
+            }
+        }
+        Value::Object(fields) => {
+            for (field, value) in fields {
+                argument(text, &format!("{name}.{field}"), value);
+            }
+        }
+        Value::String(block) if block.contains('\n') => {
+            *text += &format!("  {}\n", paint(LABEL, name));
+            for line in block.lines() {
+                *text += &format!("  {} {}\n", paint(FAINT, "|"), visible(line));
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+            let shown = value.as_str().map_or_else(|| value.to_string(), |text| visible(text).into_owned());
+            *text += &format!("  {} {shown}\n", paint(LABEL, name));
+        }
+    }
+}
+
+fn closing(project: &Project, afterwards: Afterwards) -> String {
+    let folder = match afterwards {
+        Afterwards::Keep => format!("The project stays in {}", project.root().display()),
+        Afterwards::Remove => "The project's folder is removed (`lockgate demo --keep` leaves it)".to_owned(),
+    };
+    format!(
+        "\n{}\nAll six calls went as told. {folder}.\n\nWhere to go next:\n  {}   for your MCP client, in its own \
+         configuration\n  {}          one edit from the shell or a script\n  {}       every command\n",
+        paint(TITLE, "The end"),
+        paint(LABEL, "lockgate serve --root DIR"),
+        paint(LABEL, "lockgate edit --help"),
+        paint(LABEL, "lockgate --help")
+    )
+}

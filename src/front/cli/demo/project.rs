@@ -1,0 +1,120 @@
+//! A small project in a temporary folder, for the tour to edit.
+//!
+//! Invariant: nothing outside of the new folder is touched, and unless it is to be kept the folder is gone afterwards,
+//! whatever happens on the way.
+
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::error::{Code, Error};
+
+/// The project's files: path and text.
+const FILES: [(&str, &str); 4] = [
+    ("README.md", include_str!("project/README.md")),
+    ("cmd/stockd/main.go", include_str!("project/cmd/stockd/main.go")),
+    ("stock/__init__.py", include_str!("project/stock/__init__.py")),
+    ("stock/inventory.py", include_str!("project/stock/inventory.py")),
+];
+
+/// What becomes of the folder after the tour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Afterwards {
+    /// It is removed.
+    Remove,
+    /// It stays.
+    Keep,
+}
+
+/// A project in a folder of its own.
+#[derive(Debug)]
+#[must_use = "the folder is removed when this is dropped"]
+pub(super) struct Project {
+    root: PathBuf,
+    afterwards: Afterwards,
+}
+
+impl Project {
+    /// Lays the project out in a new temporary folder.
+    ///
+    /// Errors: `IO_FAILED`.
+    pub(super) fn lay_out(afterwards: Afterwards) -> Result<Project, Error> {
+        let root = new_folder().map_err(|trouble| failed("make a temporary folder", &trouble))?;
+        let project = Project { root, afterwards };
+        for (path, text) in FILES {
+            project.write(path, text).map_err(|trouble| failed(&format!("write {path}"), &trouble))?;
+        }
+        Ok(project)
+    }
+
+    /// The project's folder.
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The files that the project begins with.
+    pub(super) fn files() -> impl Iterator<Item = &'static str> {
+        FILES.iter().map(|(path, _)| *path)
+    }
+
+    /// The bytes of a file as they are on disk; nothing when there is no file.
+    ///
+    /// Errors: `IO_FAILED`.
+    pub(super) fn bytes(&self, path: &str) -> Result<Option<Vec<u8>>, Error> {
+        match fs::read(self.root.join(path)) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(trouble) if trouble.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(trouble) => Err(failed(&format!("read {path}"), &trouble)),
+        }
+    }
+
+    fn write(&self, path: &str, text: &str) -> io::Result<()> {
+        let file = self.root.join(path);
+        if let Some(folder) = file.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        fs::write(file, text)
+    }
+}
+
+impl Drop for Project {
+    fn drop(&mut self) {
+        match self.afterwards {
+            Afterwards::Keep => {}
+            // Nobody is left to be told: the folder lies where the system cleans up.
+            Afterwards::Remove => drop(fs::remove_dir_all(&self.root)),
+        }
+    }
+}
+
+/// Makes a folder that was not there before and that only its owner may enter.
+fn new_folder() -> io::Result<PathBuf> {
+    let moment = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+    let root = std::env::temp_dir().join(format!("lockgate-demo-{}-{moment}", std::process::id()));
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(&root)?;
+    Ok(root)
+}
+
+fn failed(deed: &str, trouble: &io::Error) -> Error {
+    Error::new(Code::IoFailed, format!("cannot {deed}: {trouble}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folder_is_gone_afterwards_unless_kept() {
+        let kept = Project::lay_out(Afterwards::Keep).unwrap();
+        let root = kept.root().to_owned();
+        drop(kept);
+        assert!(root.join("README.md").exists());
+
+        drop(Project { root: root.clone(), afterwards: Afterwards::Remove });
+        assert!(!root.exists());
+    }
+}

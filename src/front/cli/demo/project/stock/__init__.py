@@ -1,0 +1,5 @@
+"""A small warehouse."""
+
+from stock.inventory import Inventory, Item
+
+__all__ = ["Inventory", "Item"]

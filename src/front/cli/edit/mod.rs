@@ -1,0 +1,87 @@
+//! `lockgate edit`: one edit from the command line.
+//!
+//! Invariant: whatever way the request is given, it becomes the JSON of `safe_edit_file` and goes through that tool's
+//! own extractor; the exit code tells what became of the edit even when nobody reads the output.
+
+mod asked;
+mod flags;
+
+use std::process::ExitCode;
+
+use super::excerpt::Excerpt;
+use super::paint;
+use super::roots::Roots;
+use super::show;
+use super::told::Told;
+use crate::engine::Report;
+use crate::error::{Code, Error, Family};
+use crate::front::answer::{self, Forms, Shape};
+use crate::front::tools::{Ask, safe_edit_file};
+use crate::gate::Watch;
+use crate::request::Request;
+
+/// The arguments of `lockgate edit`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Either --file, or --path with one of --content, --content-from, --new-content, --search."
+)]
+pub(super) struct Args {
+    #[command(flatten)]
+    roots: Roots,
+    #[command(flatten)]
+    asked: asked::Asked,
+    /// Print the answer as JSON, just as the MCP tool gives it
+    #[arg(long)]
+    json: bool,
+}
+
+/// Carries out one edit and shows what became of it.
+pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
+    let (result, shape) = carry(args.roots, args.asked);
+    if args.json {
+        let answer = answer::answer(&result, &shape);
+        paint::say_plain(format!("{}\n", answer.json).as_bytes())?;
+    } else {
+        show_answer(&result, shape)?;
+    }
+    Ok(exit_code(&result))
+}
+
+/// Carries out the edit, and says how its answer is to look.
+fn carry(roots: Roots, asked: asked::Asked) -> (Result<Report, Error>, Shape) {
+    match asked.into_object().and_then(|arguments| (safe_edit_file::TOOL.ask)(arguments)) {
+        Ok(Ask { request, shape }) => (edit(roots, request), shape),
+        Err(refusal) => (Err(refusal), Shape::default()),
+    }
+}
+
+fn edit(roots: Roots, request: Request) -> Result<Report, Error> {
+    let workspace = roots.open()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .map_err(|trouble| Error::new(Code::Internal, format!("cannot start the runtime: {trouble}")))?;
+    runtime.block_on(workspace.edit(request, Watch::idle()))
+}
+
+/// A refusal that stopped the line goes to standard error, a report to standard output.
+fn show_answer(result: &Result<Report, Error>, shape: Shape) -> Result<(), Error> {
+    // A person scrolls; only programs are spared long answers.
+    let roomy = Shape { limit: *Shape::LIMITS.end(), forms: Forms::Json, ..shape };
+    let told = Told::read(&answer::answer(result, &roomy).json)?;
+    match result {
+        Ok(report) => paint::say(&show::answer(&told, &[Excerpt::whole(report.draft.view())])),
+        Err(_) => {
+            paint::complain(&show::answer(&told, &[]));
+            Ok(())
+        }
+    }
+}
+
+fn exit_code(result: &Result<Report, Error>) -> ExitCode {
+    match result {
+        Ok(report) if report.status.is_success() => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::from(Family::Gate.exit_code()),
+        Err(refusal) => ExitCode::from(refusal.code.family().exit_code()),
+    }
+}

@@ -1,0 +1,95 @@
+//! lockgate on the command line: one file for each command, one scheme of colours, one table of exit codes.
+//!
+//! Invariant: a command only reads arguments, calls the engine or another front, and shows the answer; the exit code
+//! of a refusal is that of its family, whatever the command.
+
+mod completions;
+mod demo;
+mod edit;
+mod excerpt;
+mod paint;
+mod roots;
+mod schema;
+mod serve;
+mod show;
+mod told;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, Parser, Subcommand};
+
+use crate::error::{Code, Error, Family};
+
+/// The edit gateway for coding agents: each edit is located exactly, judged before it is written, published atomically
+#[derive(Debug, Parser)]
+#[command(name = "lockgate", version, max_term_width = 100, styles = paint::HELP, after_help = exit_codes())]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serves the tools to an MCP client over standard input and output
+    Serve(serve::Args),
+    /// Carries out one edit
+    Edit(Box<edit::Args>),
+    /// Shows on a small project in a temporary folder what lockgate does
+    Demo(demo::Args),
+    /// Prints what programs need to know of the interfaces
+    Schema(schema::Args),
+    /// Prints the completions for a shell
+    Completions(completions::Args),
+}
+
+/// Runs the command that the process was started with, and gives its exit code.
+///
+/// Usage errors, `--help` and `--version` end the process here.
+pub fn run() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::Serve(args) => serve::run(args),
+        Command::Edit(args) => edit::run(*args),
+        Command::Demo(args) => demo::run(args),
+        Command::Schema(args) => schema::run(args),
+        Command::Completions(args) => completions::run(args, Cli::command()),
+    };
+    done.unwrap_or_else(|refusal| {
+        paint::complain(&refused(&refusal));
+        ExitCode::from(refusal.code.family().exit_code())
+    })
+}
+
+/// What is said of a command that could not do its work at all.
+fn refused(refusal: &Error) -> String {
+    let message = format!("{}: {}", refusal.code.name(), paint::visible(&refusal.message));
+    paint::labelled(paint::REFUSED, "refused", message)
+        + &paint::labelled(paint::LABEL, "hint", paint::visible(refusal.next_step()))
+}
+
+/// The table of exit codes at the end of the help, drawn from the codes themselves.
+fn exit_codes() -> String {
+    let mut families: Vec<Family> = Code::ALL.iter().map(|code| code.family()).collect();
+    families.sort_by_key(|family| family.exit_code());
+    families.dedup();
+    let named = families.iter().map(|family| format!("{} {}", family.exit_code(), family.name()));
+    format!("Exit codes: 0 done, refused by family: {}", named.collect::<Vec<_>>().join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_arguments_are_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_exit_code_is_in_the_help() {
+        assert_eq!(
+            exit_codes(),
+            "Exit codes: 0 done, refused by family: 1 gate, 2 request, 3 target, 4 access, 5 match, 7 conflict, \
+             8 policy, 70 system"
+        );
+    }
+}

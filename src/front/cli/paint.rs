@@ -1,0 +1,129 @@
+//! How the command line looks: one scheme of colours for every command, and text from files made harmless.
+//!
+//! Invariant: what comes from a file or a request reaches the terminal through [`visible`] only, so that no text can
+//! steer it; streams that are no terminal get no colour.
+
+use std::borrow::Cow;
+use std::fmt::Display;
+use std::io::{self, Write as _};
+
+use clap::builder::styling::{AnsiColor, Style, Styles};
+
+use crate::error::{Code, Error};
+
+/// What was asked has happened.
+pub(super) const DONE: Style = AnsiColor::Green.on_default().bold();
+/// What was asked was refused.
+pub(super) const REFUSED: Style = AnsiColor::Red.on_default().bold();
+/// What deserves a look.
+pub(super) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+/// Titles.
+pub(super) const TITLE: Style = Style::new().bold().underline();
+/// Names of things beside them.
+pub(super) const LABEL: Style = Style::new().bold();
+/// What may be passed over.
+pub(super) const FAINT: Style = Style::new().dimmed();
+/// Lines that a diff adds.
+pub(super) const ADDED: Style = AnsiColor::Green.on_default();
+/// Lines that a diff takes away.
+pub(super) const REMOVED: Style = AnsiColor::Red.on_default();
+/// Where in the file a diff is.
+pub(super) const HUNK: Style = AnsiColor::Cyan.on_default();
+
+/// The scheme in the words of clap, for help and usage errors.
+pub(super) const HELP: Styles = Styles::styled()
+    .header(TITLE)
+    .usage(TITLE)
+    .literal(LABEL)
+    .placeholder(HUNK)
+    .valid(DONE)
+    .invalid(WARNING)
+    .error(REFUSED);
+
+/// The text in a style.
+pub(super) fn paint(style: Style, text: impl Display) -> String {
+    format!("{style}{text}{style:#}")
+}
+
+/// A line that begins with a label, in one column with the others.
+pub(super) fn labelled(style: Style, label: &str, text: impl Display) -> String {
+    format!("{style}{label:<9}{style:#} {text}\n")
+}
+
+/// The text with every character that could steer a terminal or reorder a line shown as a harmless one.
+///
+/// Tabs and line ends stay; C0 controls become their Unicode pictures.
+pub(super) fn visible(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(steers) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(
+        text.chars()
+            .map(|character| if steers(character) { picture(character) } else { character })
+            .collect(),
+    )
+}
+
+fn steers(character: char) -> bool {
+    let reorders =
+        matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    reorders || character.is_control() && !matches!(character, '\t' | '\n')
+}
+
+fn picture(control: char) -> char {
+    match control {
+        '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(control)).unwrap_or(char::REPLACEMENT_CHARACTER),
+        '\u{7f}' => '\u{2421}',
+        _ => char::REPLACEMENT_CHARACTER,
+    }
+}
+
+/// Prints to standard output, without colours where that is no terminal.
+///
+/// A reader that went away is no failure: the rest goes unsaid.
+pub(super) fn say(text: &str) -> Result<(), Error> {
+    let mut out = anstream::stdout();
+    heard(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// Prints to standard output byte for byte, for programs that read it.
+pub(super) fn say_plain(text: &[u8]) -> Result<(), Error> {
+    let mut out = io::stdout();
+    heard(out.write_all(text).and_then(|()| out.flush()))
+}
+
+/// Prints to standard error; nobody is left to hear of a failure there.
+pub(super) fn complain(text: &str) {
+    let _ = anstream::stderr().write_all(text.as_bytes());
+}
+
+fn heard(result: io::Result<()>) -> Result<(), Error> {
+    match result {
+        Err(trouble) if trouble.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Error::new(Code::IoFailed, format!("cannot write to standard output: {trouble}")))
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_that_steers_nothing_is_the_same() {
+        assert!(matches!(visible("\tnaïve «text»\n"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn escapes_controls_and_bidi_marks_are_shown() {
+        assert_eq!(visible("a\u{1b}[2Jb\u{7f}\r\n"), "a\u{241b}[2Jb\u{2421}\u{240d}\n");
+        assert_eq!(visible("\u{202e}evil\u{9b}"), "\u{fffd}evil\u{fffd}");
+    }
+
+    #[test]
+    fn only_a_reader_that_went_away_is_no_failure() {
+        assert!(heard(Err(io::ErrorKind::BrokenPipe.into())).is_ok());
+        assert!(heard(Err(io::ErrorKind::StorageFull.into())).is_err());
+    }
+}

@@ -1,0 +1,180 @@
+//! An answer as people read it: the diff, what the gates said, and last what came of it.
+//!
+//! The tour and `edit` show their answers through here, so both look alike.
+
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use clap::builder::styling::Style;
+
+use super::excerpt::Excerpt;
+use super::paint::{ADDED, DONE, FAINT, HUNK, LABEL, REFUSED, REMOVED, WARNING, labelled, paint, visible};
+use super::told::{Told, ToldFinding, ToldRun};
+
+/// An answer in full, ending with what came of the request.
+pub(super) fn answer(told: &Told, excerpts: &[Excerpt]) -> String {
+    let mut text = String::new();
+    if let Some(diff) = &told.diff {
+        text += &self::diff(diff);
+    }
+    for finding in &told.findings {
+        text += &self::finding(told.path.as_deref().unwrap_or_default(), finding, excerpts);
+    }
+    text += &gates(&told.gates);
+    for place in told.match_locations.iter().filter(|_| !told.success) {
+        text += &labelled(LABEL, "line", format!("{}: {}", place.line, visible(&place.preview)));
+    }
+    for warning in told.spoken_warnings() {
+        text += &labelled(WARNING, "warning", visible(warning));
+    }
+    for note in &told.notes {
+        text += &labelled(LABEL, "note", visible(note));
+    }
+    text + &outcome(told)
+}
+
+/// A unified diff in colours.
+pub(super) fn diff(diff: &str) -> String {
+    let mut in_hunk = false;
+    diff.lines().fold(String::new(), |text, line| {
+        in_hunk |= line.starts_with("@@");
+        text + &paint(style_of(line, in_hunk), visible(line)) + "\n"
+    })
+}
+
+fn style_of(line: &str, in_hunk: bool) -> Style {
+    match line.chars().next() {
+        Some('@') => HUNK,
+        Some(_) if !in_hunk => LABEL,
+        Some('+') => ADDED,
+        Some('-') => REMOVED,
+        Some('\\') => FAINT,
+        Some(_) | None => Style::new(),
+    }
+}
+
+/// A finding with the line that it stands on and a caret; without that line where no excerpt holds it.
+pub(super) fn finding(path: &str, finding: &ToldFinding, excerpts: &[Excerpt]) -> String {
+    let (path, message) = (visible(path), visible(&finding.message));
+    let level = match (finding.new, finding.blocking) {
+        (true, true) => Level::ERROR,
+        (true, false) => Level::WARNING,
+        (false, _) => Level::NOTE.with_name("was there before"),
+    };
+    let title = match &finding.code {
+        Some(code) => level.primary_title(message.as_ref()).id(visible(code)),
+        None => level.primary_title(message.as_ref()),
+    };
+    let standing =
+        excerpts.iter().find_map(|excerpt| Some((excerpt, excerpt.offset(finding.line, finding.column)?)));
+    let Some((excerpt, start)) = standing else {
+        let place = format!("{path}:{}:{} {}", finding.line, finding.column, finding.gate);
+        return Renderer::styled().render(&[title.element(Level::NOTE.message(place))]) + "\n";
+    };
+    let under = excerpt.text.get(start..).and_then(|rest| rest.chars().next()).filter(|under| *under != '\n');
+    let end = start + under.map_or(0, char::len_utf8);
+    let snippet = Snippet::source(excerpt.text.as_str())
+        .line_start(excerpt.first_line)
+        .path(path.as_ref())
+        .annotation(AnnotationKind::Primary.span(start..end).label(finding.gate.as_str()));
+    Renderer::styled().render(&[title.element(snippet)]) + "\n"
+}
+
+fn gates(runs: &[ToldRun]) -> String {
+    runs.iter().map(|run| labelled(LABEL, "gate", gate(run))).collect()
+}
+
+fn gate(run: &ToldRun) -> String {
+    let style = match run.outcome.as_str() {
+        "passed" => DONE,
+        "found" => REFUSED,
+        _ => WARNING,
+    };
+    let why = run.why.as_deref().map(|why| format!(", {}", visible(why))).unwrap_or_default();
+    format!("{} {}{why} {}", run.gate, paint(style, &run.outcome), paint(FAINT, format!("{} ms", run.ms)))
+}
+
+fn outcome(told: &Told) -> String {
+    let style = if told.success { DONE } else { REFUSED };
+    let code = told.code.as_deref().map(|code| format!("{code}: ")).unwrap_or_default();
+    let mut text = labelled(style, &told.status, format!("{code}{}", visible(&told.message)));
+    if let Some(path) = told.path.as_deref().filter(|_| told.success) {
+        text += &labelled(LABEL, "file", format!("{}{}", visible(path), versions(told)));
+    }
+    if let Some(hint) = &told.hint {
+        text += &labelled(LABEL, "hint", visible(hint));
+    }
+    text
+}
+
+fn versions(told: &Told) -> String {
+    match (&told.version, &told.previous_version) {
+        (Some(now), Some(before)) => format!(", version {now}, was {before}"),
+        (Some(now), None) => format!(", version {now}"),
+        (None, _) => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn plain(styled: &str) -> String {
+        anstream::adapter::strip_str(styled).to_string()
+    }
+
+    fn found(new: bool, blocking: bool) -> ToldFinding {
+        ToldFinding {
+            gate: "syntax".into(),
+            line: 3,
+            column: 3,
+            code: Some("E1\u{1b}[2J".into()),
+            message: "unexpected \u{1b}indent".into(),
+            new,
+            blocking,
+        }
+    }
+
+    #[test]
+    fn a_caret_stands_under_the_place() {
+        let excerpts = [Excerpt::whole("zero\n"), Excerpt { first_line: 2, text: "one\nä\tüx = 3\n".into() }];
+        let shown = plain(&finding("a.py", &found(true, true), &excerpts));
+        let mut lines = shown.lines().skip_while(|line| !line.starts_with("3 |"));
+        let (source, caret) = (lines.next().unwrap(), lines.next().unwrap());
+        assert_eq!(source.chars().position(|c| c == 'ü'), caret.chars().position(|c| c == '^'), "{shown}");
+        assert!(shown.starts_with("error[E1\u{241b}[2J]: unexpected \u{241b}indent"), "{shown}");
+        assert!(shown.contains("a.py:3:3") && caret.ends_with("^ syntax"), "{shown}");
+    }
+
+    #[test]
+    fn a_finding_without_its_line_is_told_all_the_same() {
+        let shown = plain(&finding("a.py", &found(true, false), &[]));
+        assert!(shown.starts_with("warning[") && shown.contains("a.py:3:3 syntax"), "{shown}");
+        let before = plain(&finding("a.py", &found(false, true), &[]));
+        assert!(before.starts_with("was there before["), "{before}");
+    }
+
+    #[test]
+    fn a_diff_is_coloured_by_its_lines_and_not_by_its_head() {
+        let shown = diff("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+--- new\n");
+        assert!(
+            shown.contains(&paint(LABEL, "+++ b/x")) && shown.contains(&paint(ADDED, "+--- new")),
+            "{shown:?}"
+        );
+        assert!(
+            shown.contains(&paint(REMOVED, "-old")) && shown.contains(&paint(HUNK, "@@ -1 +1 @@")),
+            "{shown:?}"
+        );
+    }
+
+    #[test]
+    fn a_refusal_ends_with_its_hint() {
+        let told = Told::read(&json!({"success": false, "status": "refused", "code": "AMBIGUOUS_MATCH", "message": "two",
+            "hint": "quote more", "match_locations": [{"line": 3, "preview": "a"}, {"line": 7, "preview": "b"}]}))
+        .unwrap();
+        assert_eq!(
+            plain(&answer(&told, &[])),
+            "line      3: a\nline      7: b\nrefused   AMBIGUOUS_MATCH: two\nhint      quote more\n"
+        );
+    }
+}

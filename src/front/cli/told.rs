@@ -1,0 +1,111 @@
+//! The parts of an answer that people are told, read from the answer that programs get.
+//!
+//! Invariant: the command line shows nothing that is not in the wire answer, so what an agent sees and what a person
+//! sees cannot differ.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::error::{Code, Error};
+
+/// An answer of an edit tool.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Told {
+    /// Whether the caller got what was asked for.
+    pub success: bool,
+    /// What happened to the target.
+    pub status: String,
+    /// The code of a refusal.
+    pub code: Option<String>,
+    /// What happened, in a sentence.
+    pub message: String,
+    /// What to do next.
+    pub hint: Option<String>,
+    /// The target, relative to its root.
+    pub path: Option<String>,
+    /// The version that is on disk now.
+    pub version: Option<String>,
+    /// The version before.
+    pub previous_version: Option<String>,
+    /// Whether the new text is on disk.
+    pub written: bool,
+    /// Whether the bytes outside of the edit were found to be the same.
+    pub bytes_outside_edit: Option<String>,
+    /// The unified diff.
+    pub diff: Option<String>,
+    /// Where a search matched.
+    pub match_locations: Vec<ToldPlace>,
+    /// What does not stop the call.
+    pub validation_warnings: Vec<String>,
+    /// What the gates found.
+    pub findings: Vec<ToldFinding>,
+    /// Which gates ran.
+    pub gates: Vec<ToldRun>,
+    /// What the caller should know.
+    pub notes: Vec<String>,
+}
+
+/// A line of the file.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct ToldPlace {
+    /// Its number, from 1.
+    pub line: usize,
+    /// Its text, cut.
+    #[serde(default)]
+    pub preview: String,
+}
+
+/// A finding of a gate.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct ToldFinding {
+    /// The gate that found it.
+    pub gate: String,
+    /// Its line, from 1.
+    pub line: usize,
+    /// Its column, from 1, in characters.
+    pub column: usize,
+    /// The gate's name for this kind of finding.
+    #[serde(default)]
+    pub code: Option<String>,
+    /// What was found.
+    pub message: String,
+    /// Whether the edit brings it.
+    #[serde(default)]
+    pub new: bool,
+    /// Whether it is of the kind that stops an edit.
+    #[serde(default)]
+    pub blocking: bool,
+}
+
+/// A gate that was asked.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct ToldRun {
+    /// Its name.
+    pub gate: String,
+    /// What came of it.
+    pub outcome: String,
+    /// How long it took, in milliseconds.
+    #[serde(default)]
+    pub ms: u64,
+    /// Why it did not simply pass.
+    #[serde(default)]
+    pub why: Option<String>,
+}
+
+impl Told {
+    /// Reads the answer of an edit tool.
+    ///
+    /// Errors: `INTERNAL` when it is not one.
+    pub(super) fn read(answer: &Value) -> Result<Told, Error> {
+        Told::deserialize(answer)
+            .map_err(|trouble| Error::new(Code::Internal, format!("the answer cannot be read: {trouble}")))
+    }
+
+    /// The warnings that are not findings, which are shown with their source line.
+    pub(super) fn spoken_warnings(&self) -> impl Iterator<Item = &String> {
+        self.validation_warnings
+            .iter()
+            .filter(|warning| !self.findings.iter().any(|finding| warning.ends_with(&finding.message)))
+    }
+}

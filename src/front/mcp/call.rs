@@ -1,0 +1,76 @@
+//! One call of a tool, from its arguments to its answer.
+//!
+//! Invariant: whatever happens, the client is answered; a refusal is an answer with `isError`, so that the model sees
+//! it. What computes runs off the reactor.
+
+use std::sync::Arc;
+
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, ProtocolVersion};
+use rmcp::service::{RequestContext, RoleServer};
+use serde_json::Value;
+use tokio::task::{JoinError, spawn_blocking};
+
+use super::Structured;
+use super::progress::watch;
+use crate::engine::{Report, Workspace};
+use crate::error::{Code, Error};
+use crate::front::answer::{self, Answer, Forms, Shape};
+use crate::front::tools::{Ask, Tool};
+
+/// Carries out one call.
+pub(super) async fn call(
+    tool: &'static Tool,
+    workspace: Arc<Workspace>,
+    structured: Structured,
+    arguments: JsonObject,
+    context: RequestContext<RoleServer>,
+) -> CallToolResult {
+    let forms = forms(structured, context.protocol_version());
+    let path = arguments.get("path").and_then(Value::as_str).map(str::to_owned);
+    let mut shape = Shape { forms, path: path.clone(), ..Shape::default() };
+    let asked =
+        spawn_blocking(move || (tool.ask)(arguments)).await.unwrap_or_else(|trouble| Err(broken(&trouble)));
+    let result = match asked {
+        Err(refusal) => Err(refusal),
+        Ok(Ask { request, shape: wanted }) => {
+            shape = Shape { forms, path, ..wanted };
+            let (watch, progress) = watch(&context);
+            // A task of its own: should it fail, this one still answers.
+            let edit = tokio::spawn(async move { workspace.edit(request, watch).await });
+            let (edited, ()) = tokio::join!(edit, progress.pass_on());
+            edited.unwrap_or_else(|trouble| Err(broken(&trouble)))
+        }
+    };
+    render(result, shape).await
+}
+
+async fn render(result: Result<Report, Error>, shape: Shape) -> CallToolResult {
+    let forms = shape.forms;
+    let rendered = spawn_blocking(move || answer::answer(&result, &shape)).await;
+    let Answer { success, json, text } = rendered.unwrap_or_else(|trouble| {
+        // What was written stays written; only its description is lost.
+        let message = format!("the edit has ended, but its report could not be written: {trouble}");
+        answer::refusal(&Error::new(Code::Internal, message), &Shape::default())
+    });
+    let content = vec![ContentBlock::text(text)];
+    let mut result = if success { CallToolResult::success(content) } else { CallToolResult::error(content) };
+    result.structured_content = match forms {
+        Forms::Both | Forms::Json => Some(json),
+        Forms::Text => None,
+    };
+    result
+}
+
+/// The forms in which a client of this protocol version is answered.
+fn forms(structured: Structured, version: Option<ProtocolVersion>) -> Forms {
+    let knows = version.is_none_or(|version| version >= ProtocolVersion::V_2025_06_18);
+    match structured {
+        Structured::Auto if knows => Forms::Both,
+        Structured::On => Forms::Both,
+        Structured::Auto | Structured::Off => Forms::Text,
+    }
+}
+
+fn broken(trouble: &JoinError) -> Error {
+    Error::new(Code::Internal, format!("the call stopped half-way: {trouble}"))
+}

@@ -1,0 +1,112 @@
+//! Where a message ends, and what happens to one that is too long.
+//!
+//! Invariant: no more than one message's limit is held, however long a line is.
+
+use std::io;
+
+use rmcp::model::RequestId;
+use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+
+use super::envelope::Envelope;
+
+/// Bytes that are read at a time.
+const PIECE: usize = 64 * 1024;
+
+/// One line of the input.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Frame {
+    /// A line without its end, and the id it seems to have.
+    Line(Vec<u8>, Option<RequestId>),
+    /// A line that was longer than the limit and is gone, and the id it seems to have.
+    TooLong(Option<RequestId>),
+}
+
+/// The lines of an input.
+#[derive(Debug)]
+pub(super) struct Frames<R> {
+    input: BufReader<R>,
+    limit: usize,
+}
+
+impl<R: AsyncRead + Unpin> Frames<R> {
+    /// Reads lines of at most `limit` bytes.
+    pub(super) fn new(input: R, limit: usize) -> Frames<R> {
+        Frames { input: BufReader::with_capacity(PIECE, input), limit }
+    }
+
+    /// Gives the next line that is not empty; nothing at the end of the input.
+    pub(super) async fn next(&mut self) -> io::Result<Option<Frame>> {
+        let mut line = Vec::new();
+        let mut length = 0_usize;
+        let mut envelope = Envelope::default();
+        loop {
+            let piece = self.input.fill_buf().await?;
+            let ended = piece.is_empty();
+            let newline = memchr::memchr(b'\n', piece);
+            let (text, _) = piece.split_at(newline.unwrap_or(piece.len()));
+            let used = text.len() + usize::from(newline.is_some());
+            length += text.len();
+            envelope.feed(text);
+            if length <= self.limit {
+                line.extend_from_slice(text);
+            } else {
+                line = Vec::new();
+            }
+            self.input.consume(used);
+            if ended && length == 0 {
+                return Ok(None);
+            }
+            if ended || newline.is_some() {
+                if length > self.limit {
+                    return Ok(Some(Frame::TooLong(envelope.take())));
+                }
+                let id = envelope.take();
+                if !line.trim_ascii().is_empty() {
+                    return Ok(Some(Frame::Line(line, id)));
+                }
+                (line, length) = (Vec::new(), 0);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn frames(input: &[u8], limit: usize) -> Vec<Frame> {
+        let mut frames = Frames::new(input, limit);
+        let mut all = Vec::new();
+        while let Some(frame) = frames.next().await.unwrap() {
+            all.push(frame);
+        }
+        all
+    }
+
+    fn line(text: &str) -> Frame {
+        Frame::Line(text.as_bytes().to_vec(), None)
+    }
+
+    #[tokio::test]
+    async fn lines_are_cut_at_line_feeds() {
+        assert_eq!(frames(b"a\n\n  \r\nbc\r\nd", 10).await, [line("a"), line("bc\r"), line("d")]);
+        assert_eq!(frames(b"", 10).await, []);
+        assert_eq!(frames(b"\n \n", 10).await, []);
+    }
+
+    #[tokio::test]
+    async fn a_line_over_the_limit_is_named_and_passed_over() {
+        let long = format!("{{\"text\":\"{}\",\"id\":5}}\nb\n", "x".repeat(3 * PIECE));
+        assert_eq!(
+            frames(long.as_bytes(), 100).await,
+            [Frame::TooLong(Some(RequestId::Number(5))), line("b")]
+        );
+        let fits = frames(long.as_bytes(), long.len()).await;
+        assert!(matches!(fits.as_slice(), [Frame::Line(_, Some(_)), Frame::Line(..)]), "{}", fits.len());
+    }
+
+    #[tokio::test]
+    async fn the_limit_itself_is_allowed() {
+        assert_eq!(frames(b"12345\n123456\n1", 5).await, [line("12345"), Frame::TooLong(None), line("1")]);
+    }
+}

@@ -1,0 +1,93 @@
+//! Model Context Protocol over standard input and output, in every revision that clients speak: those that begin with
+//! `initialize`, and those in which each request stands for itself.
+//!
+//! Invariant: nothing lives in a session. Whatever a call needs to know of an earlier one is in its arguments.
+
+mod call;
+mod envelope;
+mod frames;
+mod pipe;
+mod progress;
+mod reader;
+mod server;
+
+use std::sync::Arc;
+
+use rmcp::ServiceExt;
+use rmcp::service::ServerInitializeError;
+use rmcp::transport::stdio_pipes;
+use serde::Serialize;
+
+use super::toolset::{Access, Selection};
+use crate::engine::Workspace;
+use crate::error::{Code, Error};
+use pipe::Pipe;
+use server::Server;
+
+/// Whether answers have `structuredContent` beside the text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Structured {
+    /// For clients whose protocol has it: 2025-06-18 and newer.
+    #[default]
+    Auto,
+    /// Always.
+    On,
+    /// Never.
+    Off,
+}
+
+impl Structured {
+    /// Every choice, in the order of the documentation.
+    pub const ALL: [Structured; 3] = [Structured::Auto, Structured::On, Structured::Off];
+
+    /// The choice's name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Structured::Auto => "auto",
+            Structured::On => "on",
+            Structured::Off => "off",
+        }
+    }
+}
+
+/// What `tools/list` answers.
+pub fn listed(selection: &Selection, access: Access) -> impl Serialize {
+    let tools: Vec<_> = selection.tools(access).map(server::listing).collect();
+    serde_json::json!({ "tools": tools })
+}
+
+/// Serves a client over standard input and output until it hangs up and every edit has ended.
+///
+/// Errors: `IO_FAILED` when standard input or output fails.
+pub async fn serve(
+    workspace: Arc<Workspace>,
+    selection: Selection,
+    access: Access,
+    structured: Structured,
+) -> Result<(), Error> {
+    let (input, output) = stdio_pipes();
+    let server = Server::new(workspace, &selection, access, structured);
+    serve_on(server, Pipe::new(input, output)).await
+}
+
+/// Serves a client over a pipe; what a client may not begin with is passed over.
+async fn serve_on(server: Server, pipe: Pipe) -> Result<(), Error> {
+    loop {
+        match server.clone().serve(pipe.clone()).await {
+            Ok(running) => {
+                return match running.waiting().await {
+                    Ok(_) => Ok(()),
+                    Err(trouble) => Err(Error::new(Code::Internal, format!("the server stopped: {trouble}"))),
+                };
+            }
+            Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+            Err(ServerInitializeError::TransportError { error, .. }) => {
+                return Err(Error::new(Code::IoFailed, format!("cannot write to the client: {error}")));
+            }
+            Err(trouble) => tracing::warn!(%trouble, "the client has not begun a session"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,207 @@
+//! A client at the other end of two streams.
+//!
+//! Invariant: the end of the input is passed on only when every request that was passed on has been answered or
+//! cancelled.
+
+use std::collections::HashSet;
+use std::io;
+use std::sync::{Arc, Mutex as Lock, MutexGuard, PoisonError};
+
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+};
+use rmcp::service::RoleServer;
+use rmcp::transport::Transport;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::sync::{Mutex, Notify, mpsc};
+
+use super::reader::Reader;
+
+/// Messages that may wait for the serving loop.
+const WAITING: usize = 16;
+
+/// Where answers go.
+pub(super) type Output = Box<dyn AsyncWrite + Send + Unpin>;
+
+/// Both streams of a client; clones share them.
+#[derive(Clone)]
+pub(super) struct Pipe {
+    incoming: Arc<Mutex<mpsc::Receiver<ClientJsonRpcMessage>>>,
+    output: Arc<Mutex<Output>>,
+    open: Arc<Open>,
+}
+
+impl Pipe {
+    /// Begins to read from a client. Needs a running tokio runtime.
+    pub(super) fn new(
+        input: impl AsyncRead + Send + Unpin + 'static,
+        output: impl AsyncWrite + Send + Unpin + 'static,
+    ) -> Pipe {
+        let (sender, incoming) = mpsc::channel(WAITING);
+        let output: Arc<Mutex<Output>> = Arc::new(Mutex::new(Box::new(output)));
+        tokio::spawn(Reader::new(sender, Arc::clone(&output)).run(input));
+        Pipe { incoming: Arc::new(Mutex::new(incoming)), output, open: Arc::default() }
+    }
+}
+
+impl Transport<RoleServer> for Pipe {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: ServerJsonRpcMessage,
+    ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
+        let (output, open) = (Arc::clone(&self.output), Arc::clone(&self.open));
+        async move {
+            let sent = write(&output, &message).await;
+            match message {
+                JsonRpcMessage::Response(response) => open.close(&response.id),
+                JsonRpcMessage::Error(error) => error.id.iter().for_each(|id| open.close(id)),
+                JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => {}
+            }
+            sent
+        }
+    }
+
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        let message = self.incoming.lock().await.recv().await;
+        match &message {
+            Some(message) => self.open.note(message),
+            None => self.open.none().await,
+        }
+        message
+    }
+
+    async fn close(&mut self) -> Result<(), io::Error> {
+        self.output.lock().await.flush().await
+    }
+}
+
+/// The requests that have not been answered.
+#[derive(Default)]
+struct Open {
+    ids: Lock<HashSet<RequestId>>,
+    closed: Notify,
+}
+
+impl Open {
+    fn note(&self, message: &ClientJsonRpcMessage) {
+        match message {
+            JsonRpcMessage::Request(request) => {
+                self.ids().insert(request.id.clone());
+            }
+            JsonRpcMessage::Notification(notification) => {
+                if let ClientNotification::CancelledNotification(cancelled) = &notification.notification {
+                    cancelled.params.request_id.iter().for_each(|id| self.close(id));
+                }
+            }
+            JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {}
+        }
+    }
+
+    fn close(&self, id: &RequestId) {
+        self.ids().remove(id);
+        self.closed.notify_waiters();
+    }
+
+    /// Waits until there is none.
+    async fn none(&self) {
+        loop {
+            let closed = self.closed.notified();
+            if self.ids().is_empty() {
+                return;
+            }
+            closed.await;
+        }
+    }
+
+    fn ids(&self) -> MutexGuard<'_, HashSet<RequestId>> {
+        self.ids.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Sends one message.
+pub(super) async fn write(output: &Mutex<Output>, message: &ServerJsonRpcMessage) -> io::Result<()> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    let mut output = output.lock().await;
+    output.write_all(&line).await?;
+    output.flush().await
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use rmcp::model::{EmptyResult, ServerResult};
+    use tokio::io::{DuplexStream, duplex, sink};
+    use tokio::time::timeout;
+
+    use super::*;
+
+    const SHORT: Duration = Duration::from_millis(50);
+
+    fn pipe() -> (DuplexStream, Pipe) {
+        let (ours, theirs) = duplex(1 << 16);
+        (ours, Pipe::new(theirs, sink()))
+    }
+
+    fn ping(id: i64) -> String {
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}\n")
+    }
+
+    fn answer(id: i64) -> ServerJsonRpcMessage {
+        ServerJsonRpcMessage::response(ServerResult::EmptyResult(EmptyResult {}), RequestId::Number(id))
+    }
+
+    fn cancel(id: i64) -> String {
+        format!(
+            "{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{{\"requestId\":{id}}}}}\n"
+        )
+    }
+
+    #[tokio::test]
+    async fn the_end_waits_for_every_answer() {
+        let (mut client, mut pipe) = pipe();
+        client.write_all((ping(1) + &ping(2)).as_bytes()).await.unwrap();
+        drop(client);
+        assert!(pipe.receive().await.is_some() && pipe.receive().await.is_some());
+        for id in [1, 2] {
+            assert!(timeout(SHORT, pipe.receive()).await.is_err(), "the end came before answer {id}");
+            pipe.send(answer(id)).await.unwrap();
+        }
+        assert!(timeout(SHORT, pipe.receive()).await.unwrap().is_none());
+    }
+
+    #[tokio::test]
+    async fn a_cancelled_request_is_not_waited_for() {
+        let (mut client, mut pipe) = pipe();
+        client.write_all((ping(1) + &cancel(1)).as_bytes()).await.unwrap();
+        drop(client);
+        assert!(pipe.receive().await.is_some() && pipe.receive().await.is_some());
+        assert!(timeout(SHORT, pipe.receive()).await.unwrap().is_none());
+    }
+
+    #[tokio::test]
+    async fn a_large_message_holds_up_no_small_one_but_its_own_cancellation() {
+        let (mut client, mut pipe) = pipe();
+        let arguments =
+            format!("{{\"name\":\"x\",\"arguments\":{{\"content\":\"{}\"}}}}", "\\n".repeat(2_000_000));
+        let large =
+            format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{arguments}}}\n");
+        let sent = large + &ping(2) + &cancel(1);
+        tokio::spawn(async move { client.write_all(sent.as_bytes()).await });
+        let mut seen = Vec::new();
+        while let Some(message) = pipe.receive().await {
+            match message {
+                JsonRpcMessage::Request(request) => {
+                    seen.push(request.id.to_string());
+                    pipe.send(answer(2)).await.unwrap();
+                }
+                JsonRpcMessage::Notification(_) => seen.push("cancel".into()),
+                JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {}
+            }
+        }
+        assert_eq!(seen, ["2", "1", "cancel"]);
+    }
+}

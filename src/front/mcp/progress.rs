@@ -1,0 +1,52 @@
+//! What a client is told while the gates run.
+
+use rmcp::model::{ProgressNotificationParam, ProgressToken};
+use rmcp::service::{Peer, RequestContext, RoleServer};
+use tokio::sync::mpsc;
+
+use crate::gate::Watch;
+
+/// One step of the gates.
+#[derive(Debug)]
+struct Step {
+    gate: String,
+    done: usize,
+    total: usize,
+}
+
+/// Passes the gates' steps on to a client that asked for them.
+pub(super) struct Progress {
+    steps: Option<(ProgressToken, mpsc::UnboundedReceiver<Step>)>,
+    peer: Peer<RoleServer>,
+}
+
+/// The watch over one call: it ends when the client cancels, and reports when the client gave a token.
+pub(super) fn watch(context: &RequestContext<RoleServer>) -> (Watch, Progress) {
+    let peer = context.peer.clone();
+    let Some(token) = context.meta.get_progress_token() else {
+        return (Watch::new(context.ct.clone(), None), Progress { steps: None, peer });
+    };
+    let (sender, receiver) = mpsc::unbounded_channel();
+    let report = move |gate: &str, done: usize, total: usize| {
+        // A client that is gone misses nothing.
+        drop(sender.send(Step { gate: gate.to_owned(), done, total }));
+    };
+    let watch = Watch::new(context.ct.clone(), Some(Box::new(report)));
+    (watch, Progress { steps: Some((token, receiver)), peer })
+}
+
+impl Progress {
+    /// Passes steps on until the watch is gone.
+    pub(super) async fn pass_on(self) {
+        let Some((token, mut steps)) = self.steps else { return };
+        while let Some(Step { gate, done, total }) = steps.recv().await {
+            #[expect(clippy::cast_precision_loss, reason = "a number of gates")]
+            let (done, total) = (done as f64, total as f64);
+            let step =
+                ProgressNotificationParam::new(token.clone(), done).with_total(total).with_message(gate);
+            if let Err(trouble) = self.peer.notify_progress(step).await {
+                tracing::debug!(%trouble, "progress could not be told");
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What a client says, message by message.
+//!
+//! Large messages are parsed apart from the reading, so that they hold up no small one behind them. Whatever cannot be
+//! understood is answered, and the next message is read.
+//!
+//! Invariant: at most one large message is being parsed, and none that is not a request overtakes it.
+
+use std::sync::Arc;
+
+use rmcp::model::{ClientJsonRpcMessage, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::error::Category;
+use tokio::io::AsyncRead;
+use tokio::sync::{Mutex, Semaphore, mpsc};
+
+use super::frames::{Frame, Frames};
+use super::pipe::{Output, write};
+
+/// Longest message that is read: a file of the default limit, written with the widest escapes, fits.
+const LONGEST: usize = 64 * 1024 * 1024;
+
+/// Messages from this size on are parsed off the reactor.
+const LARGE: usize = 32 * 1024;
+
+/// Reads messages, passes on those that can be understood and answers the others.
+#[derive(Clone)]
+pub(super) struct Reader {
+    sender: mpsc::Sender<ClientJsonRpcMessage>,
+    output: Arc<Mutex<Output>>,
+    large: Arc<Semaphore>,
+}
+
+/// What a line turned out to be.
+enum Heard {
+    /// A message to pass on.
+    Message(Box<ClientJsonRpcMessage>),
+    /// Nothing that can be carried out; this is answered.
+    Nonsense(ErrorData, Option<RequestId>),
+    /// A notification of something that is unknown here.
+    Aside,
+}
+
+/// The fields by which a request is told from a notification.
+#[derive(Deserialize)]
+struct Kind {
+    method: Option<IgnoredAny>,
+    id: Option<IgnoredAny>,
+}
+
+impl Reader {
+    /// A reader that passes messages on to `sender`.
+    pub(super) fn new(sender: mpsc::Sender<ClientJsonRpcMessage>, output: Arc<Mutex<Output>>) -> Reader {
+        Reader { sender, output, large: Arc::new(Semaphore::new(1)) }
+    }
+
+    /// Reads until the input ends or nobody serves any more.
+    pub(super) async fn run(self, input: impl AsyncRead + Send + Unpin) {
+        let mut frames = Frames::new(input, LONGEST);
+        loop {
+            let passed = match frames.next().await {
+                Ok(Some(Frame::Line(line, id))) if line.len() < LARGE => self.pass(parse(&line, id)).await,
+                Ok(Some(Frame::Line(line, id))) => self.parse_aside(line, id).await,
+                Ok(Some(Frame::TooLong(id))) => self.pass(too_long(id)).await,
+                Ok(None) => return,
+                Err(trouble) => {
+                    tracing::error!(%trouble, "cannot read from the client");
+                    return;
+                }
+            };
+            if passed.is_none() {
+                return;
+            }
+        }
+    }
+
+    /// Passes a message on, or answers it; nothing when nobody serves any more.
+    async fn pass(&self, heard: Heard) -> Option<()> {
+        match heard {
+            Heard::Message(message) => {
+                if !matches!(*message, JsonRpcMessage::Request(_)) {
+                    // A cancellation must not overtake the request that it is about.
+                    drop(self.large.acquire().await);
+                }
+                self.sender.send(*message).await.ok()
+            }
+            Heard::Nonsense(error, id) => {
+                write(&self.output, &ServerJsonRpcMessage::error(error, id)).await.ok()
+            }
+            Heard::Aside => Some(()),
+        }
+    }
+
+    /// Parses one large message beside the reading of the next ones.
+    async fn parse_aside(&self, line: Vec<u8>, id: Option<RequestId>) -> Option<()> {
+        let alone = Arc::clone(&self.large).acquire_owned().await.ok()?;
+        let reader = self.clone();
+        tokio::spawn(async move {
+            let heard = tokio::task::spawn_blocking(move || parse(&line, id)).await;
+            let passed = match heard {
+                Ok(Heard::Message(message)) => reader.sender.send(*message).await.ok(),
+                Ok(heard @ (Heard::Nonsense(..) | Heard::Aside)) => reader.pass(heard).await,
+                Err(trouble) => {
+                    tracing::error!(%trouble, "a message could not be parsed");
+                    None
+                }
+            };
+            drop((alone, passed));
+        });
+        Some(())
+    }
+}
+
+fn parse(line: &[u8], id: Option<RequestId>) -> Heard {
+    let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
+    let trouble = match serde_json::from_slice(line) {
+        Ok(message) => return Heard::Message(Box::new(message)),
+        Err(trouble) => trouble,
+    };
+    tracing::debug!(%trouble, "a message was not understood");
+    match (trouble.classify(), serde_json::from_slice(line)) {
+        (Category::Data, Ok(Kind { method: Some(_), id: None })) => Heard::Aside,
+        (Category::Data, _) => Heard::Nonsense(ErrorData::invalid_request(invalid(line, &trouble), None), id),
+        (Category::Syntax | Category::Eof | Category::Io, _) => {
+            Heard::Nonsense(ErrorData::parse_error(format!("the message is not JSON: {trouble}"), None), id)
+        }
+    }
+}
+
+fn invalid(line: &[u8], trouble: &serde_json::Error) -> String {
+    match line.trim_ascii_start().first() {
+        Some(b'[') => "batches are not supported; send each message on a line of its own".to_owned(),
+        Some(_) | None => format!("the message is not a JSON-RPC request: {trouble}"),
+    }
+}
+
+fn too_long(id: Option<RequestId>) -> Heard {
+    let message = format!("the message is longer than {LONGEST} bytes and was not read; nothing was written");
+    Heard::Nonsense(ErrorData::invalid_request(message, None), id)
+}

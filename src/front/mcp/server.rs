@@ -1,0 +1,117 @@
+//! What the protocol asks of a server: who it is, which tools it has, and to call one.
+
+use std::sync::Arc;
+
+use rmcp::handler::server::tool::{ToolCallContext, ToolRoute, ToolRouter};
+use rmcp::model::{
+    self, CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorData, Implementation,
+    ServerCapabilities, ServerConfig, ToolAnnotations,
+};
+use rmcp::service::{RequestContext, RoleServer};
+use rmcp::{ServerHandler, tool_handler};
+use serde_json::Value;
+
+use super::Structured;
+use super::call::call;
+use crate::engine::Workspace;
+use crate::front::tools::{Again, Effect, Tool};
+use crate::front::toolset::{Access, Selection};
+
+/// What the agent is told before its first call.
+pub(super) const INSTRUCTIONS: &str = "Edit files with safe_edit_file: `path` and exactly one of content, line_edits, \
+    insert_lines, or search with replace. Put all edits of one file into one call; line numbers are those before the \
+    call. The project's quality gates judge the result before it is written. An answer with isError has written \
+    nothing: its code, message and findings say what to mend. mode verify_only shows what would happen. Send the \
+    version of the last answer as expected_version to be sure that nobody else has changed the file.";
+
+/// The server of one workspace; clones share it.
+#[derive(Clone)]
+pub(super) struct Server {
+    tool_router: Arc<ToolRouter<Server>>,
+    workspace: Arc<Workspace>,
+    structured: Structured,
+}
+
+impl Server {
+    /// A server that offers the tools of this selection.
+    pub(super) fn new(
+        workspace: Arc<Workspace>,
+        selection: &Selection,
+        access: Access,
+        structured: Structured,
+    ) -> Server {
+        let tool_router =
+            selection.tools(access).fold(ToolRouter::new(), |router, tool| router.with_route(route(tool)));
+        Server { tool_router: Arc::new(tool_router), workspace, structured }
+    }
+}
+
+#[tool_handler(router = self.tool_router)]
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(
+                Implementation::new("lockgate", env!("CARGO_PKG_VERSION")).with_title("lockgate"),
+            )
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        if !self.tool_router.has_route(&request.name) {
+            let names: Vec<String> =
+                self.tool_router.list_all().iter().map(|tool| tool.name.to_string()).collect();
+            let name: String = request.name.chars().take(80).collect();
+            let message = format!("Unknown tool: {name} (this server offers: {})", names.join(", "));
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        self.tool_router.call(ToolCallContext::new(self, request, context)).await
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        // A known method arrives here when its parameters have the wrong form.
+        match request.method.as_str() {
+            "tools/call" => {
+                Err(ErrorData::invalid_params("params must have a name, and arguments as an object", None))
+            }
+            "initialize" | "tools/list" => Err(ErrorData::invalid_params("params have the wrong form", None)),
+            method => {
+                let method: String = method.chars().take(80).collect();
+                Err(ErrorData::new(model::ErrorCode::METHOD_NOT_FOUND, method, None))
+            }
+        }
+    }
+}
+
+/// The tool as it is listed.
+pub(super) fn listing(tool: &'static Tool) -> model::Tool {
+    let mut schema = (tool.schema)();
+    let about = match schema.shift_remove("description") {
+        Some(Value::String(about)) => about,
+        _ => String::new(),
+    };
+    let hints = ToolAnnotations::with_title(tool.title)
+        .read_only(false)
+        .destructive(tool.effect == Effect::Changes)
+        .idempotent(tool.again == Again::Nothing)
+        .open_world(false);
+    model::Tool::new(tool.name, about, schema).with_annotations(hints)
+}
+
+fn route(tool: &'static Tool) -> ToolRoute<Server> {
+    ToolRoute::new_dyn(listing(tool), move |context: ToolCallContext<'_, Server>| {
+        let ToolCallContext { service, request_context, arguments, .. } = context;
+        let (workspace, structured) = (Arc::clone(&service.workspace), service.structured);
+        Box::pin(async move {
+            let arguments = arguments.unwrap_or_default();
+            Ok(call(tool, workspace, structured, arguments, request_context).await.into())
+        })
+    })
+}

@@ -1,0 +1,181 @@
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::io::{
+    AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf, duplex, split,
+};
+use tokio::time::timeout;
+
+use super::server::{INSTRUCTIONS, Server};
+use super::*;
+
+/// A client in the same process.
+struct Client {
+    input: WriteHalf<DuplexStream>,
+    output: BufReader<ReadHalf<DuplexStream>>,
+    served: tokio::task::JoinHandle<Result<(), Error>>,
+    _root: tempfile::TempDir,
+}
+
+impl Client {
+    fn new(tools: &str) -> Client {
+        let root = tempfile::tempdir().unwrap();
+        let workspace = Workspace::open(&[root.path().to_owned()]).unwrap();
+        let server = Server::new(workspace, &tools.parse().unwrap(), Access::Write, Structured::Auto);
+        let (ours, theirs) = duplex(1 << 16);
+        let (input, output) = split(theirs);
+        let served = tokio::spawn(serve_on(server, Pipe::new(input, output)));
+        let (output, input) = split(ours);
+        Client { input, output: BufReader::new(output), served, _root: root }
+    }
+
+    async fn send(&mut self, line: impl AsRef<[u8]>) {
+        self.input.write_all(line.as_ref()).await.unwrap();
+        self.input.write_all(b"\n").await.unwrap();
+    }
+
+    async fn read(&mut self) -> Value {
+        let mut line = String::new();
+        timeout(Duration::from_secs(20), self.output.read_line(&mut line)).await.unwrap().unwrap();
+        serde_json::from_str(&line).unwrap()
+    }
+
+    async fn ask(&mut self, id: u64, method: &str, params: Value) -> Value {
+        self.send(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string()).await;
+        let answer = self.read().await;
+        assert_eq!(answer["id"], id, "{answer}");
+        answer
+    }
+
+    async fn begin(&mut self, version: &str) {
+        let params = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+        let answer = self.ask(0, "initialize", params).await;
+        assert_eq!(answer["result"]["protocolVersion"], version, "{answer}");
+        self.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
+    }
+}
+
+/// What a request carries that stands for itself.
+fn meta() -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    })
+}
+
+#[tokio::test]
+async fn both_eras_list_the_tools() {
+    let mut client = Client::new("all");
+    client.begin("2025-11-25").await;
+    let old = client.ask(1, "tools/list", json!({})).await;
+    let mut client = Client::new("all");
+    let found = client.ask(1, "server/discover", json!({"_meta": meta()})).await;
+    assert_eq!(found["result"]["instructions"], INSTRUCTIONS, "{found}");
+    let new = client.ask(2, "tools/list", json!({"_meta": meta()})).await;
+    assert_eq!(old["result"]["tools"], new["result"]["tools"]);
+    let names: Vec<&Value> =
+        old["result"]["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
+    assert_eq!(names, ["create_file", "safe_edit_file"]);
+}
+
+#[tokio::test]
+async fn nonsense_is_answered_and_the_server_goes_on() {
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let call =
+        |arguments: &str| format!(r#"{{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{arguments}}}"#);
+    let lines: [(Vec<u8>, i64, Value); 9] = [
+        (b"garbage".to_vec(), -32700, Value::Null),
+        (b"[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]".to_vec(), -32600, Value::Null),
+        (b"{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"ping\"".to_vec(), -32700, json!(5)),
+        (b"{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"\xff\xfe\"}".to_vec(), -32700, json!(5)),
+        (b"{\"id\":5}".to_vec(), -32600, json!(5)),
+        (b"42".to_vec(), -32600, Value::Null),
+        (
+            call(&format!("{{\"name\":\"safe_edit_file\",\"arguments\":{deep}}}")).into_bytes(),
+            -32700,
+            json!(5),
+        ),
+        (
+            call(r#"{"name":"safe_edit_file","arguments":{"path":"a","search_count":1e999}}"#).into(),
+            -32700,
+            json!(5),
+        ),
+        (call(r#"{"name":"safe_edit_file","arguments":"text"}"#).into(), -32602, json!(5)),
+    ];
+    let mut client = Client::new("edit");
+    client.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
+    client.send(r#"{"jsonrpc":"2.0","id":9,"result":{}}"#).await;
+    client.send("").await;
+    client.begin("2025-06-18").await;
+    for (line, code, id) in lines {
+        client.send(&line).await;
+        let answer = client.read().await;
+        let line = String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned();
+        assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), &id), "{line}: {answer}");
+    }
+    client.send(r#"{"jsonrpc":"2.0","method":"notifications/unheard_of"}"#).await;
+    client.ask(6, "ping", json!({})).await;
+}
+
+#[tokio::test]
+async fn wrong_arguments_are_refused_where_the_model_sees_it() {
+    let mut client = Client::new("edit");
+    client.begin("2025-11-25").await;
+    let params = json!({"name": "safe_edit_file", "arguments": {"pth": "a", "content": ""}});
+    let answer = client.ask(1, "tools/call", params).await;
+    let result = &answer["result"];
+    assert_eq!(result["isError"], true, "{answer}");
+    assert_eq!(result["structuredContent"]["code"], "INVALID_INPUT");
+    assert_eq!(result["structuredContent"]["field"], "pth");
+    assert!(result["content"][0]["text"].as_str().unwrap().contains("did you mean `path`?"), "{answer}");
+    let answer = client.ask(2, "tools/call", json!({"name": "create_file", "arguments": {}})).await;
+    assert_eq!(answer["error"]["code"], -32602, "a tool that is not offered is unknown: {answer}");
+}
+
+#[tokio::test]
+async fn clients_without_structured_content_get_text() {
+    for (version, structured) in [("2025-03-26", false), ("2025-06-18", true)] {
+        let mut client = Client::new("edit");
+        client.begin(version).await;
+        let answer = client.ask(1, "tools/call", json!({"name": "safe_edit_file"})).await;
+        assert_eq!(answer["result"]["structuredContent"].is_object(), structured, "{answer}");
+        assert!(
+            answer["result"]["content"][0]["text"].as_str().unwrap().contains("INVALID_INPUT"),
+            "{answer}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_end_of_the_input_ends_the_server() {
+    let mut client = Client::new("edit");
+    client.begin("2025-06-18").await;
+    client.input.shutdown().await.unwrap();
+    timeout(Duration::from_secs(20), client.served).await.unwrap().unwrap().unwrap();
+}
+
+#[test]
+fn the_default_tools_and_the_instructions_stay_small() {
+    let listed = serde_json::to_string(&listed(&Selection::default(), Access::Write)).unwrap();
+    assert!(listed.len() <= 6 * 1024, "{} bytes", listed.len());
+    assert!(INSTRUCTIONS.len() < 600, "{} characters", INSTRUCTIONS.len());
+}
+
+#[test]
+fn the_hints_are_honest() {
+    let hints = |name: &str| {
+        let tool = crate::front::tools::named(name).unwrap();
+        serde_json::to_value(server::listing(tool)).unwrap()["annotations"].clone()
+    };
+    assert_eq!(
+        hints("safe_edit_file"),
+        json!({"title": "Edit a file", "readOnlyHint": false, "destructiveHint": true, "idempotentHint": false,
+            "openWorldHint": false})
+    );
+    assert_eq!(
+        hints("create_file"),
+        json!({"title": "Create a file (deprecated)", "readOnlyHint": false, "destructiveHint": false,
+            "idempotentHint": true, "openWorldHint": false})
+    );
+}

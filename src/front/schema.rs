@@ -1,0 +1,179 @@
+//! JSON Schemas as every client understands them: what the wire structs give, with all that some clients stumble over
+//! taken out.
+//!
+//! Invariant: a schema from here has no reference, no union, no `null`, no number format and no unknown property.
+
+use rmcp::model::JsonObject;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+
+/// Words of a schema that no client needs.
+const DROPPED: [&str; 4] = ["$schema", "$defs", "title", "format"];
+
+/// The schema of a wire struct; its doc comments are the descriptions.
+pub fn of<T: JsonSchema>() -> JsonObject {
+    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    let schema = settings.into_generator().into_root_schema_for::<T>();
+    match schema.to_value() {
+        Value::Object(node) => plain(node),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Map::new(),
+    }
+}
+
+/// Rewrites a schema, and all schemas within, to the plain form.
+fn plain(mut node: Map<String, Value>) -> JsonObject {
+    for word in DROPPED {
+        node.remove(word);
+    }
+    if node.get("default") == Some(&Value::Null) {
+        node.remove("default");
+    }
+    for word in ["anyOf", "oneOf"] {
+        if let Some(Value::Array(branches)) = node.remove(word) {
+            join(&mut node, branches);
+        }
+    }
+    if let Some(Value::Array(types)) = node.get("type")
+        && let Some(only) = types.iter().find(|name| *name != "null").cloned()
+    {
+        node.insert("type".into(), only);
+    }
+    if let Some(Value::Array(names)) = node.get_mut("enum") {
+        names.retain(|name| !name.is_null());
+    }
+    if let Some(Value::String(text)) = node.get_mut("description") {
+        *text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    }
+    if let Some(Value::Object(properties)) = node.get_mut("properties") {
+        for schema in properties.values_mut() {
+            replace(schema);
+        }
+        node.insert("additionalProperties".into(), Value::Bool(false));
+    }
+    if let Some(items) = node.get_mut("items") {
+        replace(items);
+    }
+    node
+}
+
+fn replace(schema: &mut Value) {
+    if let Value::Object(node) = schema {
+        *node = plain(std::mem::take(node));
+    }
+}
+
+/// Joins the branches of a union: the one that is not `null`, or the names of an enum.
+fn join(node: &mut Map<String, Value>, branches: Vec<Value>) {
+    let mut branches: Vec<Map<String, Value>> = branches
+        .into_iter()
+        .filter_map(|branch| match branch {
+            Value::Object(branch) if branch.get("type") != Some(&json!("null")) => Some(plain(branch)),
+            _ => None,
+        })
+        .collect();
+    if branches.len() > 1 {
+        let names: Vec<Value> = branches.iter().filter_map(|branch| branch.get("const").cloned()).collect();
+        branches =
+            vec![Map::from_iter([("type".into(), json!("string")), ("enum".into(), Value::Array(names))])];
+    }
+    for (word, value) in branches.into_iter().flatten() {
+        node.entry(word).or_insert(value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::front::tools::TOOLS;
+
+    /// What is wrong with a schema, wherever in it.
+    fn faults(value: &Value, depth: usize) -> Vec<String> {
+        let mut faults = Vec::new();
+        if let Value::Object(node) = value {
+            for word in [
+                "$ref", "$defs", "$schema", "oneOf", "anyOf", "allOf", "format", "const", "title", "nullable",
+            ] {
+                if node.get(word).is_some_and(|found| !(word == "title" && found.is_object())) {
+                    faults.push(format!("has {word}"));
+                }
+            }
+            if node.get("type").is_some_and(Value::is_array) {
+                faults.push("type is a list".into());
+            }
+            if node
+                .get("enum")
+                .and_then(Value::as_array)
+                .is_some_and(|names| !names.iter().all(Value::is_string))
+            {
+                faults.push("enum has more than names".into());
+            }
+            let closed = node.get("additionalProperties") == Some(&Value::Bool(false));
+            if node.get("type") == Some(&json!("object")) && !closed {
+                faults.push("is open".into());
+            }
+            let deeper = depth + usize::from(node.get("type") == Some(&json!("object")));
+            if deeper > 3 {
+                faults.push("is nested too deeply".into());
+            }
+            faults.extend(node.values().flat_map(|inner| self::faults(inner, deeper)));
+        }
+        faults
+    }
+
+    #[test]
+    fn the_tools_have_plain_schemas() {
+        for tool in TOOLS {
+            let schema = Value::Object((tool.schema)());
+            assert_eq!(faults(&schema, 0), Vec::<String>::new(), "{}: {schema:#}", tool.name);
+            for (name, field) in schema["properties"].as_object().unwrap() {
+                assert!(field["description"].is_string(), "{}: {name} has no description", tool.name);
+            }
+        }
+    }
+
+    #[test]
+    fn the_check_sees_what_schemars_gives() {
+        #[derive(JsonSchema)]
+        #[expect(dead_code, reason = "only its schema is looked at")]
+        enum Way {
+            /// One.
+            Left,
+            /// The other.
+            Right,
+        }
+        #[derive(JsonSchema)]
+        #[expect(dead_code, reason = "only its schema is looked at")]
+        enum Bare {
+            Left,
+            Right,
+        }
+        #[derive(JsonSchema)]
+        #[expect(dead_code, reason = "only its schema is looked at")]
+        struct Inner {
+            count: u32,
+        }
+        #[derive(JsonSchema)]
+        #[expect(dead_code, reason = "only its schema is looked at")]
+        struct Outer {
+            way: Option<Way>,
+            bare: Option<Bare>,
+            inner: Option<Vec<Inner>>,
+        }
+        let raw = schemars::schema_for!(Outer).to_value();
+        let inlined = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+        let inlined = inlined.into_generator().into_root_schema_for::<Outer>().to_value();
+        assert!(faults(&inlined, 0).contains(&"enum has more than names".to_owned()), "{inlined:#}");
+        for fault in ["has $defs", "has anyOf", "has format", "type is a list", "is open", "has oneOf"] {
+            assert!(faults(&raw, 0).iter().any(|found| found == fault), "{fault} was not seen in {raw:#}");
+        }
+        let schema = Value::Object(of::<Outer>());
+        assert_eq!(faults(&schema, 0), Vec::<String>::new(), "{schema:#}");
+        for enumeration in ["way", "bare"] {
+            assert_eq!(
+                schema["properties"][enumeration],
+                json!({"type": "string", "enum": ["Left", "Right"]})
+            );
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! `create_file`, for clients that still call it.
+
+use std::sync::LazyLock;
+
+use rmcp::model::JsonObject;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Again, Ask, Effect, Tool};
+use crate::edit::Edit;
+use crate::error::Error;
+use crate::front::answer::Shape;
+use crate::front::toolset::Toolset;
+use crate::front::{arguments, schema};
+use crate::request::{Expect, Mode, Request, Target};
+
+/// The tool's row in the list of tools.
+pub const TOOL: Tool = Tool {
+    name: "create_file",
+    title: "Create a file (deprecated)",
+    toolset: Toolset::Legacy,
+    effect: Effect::Adds,
+    again: Again::Nothing,
+    schema: || SCHEMA.clone(),
+    ask,
+};
+
+static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<CreateFile>);
+
+/// Deprecated: use `safe_edit_file` with `content`. Creates a file and its folders; a file that is already there is
+/// refused.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct CreateFile {
+    /// Path of the new file: absolute, or relative to the first root.
+    path: String,
+    /// The file's text.
+    content: String,
+}
+
+fn ask(arguments: JsonObject) -> Result<Ask, Error> {
+    let CreateFile { path, content } = arguments::read(&SCHEMA, arguments)?;
+    let request = Request {
+        target: Target::File(path),
+        edit: Edit::Content(content),
+        mode: Mode::Strict,
+        expect: Expect::Absent,
+    };
+    Ok(Ask { request, shape: Shape::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn it_asks_for_a_file_that_is_not_there() {
+        let asked = ask(rmcp::object!({"path": "a/b", "content": ""})).unwrap().request;
+        assert_eq!(asked.edit, Edit::Content(String::new()));
+        assert_eq!(asked.expect, Expect::Absent);
+        assert_eq!(asked.target.shown(), "a/b");
+    }
+
+    #[test]
+    fn both_fields_are_needed() {
+        let missing = |arguments: serde_json::Value| {
+            ask(arguments.as_object().cloned().unwrap_or_default()).unwrap_err().field
+        };
+        assert_eq!(missing(json!({"path": "a"})).as_deref(), Some("content"));
+        assert_eq!(missing(json!({"content": "a"})).as_deref(), Some("path"));
+        assert_eq!(missing(json!({"path": "a", "content": "a", "mode": "strict"})).as_deref(), Some("mode"));
+    }
+}

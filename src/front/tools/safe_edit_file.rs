@@ -1,0 +1,277 @@
+//! `safe_edit_file`: one file, in one of the four modes.
+
+use std::sync::LazyLock;
+
+use rmcp::model::JsonObject;
+use schemars::JsonSchema;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+use super::{Again, Ask, Effect, Tool};
+use crate::error::{Code, Error};
+use crate::front::answer::{DiffWish, Shape};
+use crate::front::toolset::Toolset;
+use crate::front::{arguments, schema};
+use crate::request::{
+    self, Expect, Fields, Flagged, InsertFields, LineEditFields, Request, Target, WindowFields,
+};
+
+/// The tool's row in the list of tools.
+pub const TOOL: Tool = Tool {
+    name: "safe_edit_file",
+    title: "Edit a file",
+    toolset: Toolset::Edit,
+    effect: Effect::Changes,
+    again: Again::Changes,
+    schema: || SCHEMA.clone(),
+    ask,
+};
+
+static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<SafeEditFile>);
+
+/// Edits or creates one file: give `path` and exactly one of `content`, `line_edits`, `insert_lines`, or `search`
+/// with `replace`. The project's quality gates judge the result first: an edit that adds a blocking finding is
+/// refused, and a refusal leaves the file as it was. Put all edits of one file into one call; they are applied
+/// together or not at all.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct SafeEditFile {
+    /// Absolute, or relative to the first root.
+    path: String,
+    /// The file's whole new text. Creates the file and its folders, or replaces all of it.
+    content: Option<String>,
+    /// Ranges of lines with their new text. Line numbers are those before the call, in any order.
+    line_edits: Option<Vec<LineEdit>>,
+    /// Text to insert before lines. Line numbers are those before the call.
+    insert_lines: Option<Vec<InsertLines>>,
+    /// Text to find, literally unless `regex`. Every match is replaced unless `search_count` is given.
+    search: Option<String>,
+    /// What stands in its place. With `regex` it may use \1, \g<name> and \g<0>.
+    replace: Option<String>,
+    /// Take `search` as a pattern of Python's re module.
+    regex: Option<bool>,
+    /// Replace at most this many matches.
+    #[schemars(range(min = 1))]
+    search_count: Option<i64>,
+    /// Flags of the pattern as Python's integer, added up: I=2, M=8, S=16, X=64, A=256. Names such as "I|M" do too.
+    search_flags: Option<Flags>,
+    /// Search in these lines only.
+    lines: Option<Lines>,
+    /// strict (default) writes unless a new finding blocks; interactive writes and warns; verify_only never writes
+    /// and answers as strict would.
+    mode: Option<Mode>,
+    /// Answer with the diff.
+    #[serde(default = "shown")]
+    show_diff: bool,
+    /// The `version` of an earlier answer; the edit is refused if the file has changed since.
+    expected_version: Option<String>,
+    /// Greatest size of the answer in bytes, 8192 unless given.
+    max_bytes: Option<i64>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct LineEdit {
+    /// First line, from 1.
+    start_line: i64,
+    /// Last line, inclusive.
+    end_line: i64,
+    /// Empty deletes the lines.
+    new_content: String,
+    /// First line of the text you believe is there; the edit is refused if it is not.
+    expect: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct InsertLines {
+    /// From 1; one past the last line appends.
+    at_line: i64,
+    /// The text; a missing line end is added.
+    content: String,
+    /// The text you believe stands at that line.
+    expect: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Lines {
+    /// First line, from 1.
+    start: i64,
+    /// Last line, inclusive.
+    end: i64,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Mode {
+    Strict,
+    Interactive,
+    VerifyOnly,
+}
+
+/// Listed as an integer, because many clients take one type only; names are understood as well.
+struct Flags(Flagged);
+
+impl JsonSchema for Flags {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Flags".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({"type": "integer"})
+    }
+}
+
+impl<'de> Deserialize<'de> for Flags {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Flags, D::Error> {
+        match Value::deserialize(deserializer)? {
+            Value::String(names) => Ok(Flags(Flagged::Names(names))),
+            value => arguments::integer(&value)
+                .map(|bits| Flags(Flagged::Bits(bits)))
+                .ok_or_else(|| D::Error::custom("expected an integer or names")),
+        }
+    }
+}
+
+const fn shown() -> bool {
+    true
+}
+
+fn ask(arguments: JsonObject) -> Result<Ask, Error> {
+    let asked: SafeEditFile = arguments::read(&SCHEMA, arguments)?;
+    let shape = Shape {
+        limit: asked.max_bytes.map(limit).transpose()?.unwrap_or(Shape::default().limit),
+        diff: if asked.show_diff { DiffWish::Shown } else { DiffWish::Left },
+        ..Shape::default()
+    };
+    let fields = Fields {
+        content: asked.content,
+        line_edits: asked.line_edits.map(|edits| edits.into_iter().map(LineEditFields::from).collect()),
+        insert_lines: asked.insert_lines.map(|inserts| inserts.into_iter().map(InsertFields::from).collect()),
+        search: asked.search,
+        replace: asked.replace,
+        regex: asked.regex,
+        search_count: asked.search_count,
+        search_flags: asked.search_flags.map(|Flags(flags)| flags),
+        lines: asked.lines.map(|Lines { start, end }| WindowFields { start, end }),
+    };
+    let request = Request {
+        target: Target::File(asked.path),
+        edit: fields.raise()?,
+        mode: asked.mode.map_or(request::Mode::default(), request::Mode::from),
+        expect: asked.expected_version.map_or(Expect::Anything, Expect::Version),
+    };
+    Ok(Ask { request, shape })
+}
+
+fn limit(bytes: i64) -> Result<usize, Error> {
+    let within = usize::try_from(bytes).ok().filter(|bytes| Shape::LIMITS.contains(bytes));
+    within.ok_or_else(|| {
+        let (least, most) = (Shape::LIMITS.start(), Shape::LIMITS.end());
+        Error::new(Code::InvalidInput, format!("max_bytes must be from {least} to {most}, found {bytes}"))
+            .field("max_bytes")
+    })
+}
+
+impl From<LineEdit> for LineEditFields {
+    fn from(LineEdit { start_line, end_line, new_content, expect }: LineEdit) -> LineEditFields {
+        LineEditFields { start_line, end_line, new_content, expect }
+    }
+}
+
+impl From<InsertLines> for InsertFields {
+    fn from(InsertLines { at_line, content, expect }: InsertLines) -> InsertFields {
+        InsertFields { at_line, content, expect }
+    }
+}
+
+impl From<Mode> for request::Mode {
+    fn from(mode: Mode) -> request::Mode {
+        match mode {
+            Mode::Strict => request::Mode::Strict,
+            Mode::Interactive => request::Mode::Interactive,
+            Mode::VerifyOnly => request::Mode::VerifyOnly,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edit::Edit;
+    use serde_json::json;
+
+    fn asked(arguments: Value) -> Result<Ask, Error> {
+        ask(arguments.as_object().cloned().unwrap_or_default())
+    }
+
+    fn refused(arguments: Value) -> (Code, Option<String>, String) {
+        let error = asked(arguments).unwrap_err();
+        (error.code, error.field, error.message)
+    }
+
+    #[test]
+    fn every_mode_is_read() {
+        let line_edit = json!({"start_line": 1, "end_line": 2, "new_content": "x"});
+        for (fields, mode) in [
+            (json!({"content": ""}), "content"),
+            (json!({"line_edits": [line_edit]}), "line_edits"),
+            (json!({"line_edits": format!("[{line_edit}]")}), "line_edits"),
+            (json!({"insert_lines": [{"at_line": 1.0, "content": "x", "expect": null}]}), "insert_lines"),
+            (json!({"search": "a", "replace": "", "lines": "{\"start\": 1, \"end\": 2}"}), "search/replace"),
+            (json!({"search": "a", "replace": "", "regex": true, "search_flags": "I|M"}), "search/replace"),
+            (json!({"search": "a", "replace": "", "regex": true, "search_flags": 2}), "search/replace"),
+            (json!({"content": "x", "search": null, "regex": false, "search_flags": 0}), "content"),
+        ] {
+            let mut arguments = json!({"path": "a"});
+            arguments.as_object_mut().unwrap().extend(fields.as_object().cloned().unwrap());
+            let asked = asked(arguments).unwrap_or_else(|error| panic!("{fields}: {error:?}"));
+            assert_eq!(asked.request.edit.mode(), mode, "{fields}");
+            assert_eq!(asked.request.mode, request::Mode::Strict);
+        }
+    }
+
+    #[test]
+    fn the_rest_of_the_request_is_read() {
+        let asked = asked(json!({"path": "a", "content": "x", "mode": "verify_only", "show_diff": false,
+            "expected_version": "0123456789ab", "max_bytes": 2000}))
+        .unwrap();
+        assert_eq!(asked.request.edit, Edit::Content("x".into()));
+        assert_eq!(asked.request.mode, request::Mode::VerifyOnly);
+        assert_eq!(asked.request.expect, Expect::Version("0123456789ab".into()));
+        assert_eq!((asked.shape.limit, asked.shape.diff), (2000, DiffWish::Left));
+    }
+
+    #[test]
+    fn a_refusal_names_the_field() {
+        let (code, field, _) = refused(json!({"content": "x"}));
+        assert_eq!((code, field.as_deref()), (Code::InvalidInput, Some("path")));
+        let good = json!({"start_line": 1, "end_line": 1, "new_content": ""});
+        let (code, field, message) = refused(json!({"path": "a", "line_edits": [good, good,
+            {"start_line": 1, "end_line": "x", "new_content": ""}]}));
+        assert_eq!(
+            (code, field.as_deref()),
+            (Code::InvalidInput, Some("line_edits[2].end_line")),
+            "{message}"
+        );
+        for bytes in [json!(0), json!(-5), json!(1_000_000_000)] {
+            assert_eq!(
+                refused(json!({"path": "a", "content": "", "max_bytes": bytes})).1.as_deref(),
+                Some("max_bytes")
+            );
+        }
+        let (_, field, message) =
+            refused(json!({"path": "a", "search": "x", "replace": "", "search_flags": [1]}));
+        assert_eq!(field.as_deref(), Some("search_flags"));
+        assert!(message.contains("must be an integer"), "{message}");
+        assert_eq!(refused(json!({"path": "a"})).0, Code::ModeMissing);
+    }
+
+    #[test]
+    fn the_listed_modes_are_the_engine_s() {
+        let names: Vec<&str> = request::Mode::ALL.into_iter().map(request::Mode::name).collect();
+        assert_eq!(SCHEMA["properties"]["mode"]["enum"], json!(names));
+    }
+}

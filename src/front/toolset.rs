@@ -1,0 +1,136 @@
+//! Which tools a server offers: few by default, because every tool that is listed costs every conversation.
+
+use std::str::FromStr;
+
+use super::arguments::nearest;
+use super::tools::{Effect, TOOLS, Tool};
+use crate::error::{Code, Error};
+
+/// A family of tools that is offered as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Toolset {
+    /// Editing, in all modes.
+    Edit,
+    /// What older clients call.
+    Legacy,
+}
+
+impl Toolset {
+    /// Every toolset, in the order of the documentation.
+    pub const ALL: [Toolset; 2] = [Toolset::Edit, Toolset::Legacy];
+
+    /// The toolset's name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Toolset::Edit => "edit",
+            Toolset::Legacy => "legacy",
+        }
+    }
+}
+
+/// The toolsets that a server was told to offer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Selection(Vec<Toolset>);
+
+/// Whether a server may write.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Access {
+    /// Every selected tool is offered.
+    #[default]
+    Write,
+    /// Tools that can write are left out.
+    ReadOnly,
+}
+
+impl Default for Selection {
+    fn default() -> Selection {
+        Selection(vec![Toolset::Edit])
+    }
+}
+
+impl Selection {
+    /// The tools of this selection that such an access leaves.
+    pub fn tools(&self, access: Access) -> impl Iterator<Item = &'static Tool> {
+        TOOLS.iter().filter(move |tool| {
+            let allowed = match (access, tool.effect) {
+                (Access::Write, _) => true,
+                (Access::ReadOnly, Effect::Adds | Effect::Changes) => false,
+            };
+            allowed && self.0.contains(&tool.toolset)
+        })
+    }
+}
+
+impl FromStr for Selection {
+    type Err = Error;
+
+    /// Reads a list such as `edit,legacy`; `all` names every toolset.
+    fn from_str(list: &str) -> Result<Selection, Error> {
+        let mut chosen = Vec::new();
+        for name in list.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+            match Toolset::ALL.into_iter().find(|toolset| toolset.name() == name) {
+                Some(toolset) => chosen.push(toolset),
+                None if name == "all" => chosen.extend(Toolset::ALL),
+                None => return Err(unknown(name)),
+            }
+        }
+        if chosen.is_empty() {
+            return Err(
+                Error::new(Code::InvalidInput, format!("no toolset is named in `{list}`")).hint(known())
+            );
+        }
+        Ok(Selection(chosen))
+    }
+}
+
+fn unknown(name: &str) -> Error {
+    let names = Toolset::ALL.into_iter().map(Toolset::name).chain(["all"]);
+    let message = match nearest(name, names) {
+        Some(meant) => format!("unknown toolset `{name}`; did you mean `{meant}`?"),
+        None => format!("unknown toolset `{name}`"),
+    };
+    Error::new(Code::InvalidInput, message).hint(known())
+}
+
+fn known() -> String {
+    let names: Vec<&str> = Toolset::ALL.into_iter().map(Toolset::name).collect();
+    format!("this version has {}, and `all` for every one of them", names.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(list: &str, access: Access) -> Vec<&'static str> {
+        let selection: Selection = list.parse().unwrap();
+        selection.tools(access).map(|tool| tool.name).collect()
+    }
+
+    #[test]
+    fn a_selection_offers_its_own_tools_only() {
+        assert_eq!(names("edit", Access::Write), ["safe_edit_file"]);
+        assert_eq!(names("legacy", Access::Write), ["create_file"]);
+        assert_eq!(names("all", Access::Write), ["safe_edit_file", "create_file"]);
+        assert_eq!(names(" legacy , edit,edit", Access::Write), ["safe_edit_file", "create_file"]);
+        assert_eq!(Selection::default(), "edit".parse().unwrap());
+    }
+
+    #[test]
+    fn read_only_leaves_no_writer() {
+        assert_eq!(names("all", Access::ReadOnly), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn an_unknown_name_is_refused_with_the_known_ones() {
+        for (list, seen) in [
+            ("edti", "did you mean `edit`?"),
+            ("look", "unknown toolset `look`"),
+            ("", "no toolset"),
+            (",", "no toolset"),
+        ] {
+            let refused = list.parse::<Selection>().unwrap_err();
+            assert!(refused.message.contains(seen), "{list}: {}", refused.message);
+            assert!(refused.next_step().contains("edit, legacy"), "{}", refused.next_step());
+        }
+    }
+}

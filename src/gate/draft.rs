@@ -1,0 +1,29 @@
+//! What the gates are given to judge.
+
+use std::fmt;
+
+use crate::policy::Language;
+use crate::text::{Buffer, LineMap};
+
+/// A file as it would be after an edit, beside what it was.
+#[derive(Clone, Copy)]
+pub struct Draft<'a> {
+    /// Where the file lies, relative to its root, with `/` between the names.
+    pub path: &'a str,
+    /// The file's language, where it is known.
+    pub language: Option<&'static Language>,
+    /// The file before the edit; nothing for a new file.
+    pub before: Option<&'a Buffer>,
+    /// The file after the edit.
+    pub after: &'a Buffer,
+    /// How the lines of the one became those of the other.
+    pub map: &'a LineMap,
+    /// Tells whether there is something at another path, relative to the same root.
+    pub beside: &'a (dyn Fn(&str) -> bool + Sync),
+}
+
+impl fmt::Debug for Draft<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Draft").field("path", &self.path).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,150 @@
+//! What a gate says about one place of a draft.
+//!
+//! Invariant: a message holds no control, bidirectional or ANSI characters and at most 300 characters, whatever the
+//! file or the parser put into it.
+
+/// The longest message, in characters.
+const LONGEST_MESSAGE: usize = 300;
+
+/// How grave a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// It refuses the edit when it is new.
+    Error,
+    /// It is reported.
+    Warning,
+}
+
+impl Severity {
+    /// Gives the name on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        }
+    }
+}
+
+/// One thing that a gate found, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The gate that found it.
+    pub gate: String,
+    /// How grave it is.
+    pub severity: Severity,
+    /// 1-based line of the draft.
+    pub line: usize,
+    /// 1-based column, in characters of the line.
+    pub column: usize,
+    /// The rule's name, where the gate has one.
+    pub code: Option<String>,
+    /// What was seen, on one line.
+    pub message: String,
+    /// Whether the edit brought it.
+    pub fresh: bool,
+    /// Whether it refuses the edit in strict mode.
+    pub blocking: bool,
+}
+
+impl Finding {
+    /// Notes an error at a place; the judge adds the gate's name and what it means for the edit.
+    pub fn new(line: usize, column: usize, message: &str) -> Finding {
+        Finding {
+            gate: String::new(),
+            severity: Severity::Error,
+            line,
+            column,
+            code: None,
+            message: clean(message),
+            fresh: false,
+            blocking: false,
+        }
+    }
+
+    /// Names the rule that was broken.
+    #[must_use]
+    pub fn code(mut self, code: impl Into<String>) -> Finding {
+        self.code = Some(code.into());
+        self
+    }
+}
+
+/// Gives a foreign text as one line that can be shown anywhere, cut where it is too long.
+pub fn clean(text: &str) -> String {
+    let mut shown = String::new();
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        match character {
+            '\u{1b}' => skip_escape(&mut characters),
+            '\n' | '\t' => shown.push(' '),
+            hidden if is_hidden(hidden) => {}
+            plain => shown.push(plain),
+        }
+    }
+    cut(shown.trim())
+}
+
+/// Reads past the rest of an ANSI sequence: `[`, its parameters, and the letter that ends it.
+fn skip_escape(characters: &mut std::iter::Peekable<std::str::Chars<'_>>) {
+    if characters.next_if_eq(&'[').is_none() {
+        return;
+    }
+    while characters.next_if(|c| matches!(c, ' '..='?')).is_some() {}
+    let _final_letter = characters.next_if(|c| matches!(c, '@'..='~'));
+}
+
+/// Control characters, and those that reorder or hide the text around them.
+fn is_hidden(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
+        || matches!(character, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+fn cut(text: &str) -> String {
+    if text.chars().count() <= LONGEST_MESSAGE {
+        return text.to_owned();
+    }
+    text.chars().take(LONGEST_MESSAGE - 3).chain("...".chars()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_lose_what_could_disturb_a_terminal_or_a_reader() {
+        let cases = [
+            ("plain é text", "plain é text"),
+            ("\u{1b}[31;1mred\u{1b}[0m", "red"),
+            ("\u{1b}]0;title\u{7}x", "]0;titlex"),
+            ("\u{1b}", ""),
+            ("\u{1b}[", ""),
+            ("a\nb\tc\r\n", "a b c"),
+            ("safe\u{202e}txt.exe\u{2066}", "safetxt.exe"),
+            ("z\u{200b}e\u{feff}ro\u{0}\u{9b}", "zero"),
+            ("tag\u{e0041}", "tag"),
+        ];
+        for (given, shown) in cases {
+            assert_eq!(clean(given), shown, "{given:?}");
+        }
+    }
+
+    #[test]
+    fn messages_are_cut_in_characters() {
+        let exact = "é".repeat(300);
+        assert_eq!(clean(&exact), exact);
+        let long = clean(&"é".repeat(301));
+        assert_eq!(long.chars().count(), 300);
+        assert!(long.ends_with("é..."));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_message_keeps_a_hidden_character(text in proptest::prelude::any::<String>()) {
+            let shown = clean(&text);
+            proptest::prop_assert!(shown.chars().count() <= LONGEST_MESSAGE);
+            proptest::prop_assert!(!shown.chars().any(is_hidden));
+            proptest::prop_assert_eq!(clean(&shown), shown);
+        }
+    }
+}

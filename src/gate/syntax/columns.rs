@@ -1,0 +1,94 @@
+//! Which texts a grammar's own reader of indentation can hold.
+//!
+//! The grammars of Python and YAML keep the open indentations in a buffer of 1,024 bytes and end the process when it
+//! is full. Each open indentation is further right than the one before it (in YAML up to two share a column), so the
+//! number of different columns bounds them.
+
+use std::collections::HashSet;
+
+/// The most open indentations that surely fit: two bytes each, and up to 255 for the open quotes.
+const MOST_PYTHON: usize = 370;
+/// The most columns that surely fit: four bytes for each open indentation, and up to two of them in one column.
+const MOST_YAML: usize = 120;
+
+/// How a grammar keeps open indentations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stack {
+    /// Not at all, or without a bound.
+    Safe,
+    /// By the width of the blanks at the start of a line.
+    Python,
+    /// By the column of any token.
+    Yaml,
+}
+
+impl Stack {
+    /// Tells whether the grammar can read this text without harm.
+    pub(super) fn holds(self, text: &str) -> bool {
+        match self {
+            Stack::Safe => true,
+            Stack::Python => python_widths(text) <= MOST_PYTHON,
+            Stack::Yaml => yaml_columns(text) <= MOST_YAML,
+        }
+    }
+}
+
+/// Different widths of indentation. A backslash at the start of a line adds that line's width to the next one's, so
+/// each such line may be one more.
+fn python_widths(text: &str) -> usize {
+    let (mut widths, mut joined) = (HashSet::new(), 0);
+    for line in text.split(['\n', '\r', '\u{c}']) {
+        let blanks = line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t'));
+        let (count, width) = blanks.fold((0, 0), |(count, width), byte| {
+            (count + 1, if byte == b'\t' { width + 8 } else { width + 1 })
+        });
+        widths.insert(width);
+        joined += usize::from(line.as_bytes().get(count) == Some(&b'\\'));
+    }
+    widths.len() + joined
+}
+
+/// Different columns at which something stands after a blank or a sign, or at the start of a line. A block of text
+/// that gives its own indentation opens one that stands nowhere.
+fn yaml_columns(text: &str) -> usize {
+    let (mut columns, mut column, mut after_blank, mut given) = (HashSet::new(), 0_usize, true, 0);
+    let mut last = ' ';
+    for character in text.chars() {
+        let blank = matches!(character, ' ' | '\t' | '\n' | '\r' | '\u{feff}');
+        if after_blank && !blank {
+            columns.insert(column);
+        }
+        after_blank = blank || !character.is_alphanumeric();
+        given += usize::from(character.is_ascii_digit() && matches!(last, '|' | '>' | '+' | '-'));
+        last = character;
+        column = if matches!(character, '\n' | '\r') { 0 } else { column + 1 };
+    }
+    columns.len() + given
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nested(levels: usize, opener: &str) -> String {
+        (0..levels).map(|level| format!("{}{opener}\n", " ".repeat(level))).collect()
+    }
+
+    #[test]
+    fn refuses_what_would_fill_the_buffer() {
+        assert!(Stack::Python.holds(&nested(300, "if a:")));
+        assert!(!Stack::Python.holds(&nested(500, "if a:")));
+        assert!(!Stack::Python.holds(&" \\\n".repeat(500)));
+        assert!(Stack::Yaml.holds(&nested(100, "a:")));
+        assert!(!Stack::Yaml.holds(&nested(250, "a:")));
+        assert!(!Stack::Yaml.holds(&"- ".repeat(250)));
+        assert!(Stack::Safe.holds(&"- ".repeat(250)));
+    }
+
+    #[test]
+    fn holds_what_people_write() {
+        let wide = "key: a long line of prose, up to a hundred columns, as people write it in descriptions\n";
+        assert!(Stack::Yaml.holds(&wide.repeat(50)));
+        assert!(Stack::Python.holds(&wide.repeat(50)));
+    }
+}

@@ -1,0 +1,40 @@
+//! JavaScript and TypeScript, read by oxc's parser.
+
+use oxc_allocator::Allocator;
+use oxc_diagnostics::OxcDiagnostic;
+use oxc_parser::{ParseOptions, Parser};
+use oxc_span::SourceType;
+
+use super::Parse;
+use super::fault::Fault;
+
+/// Reads JavaScript: a file whose name says neither module nor script is whichever its statements make it.
+pub(super) fn read_javascript(text: &str, path: &str) -> Parse {
+    read(text, dialect(path).unwrap_or_else(|| SourceType::unambiguous().with_jsx(true)))
+}
+
+/// Reads TypeScript.
+pub(super) fn read_typescript(text: &str, path: &str) -> Parse {
+    read(text, dialect(path).unwrap_or_else(SourceType::ts))
+}
+
+fn read(text: &str, dialect: SourceType) -> Parse {
+    let arena = Allocator::default();
+    // What CommonJS wraps into a function may return from it, and no name tells CommonJS from a script.
+    let options =
+        ParseOptions { allow_return_outside_function: !dialect.is_module(), ..ParseOptions::default() };
+    let parsed = Parser::new(&arena, text, dialect).with_options(options).parse();
+    Parse::Read(parsed.diagnostics.errors().map(|error| fault(error, text.len())).collect())
+}
+
+/// The dialect that a path's last extension names.
+fn dialect(path: &str) -> Option<SourceType> {
+    SourceType::from_path(path.to_lowercase()).ok()
+}
+
+fn fault(error: &OxcDiagnostic, end: usize) -> Fault {
+    let label = error.labels.iter().find(|label| label.primary()).or_else(|| error.labels.first());
+    let at = label.map_or(end, |label| label.offset() as usize);
+    let length = label.map_or(0, |label| label.len() as usize);
+    Fault::new(at, at.saturating_add(length), error.message.clone())
+}

@@ -1,0 +1,80 @@
+//! What a parser says, before it is known what it means for the edit.
+
+use super::super::delta::Mark;
+use crate::text::Lines;
+
+/// A fault that goes on for more lines than this says where something begins, not how far it is wrong.
+const LONGEST: usize = 3;
+
+/// A place that a parser cannot read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Fault {
+    /// Where it begins, as an offset of the text.
+    pub(super) at: usize,
+    /// Where it ends.
+    pub(super) end: usize,
+    /// Which pass over the text found it; a later pass begins when the one before it has found nothing.
+    pub(super) pass: u8,
+    /// What was seen.
+    pub(super) message: String,
+}
+
+impl Fault {
+    /// Notes one place.
+    pub(super) fn new(at: usize, end: usize, message: impl Into<String>) -> Fault {
+        Fault { at, end: end.max(at), pass: 0, message: message.into() }
+    }
+
+    /// Turns offsets into lines and columns; what lies beyond the last line is put at its end.
+    pub(super) fn mark(&self, lines: Lines<'_>, text: &str) -> Mark {
+        let (line, column) = place(lines, text, self.at);
+        let mut mark = Mark::new(lines, (line, column), self.message.clone());
+        // The character before the end: a fault up to the end of a line does not reach into the next one.
+        let end_line = place(lines, text, self.end.saturating_sub(1)).0.max(line);
+        mark.end_line = if end_line - line < LONGEST { end_line } else { line };
+        mark
+    }
+}
+
+/// Gives line and column of an offset, both from 1 and the column in characters.
+pub(super) fn place(lines: Lines<'_>, text: &str, offset: usize) -> (usize, usize) {
+    let mut offset = offset.min(text.len());
+    while !text.is_char_boundary(offset) {
+        offset -= 1;
+    }
+    let line = lines.at(offset).min(lines.count());
+    if line == 0 {
+        return (1, 1);
+    }
+    let end = lines.span(line).start + lines.text(line).len();
+    let before = text.get(lines.span(line).start..offset.min(end)).unwrap_or_default();
+    (line, before.chars().count() + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{Buffer, Hints};
+
+    #[test]
+    fn places_are_lines_and_characters_that_exist() {
+        let buffer = Buffer::read("éa\r\n𝄞b\r\n".as_bytes().to_vec(), Hints::default()).unwrap();
+        let text = buffer.view();
+        let at = |offset| place(buffer.lines(), text, offset);
+        assert_eq!([at(0), at(2), at(3)], [(1, 1), (1, 2), (1, 3)]);
+        assert_eq!([at(4), at(5), at(8)], [(2, 1), (2, 1), (2, 2)]);
+        assert_eq!([at(text.len()), at(99)], [(2, 3), (2, 3)]);
+        let empty = Buffer::read(Vec::new(), Hints::default()).unwrap();
+        assert_eq!(place(empty.lines(), "", 5), (1, 1));
+    }
+
+    #[test]
+    fn a_fault_up_to_a_line_end_stays_on_its_line() {
+        let buffer = Buffer::read(b"ab\ncd\n".to_vec(), Hints::default()).unwrap();
+        let lines = |at, end| {
+            let mark = Fault::new(at, end, "x").mark(buffer.lines(), buffer.view());
+            (mark.line, mark.end_line)
+        };
+        assert_eq!([lines(0, 3), lines(0, 4), lines(3, 3), lines(6, 6)], [(1, 1), (1, 2), (2, 2), (2, 2)]);
+    }
+}

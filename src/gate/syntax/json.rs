@@ -1,0 +1,31 @@
+//! JSON, read by serde_json: every level of nesting, and no value is built.
+
+use serde::de::IgnoredAny;
+
+use super::Parse;
+use super::fault::Fault;
+
+/// Reads one value up to the first fault.
+pub(super) fn read(text: &str, _path: &str) -> Parse {
+    match serde_json::from_str::<IgnoredAny>(text) {
+        Ok(_) => Parse::Read(Vec::new()),
+        Err(error) => Parse::Read(vec![fault(&error, text)]),
+    }
+}
+
+fn fault(error: &serde_json::Error, text: &str) -> Fault {
+    let whole = error.to_string();
+    let position = format!(" at line {} column {}", error.line(), error.column());
+    let message = whole.strip_suffix(&position).unwrap_or(&whole);
+    let at = if error.is_eof() { text.len() } else { offset(text, error.line(), error.column()) };
+    // serde_json points before a control character, and at every other fault.
+    let at = if message.starts_with("control character") { at + 1 } else { at };
+    Fault::new(at, at, message)
+}
+
+/// The offset of serde_json's place: lines count from 1, columns count bytes up to and with the one at fault.
+fn offset(text: &str, line: usize, column: usize) -> usize {
+    let ends = memchr::memchr_iter(b'\n', text.as_bytes()).map(|end| end + 1);
+    let start = std::iter::once(0).chain(ends).nth(line.saturating_sub(1)).unwrap_or(text.len());
+    start.saturating_add(column.saturating_sub(1)).min(text.len())
+}

@@ -1,0 +1,193 @@
+//! Gates of the kind `syntax`: does the draft parse.
+//!
+//! A language is read by its own parser where there is one, and by tree-sitter where there is none, where the parser
+//! gives up, and where the text nests deeper than the parser can go. [`table`] says who reads what.
+//!
+//! Invariant: no text makes a parser overflow a stack or end the process. A parser runs [`apart`] with a stack for
+//! the deepest nesting that the text can hold, and where that cannot be had it does not run at all.
+
+mod apart;
+mod brackets;
+#[cfg(test)]
+mod cases;
+mod columns;
+mod ecmascript;
+mod fault;
+mod json;
+mod python;
+mod rust;
+mod since;
+mod table;
+mod toml;
+mod tree;
+mod yaml;
+
+use self::apart::End;
+use self::fault::Fault;
+use self::since::{Opinion, Sides};
+use self::table::{Grammar, Own, Row, Stops};
+use self::tree::Survey;
+use super::delta::Mark;
+use super::draft::Draft;
+use super::watch::{Halt, Limit};
+use crate::text::Buffer;
+
+/// The most stack that a parser is given, in bytes; it is reserved, and used only where a text nests that deep.
+const MOST_STACK: usize = if cfg!(debug_assertions) { 1 << 30 } else { 512 << 20 };
+/// What a parser needs before the first level of nesting, in bytes.
+const LEAST_STACK: usize = 8 << 20;
+
+/// What a parser made of a text.
+#[derive(Debug, PartialEq, Eq)]
+enum Parse {
+    /// It read it, and found these faults.
+    Read(Vec<Fault>),
+    /// It does not read texts that nest that deep; this one may be good.
+    TooDeep,
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Trouble {
+    /// Nobody here reads the language, or this text.
+    Unreadable(&'static str),
+    /// The caller has gone, or the time is up.
+    Halted(Halt),
+    /// The parser panicked.
+    Broken(String),
+}
+
+impl From<Halt> for Trouble {
+    fn from(halt: Halt) -> Trouble {
+        Trouble::Halted(halt)
+    }
+}
+
+/// Who read a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reader {
+    /// The language's own parser.
+    Own(Stops),
+    /// Tree-sitter.
+    Tree,
+}
+
+/// What was read in a text.
+struct Reading {
+    by: Reader,
+    marks: Vec<(Mark, u8)>,
+}
+
+/// Reads the draft, and where it has faults the text before it too; each fault with whether the edit brought it.
+pub(super) fn judge(draft: &Draft<'_>, limit: Limit<'_>) -> Result<Vec<(Mark, bool)>, Trouble> {
+    let row = draft.language.and_then(|language| table::row(&language.name));
+    let row = row.ok_or(Trouble::Unreadable("no parser for this language"))?;
+    let eye = Eye { row, path: draft.path, limit };
+    let after = eye.read(draft.after)?;
+    match draft.before {
+        _ if after.marks.is_empty() => Ok(Vec::new()),
+        None => Ok(after.marks.into_iter().map(|(mark, _)| (mark, true)).collect()),
+        Some(before) => eye.compare(draft, before, after),
+    }
+}
+
+/// One language's readers at one path.
+struct Eye<'a> {
+    row: &'static Row,
+    path: &'a str,
+    limit: Limit<'a>,
+}
+
+impl Eye<'_> {
+    fn read(&self, buffer: &Buffer) -> Result<Reading, Trouble> {
+        let own = self.row.parser.as_ref().map(|own| self.read_own(own, buffer)).transpose()?.flatten();
+        own.map_or_else(|| self.read_tree(buffer), Ok)
+    }
+
+    fn read_tree(&self, buffer: &Buffer) -> Result<Reading, Trouble> {
+        let marks = marked(&self.survey(buffer.view())?.faults, buffer);
+        Ok(Reading { by: Reader::Tree, marks })
+    }
+
+    /// Reads with the language's own parser; nothing where that could not be done safely.
+    fn read_own(&self, own: &Own, buffer: &Buffer) -> Result<Option<Reading>, Trouble> {
+        let Some(stack) = self.stack(own.frame, buffer.view())? else { return Ok(None) };
+        let (read, text, path) = (own.read, buffer.view().to_owned(), self.path.to_owned());
+        match apart::run(stack, self.limit, move || read(&text, &path)) {
+            End::Done(Parse::Read(faults)) => {
+                Ok(Some(Reading { by: Reader::Own(own.stops), marks: marked(&faults, buffer) }))
+            }
+            End::Done(Parse::TooDeep) | End::NoThread => Ok(None),
+            End::Panicked(words) => Err(Trouble::Broken(format!("the parser panicked: {words}"))),
+            End::Halted(halt) => Err(Trouble::Halted(halt)),
+        }
+    }
+
+    /// Gives the stack that suffices for a text. Every level of nesting takes a byte of text and a level of the tree,
+    /// so a small text needs no look at its tree.
+    fn stack(&self, frame: usize, text: &str) -> Result<Option<usize>, Trouble> {
+        let need = |levels: usize| levels.saturating_mul(frame).saturating_add(LEAST_STACK);
+        if need(text.len()) <= MOST_STACK {
+            return Ok(Some(need(text.len())));
+        }
+        let stack = need(self.survey(text)?.depth);
+        Ok((stack <= MOST_STACK).then_some(stack))
+    }
+
+    fn survey(&self, text: &str) -> Result<Survey, Trouble> {
+        let grammar: &Grammar = &self.row.grammar;
+        if !grammar.stack.holds(text) {
+            return Err(Trouble::Unreadable("indented too deeply to be read safely"));
+        }
+        Ok(tree::survey(grammar, self.path, text, self.limit)?)
+    }
+
+    fn compare(&self, draft: &Draft<'_>, before: &Buffer, after: Reading) -> Result<Vec<(Mark, bool)>, Trouble> {
+        let (old, after) = match self.read(before) {
+            Ok(old) if old.by == after.by => (old, after),
+            Err(Trouble::Halted(halt)) => return Err(Trouble::Halted(halt)),
+            // Two readers cannot be compared: tree-sitter reads both sides.
+            Ok(_) | Err(Trouble::Broken(_) | Trouble::Unreadable(_)) => {
+                (self.read_tree(before)?, self.read_tree(draft.after)?)
+            }
+        };
+        let stops = match after.by {
+            Reader::Own(stops) => stops,
+            Reader::Tree => Stops::InPasses,
+        };
+        let sides = Sides { before, after: draft.after, map: draft.map, stops };
+        if old.marks.is_empty() {
+            return Ok(sides.all_new(after.marks));
+        }
+        let opinion = self.opinion(before, draft.after)?;
+        Ok(sides.judge(&old.marks, after.marks, &opinion))
+    }
+
+    /// Tree-sitter's view of both sides; an empty one where it cannot read them.
+    fn opinion(&self, before: &Buffer, after: &Buffer) -> Result<Opinion, Trouble> {
+        let mut views = [Survey::default(), Survey::default()];
+        for (view, buffer) in views.iter_mut().zip([before, after]) {
+            match self.survey(buffer.view()) {
+                Ok(survey) => *view = survey,
+                Err(Trouble::Halted(halt)) => return Err(Trouble::Halted(halt)),
+                Err(Trouble::Broken(_) | Trouble::Unreadable(_)) => return Ok(Opinion::default()),
+            }
+        }
+        let [old, new] = views;
+        Ok(Opinion {
+            old: marked(&old.faults, before),
+            new: marked(&new.faults, after),
+            old_lone: old.lone,
+            new_lone: new.lone,
+        })
+    }
+}
+
+/// Places faults in the order of the text. Only the first one of a line is kept: the others mostly follow from it.
+fn marked(faults: &[Fault], buffer: &Buffer) -> Vec<(Mark, u8)> {
+    let (lines, text) = (buffer.lines(), buffer.view());
+    let mut marks: Vec<_> = faults.iter().map(|fault| (fault.mark(lines, text), fault.pass)).collect();
+    marks.sort_by_key(|(mark, _)| (mark.line, mark.column));
+    marks.dedup_by_key(|(mark, _)| mark.line);
+    marks
+}

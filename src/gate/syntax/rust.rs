@@ -1,0 +1,50 @@
+//! Rust, read by syn.
+
+use super::Parse;
+use super::fault::Fault;
+
+/// Says that the tokens cannot be read; syn has no more to say of them.
+const UNREADABLE: &str = "cannot parse string into token stream";
+const AT_THE_END: &str = "unexpected end of input";
+
+/// Reads a file: first its tokens up to a fault, then its items up to a fault.
+pub(super) fn read(text: &str, _path: &str) -> Parse {
+    let (shebang, code) = without_shebang(text);
+    match syn::parse_str::<syn::File>(code) {
+        Ok(_) => Parse::Read(Vec::new()),
+        Err(error) => Parse::Read(error.into_iter().map(|error| fault(&error, code, shebang)).collect()),
+    }
+}
+
+/// Splits off a first line `#!...` that is no inner attribute, and gives its length.
+fn without_shebang(text: &str) -> (usize, &str) {
+    let attribute = |rest: &str| rest.trim_start().starts_with('[');
+    match text.strip_prefix("#!") {
+        Some(rest) if !attribute(rest) => {
+            let end = text.find('\n').unwrap_or(text.len());
+            (end, text.get(end..).unwrap_or_default())
+        }
+        _ => (0, text),
+    }
+}
+
+fn fault(error: &syn::Error, code: &str, shebang: usize) -> Fault {
+    let message = error.to_string();
+    let range = error.span().byte_range();
+    // At the end of a file there is no token to point at, and syn points at its start.
+    if range.end == 0 && message.starts_with(AT_THE_END) {
+        return Fault { pass: 1, ..Fault::new(shebang + code.len(), shebang + code.len(), message) };
+    }
+    let (at, end) = (shebang + range.start, shebang + range.end);
+    if message != UNREADABLE {
+        return Fault { pass: 1, ..Fault::new(at, end, message) };
+    }
+    let message = match code.get(range.start..).and_then(|rest| rest.chars().next()) {
+        Some(open @ ('(' | '[' | '{')) => format!("\"{open}\" is never closed"),
+        Some(close @ (')' | ']' | '}')) => format!("unexpected \"{close}\""),
+        Some('"') => "text without closing quote".to_owned(),
+        Some(other) => format!("unreadable token at \"{other}\""),
+        None => "unreadable token".to_owned(),
+    };
+    Fault::new(at, end, message)
+}

@@ -1,0 +1,206 @@
+//! What an edit broke in a file that did not parse before.
+//!
+//! Such a file is repaired in steps, and many parsers end at the first fault, so a fault that nobody saw before need
+//! not be new: mending one uncovers the next. A fault that is not among the old ones is new where
+//!
+//! * it stands where the edit wrote, and nothing was wrong with, or beside, what stood there (*struck*); or
+//! * every old fault is still there, so none can have hidden it (*added*); or
+//! * the parser ends at the first fault and now ends before the place that it reached then (*cut short*).
+//!
+//! Where none is new, tree-sitter is asked, as the parser may never have come to where the edit is: a fault of its
+//! own that was struck, with more faults than before in all; or more brackets without a partner than before, in an
+//! edit that changed the number of brackets.
+//!
+//! Invariant: an edit that leaves the faults as they were, and one that only takes faults away, brings nothing new.
+
+use super::super::delta::{self, Mark, Piece};
+use super::brackets::balance;
+use super::fault;
+use super::table::Stops;
+use crate::text::{Buffer, LineMap};
+
+/// How long a piece may be, in lines, to count as one place: what was wrong in it before excuses whatever is now.
+/// In a longer one the old faults excuse as many new ones.
+const ONE_PLACE: usize = 12;
+
+/// Faults in the order of the text, each with the pass over the text that found it.
+pub(super) type Faults = Vec<(Mark, u8)>;
+
+/// What tree-sitter says of both sides.
+#[derive(Debug, Default)]
+pub(super) struct Opinion {
+    pub(super) old: Faults,
+    pub(super) new: Faults,
+    pub(super) old_lone: Vec<usize>,
+    pub(super) new_lone: Vec<usize>,
+}
+
+/// The text before and after the edit.
+pub(super) struct Sides<'a> {
+    pub(super) before: &'a Buffer,
+    pub(super) after: &'a Buffer,
+    pub(super) map: &'a LineMap,
+    pub(super) stops: Stops,
+}
+
+impl Sides<'_> {
+    /// A file that parsed before: every fault is new.
+    pub(super) fn all_new(&self, after: Faults) -> Vec<(Mark, bool)> {
+        after.into_iter().map(|(mark, _)| (mark, true)).collect()
+    }
+
+    /// Tells which faults the edit brought; one that only tree-sitter sees is added to them.
+    pub(super) fn judge(&self, before: &Faults, after: Faults, opinion: &Opinion) -> Vec<(Mark, bool)> {
+        let scene = self.scene(before, &opinion.old);
+        let fresh = scene.fresh(self, before, &after);
+        let seen = fresh.contains(&true);
+        let mut judged: Vec<_> = after.into_iter().map(|(mark, _)| mark).zip(fresh).collect();
+        if !seen && self.stops != Stops::Never {
+            judged.extend(self.second_look(&scene, opinion).into_iter().map(|mark| (mark, true)));
+        }
+        judged
+    }
+
+    fn scene(&self, before: &Faults, opinion: &Faults) -> Scene {
+        let (old, new) = (self.before.lines().count(), self.after.lines().count());
+        // A parser that reports every fault needs no second opinion on where they were.
+        let second = if self.stops == Stops::Never { Vec::new() } else { marks(opinion) };
+        Scene { pieces: delta::pieces(self.map, old, new), trouble: [marks(before), second], last_line: new }
+    }
+
+    fn second_look(&self, scene: &Scene, opinion: &Opinion) -> Vec<Mark> {
+        let mut found = Vec::new();
+        if opinion.new.len() > opinion.old.len() {
+            let (old, new) = (marks(&opinion.old), marks(&opinion.new));
+            let unmatched = delta::unmatched(&old, &new, self.map).new;
+            let struck = scene.struck(&new, &unmatched);
+            found.extend(new.into_iter().zip(struck).filter_map(|(mark, struck)| struck.then_some(mark)));
+        }
+        if found.is_empty() && self.brackets_changed(scene) {
+            found.extend(self.new_lone(opinion));
+        }
+        found
+    }
+
+    /// Tells whether a piece opens more or fewer brackets than what stood there.
+    fn brackets_changed(&self, scene: &Scene) -> bool {
+        let text = |buffer: &Buffer, (first, last): (usize, usize)| {
+            balance(buffer.view().get(buffer.lines().block(first, last)).unwrap_or_default())
+        };
+        scene.pieces.iter().any(|piece| text(self.before, piece.old) != text(self.after, piece.new))
+    }
+
+    /// The first bracket without a partner that is one too many.
+    fn new_lone(&self, opinion: &Opinion) -> Option<Mark> {
+        if opinion.new_lone.len() <= opinion.old_lone.len() {
+            return None;
+        }
+        let old = lone(self.before, &opinion.old_lone);
+        let new = lone(self.after, &opinion.new_lone);
+        let unmatched = delta::unmatched(&old, &new, self.map).new;
+        new.into_iter().zip(unmatched).find_map(|(mark, unmatched)| unmatched.then_some(mark))
+    }
+}
+
+/// Where the edit was, and what was wrong there.
+struct Scene {
+    pieces: Vec<Piece>,
+    /// The parser's faults before, and tree-sitter's.
+    trouble: [Vec<Mark>; 2],
+    /// The last line after.
+    last_line: usize,
+}
+
+impl Scene {
+    fn fresh(&self, sides: &Sides<'_>, before: &Faults, after: &Faults) -> Vec<bool> {
+        let (old, new) = (marks(before), marks(after));
+        let unmatched = delta::unmatched(&old, &new, sides.map);
+        let struck = self.struck(&new, &unmatched.new);
+        let all_stand = !unmatched.gone.contains(&true);
+        let added = all_stand && self.pieces.iter().any(|piece| self.trouble_in(piece) == 0);
+        let reach = self.reach(sides, before);
+        let each = unmatched.new.iter().zip(struck).zip(after);
+        each.map(|((&unmatched, struck), (mark, pass))| {
+            let short = || reach.is_some_and(|reach| (*pass, mark.line) < reach) && !self.is_excused(mark);
+            unmatched && (struck || added || short())
+        })
+        .collect()
+    }
+
+    /// How far the parser came before, as pass and line of now. What it says at the end of a file may have its
+    /// cause anywhere, so that counts for nothing.
+    fn reach(&self, sides: &Sides<'_>, before: &Faults) -> Option<(u8, usize)> {
+        if sides.stops != Stops::AtFirst {
+            return None;
+        }
+        let (mark, pass) = before.iter().max_by_key(|(mark, pass)| (*pass, mark.line))?;
+        let lines = sides.before.lines();
+        let past_all = mark.column > lines.text(mark.line).trim_end().chars().count();
+        if past_all && mark.line >= lines.count() {
+            return None;
+        }
+        let replaced = || Some(self.pieces.iter().find(|piece| within(mark.line, piece.old))?.new.0);
+        Some((*pass, sides.map.carry(mark.line).or_else(replaced)?))
+    }
+
+    /// Tells for each candidate whether the edit struck it.
+    fn struck(&self, marks: &[Mark], candidates: &[bool]) -> Vec<bool> {
+        let mut struck = vec![false; marks.len()];
+        for piece in &self.pieces {
+            let mut excused = match self.trouble_in(piece) {
+                0 => 0,
+                _ if length(piece.old).max(length(piece.new)) <= ONE_PLACE => usize::MAX,
+                some => some,
+            };
+            for ((mark, &candidate), struck) in marks.iter().zip(candidates).zip(&mut struck) {
+                if candidate && self.wrote(piece, mark.line) {
+                    *struck |= excused == 0;
+                    excused = excused.saturating_sub(1);
+                }
+            }
+        }
+        struck
+    }
+
+    /// Tells whether a fault stands in a piece where something was wrong before.
+    fn is_excused(&self, mark: &Mark) -> bool {
+        self.pieces.iter().any(|piece| self.wrote(piece, mark.line) && self.trouble_in(piece) > 0)
+    }
+
+    /// Tells whether a line was written by the edit, or lies beside what it took away.
+    fn wrote(&self, piece: &Piece, line: usize) -> bool {
+        let (first, last) = piece.new;
+        if first <= last {
+            return within(line, piece.new);
+        }
+        line == last || line == first || (first > self.last_line && line == self.last_line)
+    }
+
+    /// How much was wrong before in the lines of a piece and beside them.
+    fn trouble_in(&self, piece: &Piece) -> usize {
+        let (first, last) = (piece.old.0.saturating_sub(1), piece.old.1 + 1);
+        let near = |mark: &&Mark| mark.line <= last && mark.end_line >= first;
+        self.trouble.iter().map(|faults| faults.iter().filter(near).count()).max().unwrap_or_default()
+    }
+}
+
+fn marks(faults: &Faults) -> Vec<Mark> {
+    faults.iter().map(|(mark, _)| mark.clone()).collect()
+}
+
+fn lone(buffer: &Buffer, offsets: &[usize]) -> Vec<Mark> {
+    let (lines, text) = (buffer.lines(), buffer.view());
+    let mark = |&at: &usize| {
+        let bracket = text.get(at..at + 1).unwrap_or_default();
+        Mark::new(lines, fault::place(lines, text, at), format!("\"{bracket}\" has no partner"))
+    };
+    offsets.iter().map(mark).collect()
+}
+
+fn within(line: usize, (first, last): (usize, usize)) -> bool {
+    (first..=last).contains(&line)
+}
+
+fn length((first, last): (usize, usize)) -> usize {
+    (last + 1).saturating_sub(first)
+}

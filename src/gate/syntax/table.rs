@@ -1,0 +1,155 @@
+//! The one table of grammars and parsers.
+
+use tree_sitter::Language;
+
+use super::columns::Stack;
+use super::{Parse, ecmascript, json, python, rust, toml, yaml};
+
+/// Who reads a language.
+pub(super) struct Row {
+    /// The language's name in the catalogue.
+    pub(super) name: &'static str,
+    /// Its own parser, where there is one in process.
+    pub(super) parser: Option<Own>,
+    /// Its grammar for tree-sitter.
+    pub(super) grammar: Grammar,
+}
+
+/// A parser made for the language.
+pub(super) struct Own {
+    /// Reads a text that lies at a path.
+    pub(super) read: fn(&str, &str) -> Parse,
+    /// The most stack, or memory in its place, that one level of nesting takes, in bytes; none where the parser
+    /// does not call itself.
+    pub(super) frame: usize,
+    /// How far it reads on after a fault.
+    pub(super) stops: Stops,
+}
+
+/// How far a parser reads on after a fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stops {
+    /// It reads on to the end and reports every fault.
+    Never,
+    /// It ends; all that stands before the fault was read.
+    AtFirst,
+    /// It ends, and has read the whole text for other faults before.
+    InPasses,
+}
+
+/// A grammar for tree-sitter.
+pub(super) struct Grammar {
+    /// The dialects that a file at this path may be in; the one with the fewest faults is it.
+    pub(super) languages: fn(&str) -> Vec<Language>,
+    /// Whether brackets that stand alone are faults in the language.
+    pub(super) brackets: bool,
+    /// Whether a comma before a closing bracket is good.
+    pub(super) trailing_commas: bool,
+    /// What the grammar's own reader of indentation can hold.
+    pub(super) stack: Stack,
+}
+
+impl Grammar {
+    const fn new(languages: fn(&str) -> Vec<Language>) -> Grammar {
+        Grammar { languages, brackets: true, trailing_commas: false, stack: Stack::Safe }
+    }
+
+    const fn loose(languages: fn(&str) -> Vec<Language>) -> Grammar {
+        Grammar { brackets: false, ..Grammar::new(languages) }
+    }
+}
+
+/// Measured per byte of text and per level of the tree, on the worst of a hundred kinds of nesting, and doubled.
+/// Ruff's parser moves to a stack of its own when it must; what it takes there is counted all the same.
+mod frame {
+    pub(super) const RUFF: usize = if cfg!(debug_assertions) { 8 << 10 } else { 4 << 10 };
+    pub(super) const OXC: usize = if cfg!(debug_assertions) { 8 << 10 } else { 4 << 10 };
+    pub(super) const SYN: usize = if cfg!(debug_assertions) { 64 << 10 } else { 16 << 10 };
+    pub(super) const NONE: usize = 0;
+}
+
+const fn own(read: fn(&str, &str) -> Parse, frame: usize, stops: Stops) -> Option<Own> {
+    Some(Own { read, frame, stops })
+}
+
+/// Gives who reads this language.
+pub(super) fn row(name: &str) -> Option<&'static Row> {
+    TABLE.iter().find(|row| row.name == name)
+}
+
+pub(super) static TABLE: [Row; 16] = [
+    Row {
+        name: "python",
+        parser: own(python::read, frame::RUFF, Stops::Never),
+        grammar: Grammar {
+            stack: Stack::Python,
+            ..Grammar::new(|_| vec![tree_sitter_python::LANGUAGE.into()])
+        },
+    },
+    Row {
+        name: "javascript",
+        parser: own(ecmascript::read_javascript, frame::OXC, Stops::AtFirst),
+        grammar: Grammar::new(|_| vec![tree_sitter_javascript::LANGUAGE.into()]),
+    },
+    Row {
+        name: "typescript",
+        parser: own(ecmascript::read_typescript, frame::OXC, Stops::AtFirst),
+        grammar: Grammar::new(typescript),
+    },
+    Row {
+        name: "rust",
+        parser: own(rust::read, frame::SYN, Stops::AtFirst),
+        grammar: Grammar::new(|_| vec![tree_sitter_rust::LANGUAGE.into()]),
+    },
+    Row {
+        name: "json",
+        parser: own(json::read, frame::NONE, Stops::AtFirst),
+        grammar: Grammar::new(|_| vec![tree_sitter_json::LANGUAGE.into()]),
+    },
+    Row {
+        name: "jsonc",
+        parser: None,
+        grammar: Grammar {
+            trailing_commas: true,
+            ..Grammar::new(|_| vec![tree_sitter_json::LANGUAGE.into()])
+        },
+    },
+    Row {
+        name: "toml",
+        parser: own(toml::read, frame::NONE, Stops::InPasses),
+        grammar: Grammar::new(|_| vec![tree_sitter_toml_ng::LANGUAGE.into()]),
+    },
+    Row {
+        name: "yaml",
+        parser: own(yaml::read, frame::NONE, Stops::AtFirst),
+        grammar: Grammar { stack: Stack::Yaml, ..Grammar::new(|_| vec![tree_sitter_yaml::LANGUAGE.into()]) },
+    },
+    tree("go", Grammar::new(|_| vec![tree_sitter_go::LANGUAGE.into()])),
+    tree("bash", Grammar::loose(|_| vec![tree_sitter_bash::LANGUAGE.into()])),
+    tree("html", Grammar::loose(|_| vec![tree_sitter_html::LANGUAGE.into()])),
+    tree("css", Grammar::new(|_| vec![tree_sitter_css::LANGUAGE.into()])),
+    tree("c", Grammar::new(c)),
+    tree("cpp", Grammar::new(|_| vec![tree_sitter_cpp::LANGUAGE.into()])),
+    tree("java", Grammar::new(|_| vec![tree_sitter_java::LANGUAGE.into()])),
+    tree("markdown", Grammar::loose(|_| vec![tree_sitter_md::LANGUAGE.into()])),
+];
+
+const fn tree(name: &'static str, grammar: Grammar) -> Row {
+    Row { name, parser: None, grammar }
+}
+
+fn typescript(path: &str) -> Vec<Language> {
+    if path.to_lowercase().ends_with(".tsx") {
+        return vec![tree_sitter_typescript::LANGUAGE_TSX.into()];
+    }
+    vec![tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into()]
+}
+
+/// A header may be either.
+fn c(path: &str) -> Vec<Language> {
+    let mut languages = vec![tree_sitter_c::LANGUAGE.into()];
+    if path.to_lowercase().ends_with(".h") {
+        languages.push(tree_sitter_cpp::LANGUAGE.into());
+    }
+    languages
+}

@@ -1,0 +1,19 @@
+//! TOML, read by toml_edit.
+
+use super::Parse;
+use super::fault::Fault;
+
+/// What toml_edit says where it does not read on; the text may be good.
+const TOO_DEEP: [&str; 2] = ["recursion limit", "max recursion depth"];
+
+/// Reads a document up to the first fault.
+pub(super) fn read(text: &str, _path: &str) -> Parse {
+    let Err(error) = toml_edit::Document::parse(text) else {
+        return Parse::Read(Vec::new());
+    };
+    if TOO_DEEP.iter().any(|said| error.message().contains(said)) {
+        return Parse::TooDeep;
+    }
+    let range = error.span().unwrap_or(text.len()..text.len());
+    Parse::Read(vec![Fault::new(range.start, range.end, error.message())])
+}

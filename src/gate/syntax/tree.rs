@@ -1,0 +1,154 @@
+//! Any language with a grammar, read by tree-sitter.
+//!
+//! Tree-sitter does not call itself, can be stopped, and reads on after every fault. It also takes much that is
+//! broken for good, so it judges only where no other parser can; elsewhere it measures how deep a text nests and
+//! gives a second opinion.
+//!
+//! Invariant: walks use a cursor, so no tree is too deep for them.
+
+use std::ops::ControlFlow;
+
+use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree, TreeCursor};
+
+use super::super::watch::{Halt, Limit};
+use super::brackets::Brackets;
+use super::fault::Fault;
+use super::table::Grammar;
+
+/// How much of the text at fault a message quotes, in characters.
+const LONGEST_QUOTE: usize = 30;
+
+/// What tree-sitter says about a text.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Survey {
+    /// The innermost places that it could not read, and the tokens that it missed.
+    pub(super) faults: Vec<Fault>,
+    /// Offsets of the brackets that have no partner.
+    pub(super) lone: Vec<usize>,
+    /// The deepest nesting that any parser can find in the text.
+    pub(super) depth: usize,
+}
+
+/// Reads a text by a grammar; stopped when the limit is reached.
+pub(super) fn survey(grammar: &Grammar, path: &str, text: &str, limit: Limit<'_>) -> Result<Survey, Halt> {
+    let mut best: Option<Survey> = None;
+    for language in (grammar.languages)(path) {
+        let survey = look(&parse(&language, text, limit)?, grammar, text, limit)?;
+        if best.as_ref().is_none_or(|best| survey.faults.len() < best.faults.len()) {
+            best = Some(survey);
+        }
+    }
+    Ok(best.unwrap_or_default())
+}
+
+fn parse(language: &tree_sitter::Language, text: &str, limit: Limit<'_>) -> Result<Tree, Halt> {
+    let mut parser = Parser::new();
+    let mut halt = None;
+    let mut glance = |_: &ParseState| {
+        halt = limit.reached();
+        if halt.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let options = ParseOptions::new().progress_callback(&mut glance);
+    let mut read = |offset: usize, _| text.as_bytes().get(offset..).unwrap_or_default();
+    let loaded = parser.set_language(language).is_ok();
+    let tree = loaded.then(|| parser.parse_with_options(&mut read, None, Some(options))).flatten();
+    tree.ok_or(halt.unwrap_or(Halt::TimedOut))
+}
+
+/// Walks a tree once.
+fn look(tree: &Tree, grammar: &Grammar, text: &str, limit: Limit<'_>) -> Result<Survey, Halt> {
+    let mut eye = Eye { grammar, text, survey: Survey::default(), brackets: Brackets::default(), loose: 0 };
+    let mut cursor = tree.walk();
+    let (mut level, mut steps, mut deepest) = (0, 0_usize, 0);
+    loop {
+        steps += 1;
+        if steps.is_multiple_of(4096)
+            && let Some(halt) = limit.reached()
+        {
+            return Err(halt);
+        }
+        deepest = deepest.max(level);
+        eye.see(cursor.node());
+        if cursor.goto_first_child() {
+            level += 1;
+        } else if !climb(&mut cursor, &mut level) {
+            break;
+        }
+    }
+    eye.survey.depth = deepest + eye.loose;
+    eye.survey.lone = eye.brackets.lone();
+    Ok(eye.survey)
+}
+
+/// Goes on to the next node that was not seen; false at the end of the tree.
+fn climb(cursor: &mut TreeCursor<'_>, level: &mut usize) -> bool {
+    while !cursor.goto_next_sibling() {
+        if !cursor.goto_parent() {
+            return false;
+        }
+        *level -= 1;
+    }
+    true
+}
+
+/// What a walk has seen so far.
+struct Eye<'a> {
+    grammar: &'a Grammar,
+    text: &'a str,
+    survey: Survey,
+    brackets: Brackets,
+    /// Tokens, and bytes that are no token, which the grammar could not nest: each may be a level to another parser.
+    loose: usize,
+}
+
+impl Eye<'_> {
+    fn see(&mut self, node: Node<'_>) {
+        if node.is_error() {
+            self.loose += node.child_count() as usize;
+            if node.child_count() == 0 {
+                self.loose += node.byte_range().len();
+            }
+        }
+        if node.child_count() == 0 && self.grammar.brackets && !node.is_missing() {
+            self.brackets.see(node.kind(), node.start_byte());
+        }
+        let Some(fault) = self.fault(node) else { return };
+        // A fault that holds this one says less.
+        while self.survey.faults.last().is_some_and(|last| fault.at < last.end && fault.end <= last.end) {
+            self.survey.faults.pop();
+        }
+        self.survey.faults.push(fault);
+    }
+
+    fn fault(&self, node: Node<'_>) -> Option<Fault> {
+        let (at, end) = (node.start_byte(), node.end_byte());
+        let seen = self.text.get(at..end).unwrap_or_default();
+        if node.is_missing() {
+            return Some(Fault::new(at, end, format!("missing \"{}\"", node.kind())));
+        }
+        if node.kind() == "erroneous_end_tag" {
+            return Some(Fault::new(at, end, format!("no element is open for \"{}\"", quote(seen))));
+        }
+        if !node.is_error() || self.is_trailing_comma(seen, end) {
+            return None;
+        }
+        let near = if seen.trim().is_empty() { "syntax error".to_owned() } else { near(seen) };
+        Some(Fault::new(at, end, near))
+    }
+
+    /// JSON with comments is read by programs that take a comma before a closing bracket.
+    fn is_trailing_comma(&self, seen: &str, end: usize) -> bool {
+        self.grammar.trailing_commas && seen == "," && {
+            let rest = self.text.get(end..).unwrap_or_default().trim_start();
+            rest.starts_with([']', '}'])
+        }
+    }
+}
+
+fn near(seen: &str) -> String {
+    format!("syntax error near \"{}\"", quote(seen))
+}
+
+fn quote(seen: &str) -> String {
+    seen.trim_start().lines().next().unwrap_or_default().trim_end().chars().take(LONGEST_QUOTE).collect()
+}

@@ -1,0 +1,114 @@
+//! How a caller follows the gates, and stops them.
+//!
+//! Invariant: nothing here waits.
+
+use std::fmt;
+use std::time::Instant;
+
+use tokio_util::sync::CancellationToken;
+
+/// Takes the gate that starts, how many are done, and how many there are.
+pub type Progress = Box<dyn Fn(&str, usize, usize) + Send + Sync>;
+
+/// A caller's view of a judgement: it hears of each gate, and can cancel the rest.
+pub struct Watch {
+    token: CancellationToken,
+    progress: Option<Progress>,
+}
+
+impl Watch {
+    /// Watches with a token that cancels, and a callback that hears of each gate.
+    pub fn new(token: CancellationToken, progress: Option<Progress>) -> Watch {
+        Watch { token, progress }
+    }
+
+    /// Watches for nobody: never cancelled, nothing reported.
+    pub fn idle() -> Watch {
+        Watch::new(CancellationToken::new(), None)
+    }
+
+    /// Tells whether the caller has gone.
+    pub fn cancelled(&self) -> bool {
+        self.token.is_cancelled()
+    }
+
+    /// Reports that a gate starts.
+    pub fn report(&self, gate: &str, done: usize, total: usize) {
+        if let Some(progress) = &self.progress {
+            progress(gate, done, total);
+        }
+    }
+
+    /// Gives a gate until this moment.
+    pub(super) fn until(&self, end: Instant) -> Limit<'_> {
+        Limit { watch: self, end }
+    }
+}
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watch").field("cancelled", &self.cancelled()).finish_non_exhaustive()
+    }
+}
+
+/// Why a gate must end before its work is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Halt {
+    /// The caller has gone.
+    Cancelled,
+    /// The gate's time is up.
+    TimedOut,
+}
+
+/// How long a gate may go on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limit<'w> {
+    watch: &'w Watch,
+    end: Instant,
+}
+
+impl Limit<'_> {
+    /// Tells whether the gate must end now, and why.
+    pub(super) fn reached(self) -> Option<Halt> {
+        if self.watch.cancelled() {
+            return Some(Halt::Cancelled);
+        }
+        (Instant::now() >= self.end).then_some(Halt::TimedOut)
+    }
+
+    /// Gives the moment at which the time is up.
+    pub(super) fn end(self) -> Instant {
+        self.end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_limit_tells_why() {
+        let token = CancellationToken::new();
+        let watch = Watch::new(token.clone(), None);
+        let later = Instant::now() + Duration::from_secs(60);
+        assert_eq!(watch.until(later).reached(), None);
+        assert_eq!(watch.until(Instant::now()).reached(), Some(Halt::TimedOut));
+        token.cancel();
+        assert_eq!(watch.until(later).reached(), Some(Halt::Cancelled));
+    }
+
+    #[test]
+    fn progress_is_heard() {
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let ear = Arc::clone(&heard);
+        let listen: Progress = Box::new(move |gate, done, total| {
+            ear.lock().unwrap().push((gate.to_owned(), done, total));
+        });
+        Watch::new(CancellationToken::new(), Some(listen)).report("syntax", 0, 2);
+        Watch::idle().report("syntax", 1, 2);
+        assert_eq!(*heard.lock().unwrap(), [("syntax".to_owned(), 0, 2)]);
+    }
+}

@@ -1,0 +1,131 @@
+//! Sizes and durations as people write them: a whole number and a unit.
+//!
+//! Invariant: what is read is exact; a fraction, a sign, a missing or unknown unit is a fault, never a guess.
+
+use std::time::Duration;
+
+use super::node::{Fault, Node, Value};
+
+const SIZE_UNITS: [(&str, u64); 7] = [
+    ("B", 1),
+    ("KB", 1_000),
+    ("KiB", 1 << 10),
+    ("MB", 1_000_000),
+    ("MiB", 1 << 20),
+    ("GB", 1_000_000_000),
+    ("GiB", 1 << 30),
+];
+const DURATION_UNITS: [(&str, u64); 3] = [("ms", 1), ("s", 1_000), ("m", 60_000)];
+
+/// Reads a number of bytes: `10MiB`, `500KB`, `4096`.
+pub(super) fn size(node: &Node, what: &str) -> Result<u64, Fault> {
+    match &node.value {
+        Value::Whole(bytes) => Ok(*bytes),
+        Value::Text(text) => measured(text, &SIZE_UNITS).ok_or_else(|| no_size(node, what)),
+        Value::Nothing | Value::Flag(_) | Value::Number(_) | Value::List(_) | Value::Map(_) => {
+            Err(no_size(node, what))
+        }
+    }
+}
+
+/// Reads a length of time: `20s`, `500ms`, `2m`; a bare `0` is the only number that needs no unit.
+pub(super) fn duration(node: &Node, what: &str) -> Result<Duration, Fault> {
+    match &node.value {
+        Value::Whole(0) => Ok(Duration::ZERO),
+        Value::Whole(number) => {
+            Err(node.fault(format!("{what} needs a unit, as in `{number}s` or `{number}ms`")))
+        }
+        Value::Text(text) => {
+            measured(text, &DURATION_UNITS).map(Duration::from_millis).ok_or_else(|| no_duration(node, what))
+        }
+        Value::Nothing | Value::Flag(_) | Value::Number(_) | Value::List(_) | Value::Map(_) => {
+            Err(no_duration(node, what))
+        }
+    }
+}
+
+fn no_size(node: &Node, what: &str) -> Fault {
+    node.fault(format!(
+        "{what} must be a whole number of bytes with B, KB, KiB, MB, MiB, GB, GiB or no unit, as in `10MiB`, not {}",
+        node.value.described()
+    ))
+}
+
+fn no_duration(node: &Node, what: &str) -> Fault {
+    node.fault(format!(
+        "{what} must be a whole number with ms, s or m, as in `20s`, not {}",
+        node.value.described()
+    ))
+}
+
+/// `text` as a number of the smallest unit; `None` when it is malformed, has no known unit, or is too large.
+fn measured(text: &str, units: &[(&str, u64)]) -> Option<u64> {
+    let digits = text.find(|character: char| !character.is_ascii_digit())?;
+    let (number, unit) = text.split_at_checked(digits)?;
+    let (_, factor) = units.iter().find(|(name, _)| *name == unit)?;
+    number.parse::<u64>().ok()?.checked_mul(*factor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::node::Mark;
+    use super::*;
+
+    fn text(text: &str) -> Node {
+        Node { mark: Mark::START, value: Value::Text(text.to_owned()) }
+    }
+
+    fn number(number: u64) -> Node {
+        Node { mark: Mark::START, value: Value::Whole(number) }
+    }
+
+    #[test]
+    fn sizes_have_decimal_and_binary_units() {
+        let bytes = |written: &str| size(&text(written), "`file`").ok();
+        let known = [("7B", 7), ("3KB", 3000), ("3KiB", 3072), ("2MB", 2_000_000), ("10MiB", 10_485_760)];
+        for (written, expected) in known {
+            assert_eq!(bytes(written), Some(expected), "{written}");
+        }
+        assert_eq!((bytes("1GB"), bytes("1GiB")), (Some(1_000_000_000), Some(1 << 30)));
+        assert_eq!(size(&number(4096), "`file`"), Ok(4096));
+        for wrong in [
+            "",
+            "MiB",
+            "10mib",
+            "10 MiB",
+            "1.5MiB",
+            "-1MiB",
+            "10M",
+            "1_000",
+            "007",
+            "99999999999GiB",
+            "１MiB",
+        ] {
+            assert_eq!(bytes(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn durations_need_a_unit_unless_they_are_zero() {
+        let time = |written: &str| duration(&text(written), "`lock_wait`").ok();
+        for (written, expected) in [("10ms", 10), ("20s", 20_000), ("2m", 120_000), ("0s", 0)] {
+            assert_eq!(time(written), Some(Duration::from_millis(expected)), "{written}");
+        }
+        for wrong in [
+            "",
+            "s",
+            "20",
+            "20 s",
+            "1.5s",
+            "-1s",
+            "20sec",
+            "1h",
+            "999999999999999999999s",
+            "18446744073709551615m",
+        ] {
+            assert_eq!(time(wrong), None, "{wrong}");
+        }
+        assert_eq!(duration(&number(0), "`lock_wait`"), Ok(Duration::ZERO));
+        assert!(duration(&number(20), "`lock_wait`").is_err());
+    }
+}

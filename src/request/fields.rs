@@ -1,0 +1,239 @@
+//! The fields of an edit as they come over the wire, and the one place where they are raised to an [`Edit`].
+//!
+//! Presence decides which mode is meant, never truthiness: `content: ""` is content.
+
+use std::num::NonZeroUsize;
+
+use crate::edit::pattern::Flags;
+use crate::edit::{Edit, Insertion, LineEdit, LineWindow, Needle, Search};
+use crate::error::{Code, Error};
+
+/// The fields of an edit, each as given or absent.
+#[derive(Debug, Clone, Default)]
+pub struct Fields {
+    /// The whole new text.
+    pub content: Option<String>,
+    /// Ranges of lines with their new text.
+    pub line_edits: Option<Vec<LineEditFields>>,
+    /// Text to insert before lines.
+    pub insert_lines: Option<Vec<InsertFields>>,
+    /// The text or pattern to look for.
+    pub search: Option<String>,
+    /// What is to stand in its place.
+    pub replace: Option<String>,
+    /// Whether `search` is a pattern.
+    pub regex: Option<bool>,
+    /// The greatest number of replacements.
+    pub search_count: Option<i64>,
+    /// Flags of the pattern.
+    pub search_flags: Option<Flagged>,
+    /// The lines in which to look.
+    pub lines: Option<WindowFields>,
+}
+
+/// Flags of a pattern, as Python's integer or by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Flagged {
+    /// Python's integer, as in `2`.
+    Bits(i64),
+    /// Names, as in `IGNORECASE|MULTILINE`.
+    Names(String),
+}
+
+/// One range of lines with its new text, as given.
+#[derive(Debug, Clone)]
+pub struct LineEditFields {
+    /// First line, from 1.
+    pub start_line: i64,
+    /// Last line, inclusive.
+    pub end_line: i64,
+    /// The new text; empty deletes the lines.
+    pub new_content: String,
+    /// What the caller believes stands there.
+    pub expect: Option<String>,
+}
+
+/// One insertion, as given.
+#[derive(Debug, Clone)]
+pub struct InsertFields {
+    /// The line before which to insert, from 1.
+    pub at_line: i64,
+    /// The text to insert.
+    pub content: String,
+    /// What the caller believes stands at that line.
+    pub expect: Option<String>,
+}
+
+/// A window of lines, as given.
+#[derive(Debug, Clone, Copy)]
+pub struct WindowFields {
+    /// First line, from 1.
+    pub start: i64,
+    /// Last line, inclusive.
+    pub end: i64,
+}
+
+impl Fields {
+    /// Raises the fields to the one edit that they name.
+    ///
+    /// Errors: `MODE_MISSING`, `MODE_CONFLICT`, `INVALID_INPUT` with the path of the field, `RANGE_OUT_OF_BOUNDS` for
+    /// a line below 1, `BAD_PATTERN` for flags that Python does not know.
+    pub fn raise(self) -> Result<Edit, Error> {
+        self.check_one_mode()?;
+        match self {
+            Fields { content: Some(content), .. } => Ok(Edit::Content(content)),
+            Fields { line_edits: Some(edits), .. } => raise_line_edits(edits).map(Edit::Lines),
+            Fields { insert_lines: Some(inserts), .. } => raise_insertions(inserts).map(Edit::Insert),
+            Fields { search: Some(search), replace: Some(replace), regex, search_count, search_flags, lines, .. } => {
+                let count = search_count.map(raise_count).transpose()?;
+                let lines = lines.map(raise_window).transpose()?;
+                let needle = raise_needle(search, regex.unwrap_or(false), search_flags)?;
+                Ok(Edit::Search(Search { needle, replace, count, lines }))
+            }
+            Fields { .. } => Err(no_mode()),
+        }
+    }
+
+    fn check_one_mode(&self) -> Result<(), Error> {
+        let searching = self.search.is_some() || self.replace.is_some();
+        let given: Vec<&str> = [
+            ("content", self.content.is_some()),
+            ("line_edits", self.line_edits.is_some()),
+            ("insert_lines", self.insert_lines.is_some()),
+            ("search/replace", searching),
+        ]
+        .into_iter()
+        .filter_map(|(name, present)| present.then_some(name))
+        .collect();
+        match given.as_slice() {
+            [] => Err(no_mode()),
+            ["search/replace"] => self.check_search_pair(),
+            [_] => self.check_no_search_options(),
+            [..] => Err(Error::new(
+                Code::ModeConflict,
+                format!("only one edit mode may be given in one call, found {}", given.join(", ")),
+            )),
+        }
+    }
+
+    fn check_search_pair(&self) -> Result<(), Error> {
+        let missing = match (&self.search, &self.replace) {
+            (Some(_), Some(_)) => return Ok(()),
+            (Some(_), None) => "replace",
+            (None, _) => "search",
+        };
+        Err(Error::new(
+            Code::InvalidInput,
+            format!("this mode needs both search and replace; `{missing}` is missing"),
+        )
+        .field(missing))
+    }
+
+    fn check_no_search_options(&self) -> Result<(), Error> {
+        let plain_flags = match &self.search_flags {
+            None | Some(Flagged::Bits(0)) => true,
+            Some(Flagged::Bits(_) | Flagged::Names(_)) => false,
+        };
+        let stray = [
+            ("regex", self.regex == Some(true)),
+            ("search_flags", !plain_flags),
+            ("search_count", self.search_count.is_some()),
+            ("lines", self.lines.is_some()),
+        ];
+        match stray.into_iter().find(|(_, stray)| *stray) {
+            None => Ok(()),
+            Some((name, _)) => {
+                Err(Error::new(Code::ModeConflict, format!("`{name}` goes with search and replace only"))
+                    .field(name))
+            }
+        }
+    }
+}
+
+fn no_mode() -> Error {
+    Error::new(
+        Code::ModeMissing,
+        "at least one edit mode is needed: content, line_edits, insert_lines, or search with replace",
+    )
+}
+
+fn raise_line_edits(edits: Vec<LineEditFields>) -> Result<Vec<LineEdit>, Error> {
+    non_empty("line_edits", &edits)?;
+    edits.into_iter().enumerate().map(|(index, edit)| raise_line_edit(index, edit)).collect()
+}
+
+fn raise_line_edit(index: usize, edit: LineEditFields) -> Result<LineEdit, Error> {
+    let start_line = raise_line(edit.start_line, || format!("line_edits[{index}].start_line"))?;
+    let end_line = raise_line(edit.end_line, || format!("line_edits[{index}].end_line"))?;
+    if start_line > end_line {
+        return Err(Error::new(
+            Code::InvalidInput,
+            format!("start_line must be <= end_line, found {start_line} and {end_line}"),
+        )
+        .field(format!("line_edits[{index}].end_line")));
+    }
+    Ok(LineEdit { start_line, end_line, new_content: edit.new_content, expect: edit.expect })
+}
+
+fn raise_insertions(inserts: Vec<InsertFields>) -> Result<Vec<Insertion>, Error> {
+    non_empty("insert_lines", &inserts)?;
+    let raise = |(index, insert): (usize, InsertFields)| {
+        let at_line = raise_line(insert.at_line, || format!("insert_lines[{index}].at_line"))?;
+        Ok(Insertion { at_line, content: insert.content, expect: insert.expect })
+    };
+    inserts.into_iter().enumerate().map(raise).collect()
+}
+
+fn non_empty<T>(field: &str, list: &[T]) -> Result<(), Error> {
+    if list.is_empty() {
+        return Err(Error::new(Code::InvalidInput, format!("`{field}` is an empty list")).field(field));
+    }
+    Ok(())
+}
+
+fn raise_line(line: i64, field: impl Fn() -> String) -> Result<usize, Error> {
+    usize::try_from(line).ok().filter(|line| *line >= 1).ok_or_else(|| {
+        Error::new(Code::RangeOutOfBounds, format!("line {line} is out of bounds; lines count from 1"))
+            .field(field())
+    })
+}
+
+fn raise_window(window: WindowFields) -> Result<LineWindow, Error> {
+    let start = raise_line(window.start, || "lines.start".to_owned())?;
+    let end = raise_line(window.end, || "lines.end".to_owned())?;
+    if start > end {
+        return Err(Error::new(
+            Code::InvalidInput,
+            format!("lines.start must be <= lines.end, found {start} and {end}"),
+        )
+        .field("lines.end"));
+    }
+    Ok(LineWindow { start, end })
+}
+
+fn raise_count(count: i64) -> Result<NonZeroUsize, Error> {
+    usize::try_from(count).ok().and_then(NonZeroUsize::new).ok_or_else(|| {
+        Error::new(Code::InvalidInput, format!("search_count must be at least 1, found {count}"))
+            .field("search_count")
+            .hint("leave search_count out to replace every match")
+    })
+}
+
+fn raise_needle(search: String, regex: bool, flags: Option<Flagged>) -> Result<Needle, Error> {
+    if search.is_empty() {
+        return Err(Error::new(Code::InvalidInput, "search is empty, so it would match everywhere")
+            .field("search"));
+    }
+    let flags = match flags {
+        None => Flags::default(),
+        Some(Flagged::Bits(bits)) => Flags::from_bits(bits)?,
+        Some(Flagged::Names(names)) => Flags::from_names(&names)?,
+    };
+    if regex {
+        return Ok(Needle::Regex { pattern: search, flags });
+    }
+    if flags != Flags::default() {
+        return Err(Error::new(Code::InvalidInput, "search_flags needs regex: true").field("search_flags"));
+    }
+    Ok(Needle::Literal(search))
+}

@@ -1,0 +1,69 @@
+//! What is asked: one edit of one target, raised from the many optional fields of the wire to types that leave no
+//! doubt.
+//!
+//! Invariant: a [`Request`] has exactly one edit mode, and every check that needs no file has been made.
+#![deny(clippy::disallowed_methods)]
+
+mod fields;
+mod target;
+
+pub use fields::{Fields, Flagged, InsertFields, LineEditFields, WindowFields};
+pub use target::Target;
+
+use crate::edit::Edit;
+
+/// One edit of one target, as the engine takes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// What is to be edited.
+    pub target: Target,
+    /// The edit, in exactly one of the four modes.
+    pub edit: Edit,
+    /// What happens to the result and to the findings of the gates.
+    pub mode: Mode,
+    /// What the caller believes of the target.
+    pub expect: Expect,
+}
+
+/// What the caller believes of the target before the edit.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Expect {
+    /// Nothing is said.
+    #[default]
+    Anything,
+    /// No file stands there yet; one that does is refused with `FILE_EXISTS`.
+    Absent,
+    /// The file has this version (12 or more hex digits of its stamp); any other is refused with `EDIT_CONFLICT`.
+    Version(String),
+}
+
+/// What happens to the result and to the findings of the gates.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Writes only when no blocking finding is new.
+    #[default]
+    Strict,
+    /// Writes once the edit could be built; findings become warnings.
+    Interactive,
+    /// Never writes; refuses exactly where `strict` would.
+    VerifyOnly,
+}
+
+impl Mode {
+    /// Every mode, in the order of the documentation.
+    pub const ALL: [Mode; 3] = [Mode::Strict, Mode::Interactive, Mode::VerifyOnly];
+
+    /// The mode's name on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Mode::Strict => "strict",
+            Mode::Interactive => "interactive",
+            Mode::VerifyOnly => "verify_only",
+        }
+    }
+
+    /// The mode of that name, if there is one.
+    pub fn named(name: &str) -> Option<Mode> {
+        Mode::ALL.into_iter().find(|mode| mode.name() == name)
+    }
+}

@@ -1,0 +1,114 @@
+//! Who may pass: a path becomes a place, or a refusal, before anything of the file is read.
+//!
+//! Invariant: a place was checked under its requested spelling and under the path that it resolves to; what is there and is
+//! no regular file never becomes a place.
+
+use super::access::{self, Intent};
+use super::place::{Place, join};
+use super::root::Root;
+use super::walk::{self, Found};
+use super::{alias, permit, spelling, trouble};
+use crate::error::Error;
+use rustix::fs::{FileType, Stat};
+use std::os::fd::OwnedFd;
+
+/// File systems whose files hold no content of their own: proc, sysfs, debugfs, tracefs, securityfs, cgroup, cgroup2, bpf.
+const PSEUDO: [u64; 8] =
+    [0x9fa0, 0x6265_6572, 0x6462_6720, 0x7472_6163, 0x7363_6673, 0x0027_e0eb, 0x6367_7270, 0xcafe_4a11];
+
+/// Admits a path for an intent.
+pub(super) fn admit(roots: &[Root], path: &str, intent: Intent) -> Result<Place, Error> {
+    spelling::check(path)?;
+    let (root, rest) = walk::choose(roots, path)?;
+    let shown = spelling::normal(&rest).unwrap_or_else(|| rest.clone());
+    refuse_protected(&shown, path, intent)?;
+    let mut found = walk::walk(roots, root, &rest, path)?;
+    let file = found.file.take();
+    let name = match &file {
+        Some((name, ..)) => Some(name.clone()),
+        None => found.missing.pop(),
+    };
+    let Some(name) = name.filter(|_| !path.ends_with('/')) else {
+        return Err(trouble::not_a_file(path, "a directory"));
+    };
+    refuse_protected(&real_path(&found, &name), path, intent)?;
+    alias::refuse_aliases(&found, &name, path, intent)?;
+    match &file {
+        Some((_, stat, fd)) => vet_file(&found, &name, (stat, fd), path, intent)?,
+        None => vet_new(&found, &name, path, intent)?,
+    }
+    place(roots, root, shown, found, name).ok_or_else(|| trouble::outside(path))
+}
+
+fn refuse_protected(real: &str, path: &str, intent: Intent) -> Result<(), Error> {
+    access::rule_for(real, intent).map_or(Ok(()), |rule| Err(access::protected(path, rule, intent)))
+}
+
+fn vet_file(
+    found: &Found,
+    name: &str,
+    (stat, fd): (&Stat, &OwnedFd),
+    path: &str,
+    intent: Intent,
+) -> Result<(), Error> {
+    refuse_special(stat, fd, path)?;
+    alias::refuse_links(found, stat, path, intent)?;
+    match (intent, found.folders.last()) {
+        (Intent::Write, Some(step)) => permit::may_replace(&step.folder, name, stat, path),
+        (Intent::Write | Intent::Read, _) => Ok(()),
+    }
+}
+
+fn vet_new(found: &Found, name: &str, path: &str, intent: Intent) -> Result<(), Error> {
+    found.missing.iter().map(String::as_str).chain([name]).try_for_each(spelling::check_new)?;
+    match (intent, found.folders.last()) {
+        (Intent::Write, Some(step)) => permit::may_create(&step.folder, path),
+        (Intent::Write | Intent::Read, _) => Ok(()),
+    }
+}
+
+/// Refuses what holds no text: everything but regular files on file systems that store them.
+pub(super) fn refuse_special(stat: &Stat, fd: &OwnedFd, path: &str) -> Result<(), Error> {
+    let what = match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => {
+            let system = rustix::fs::fstatfs(fd).map_err(|errno| trouble::failed("fstatfs", path, errno))?;
+            // The kernel's magic numbers have 32 bits, its field has more on most machines.
+            let pseudo = u64::try_from(system.f_type).is_ok_and(|magic| PSEUDO.contains(&magic));
+            return if pseudo { Err(trouble::not_a_file(path, "made up by the kernel")) } else { Ok(()) };
+        }
+        FileType::Directory => "a directory",
+        FileType::Symlink => "a symlink",
+        FileType::Fifo => "a FIFO",
+        FileType::Socket => "a socket",
+        FileType::CharacterDevice | FileType::BlockDevice => "a device",
+        FileType::Unknown => "of an unknown kind",
+    };
+    Err(trouble::not_a_file(path, what))
+}
+
+/// The path beneath its root that the walk came to.
+pub(super) fn real_path(found: &Found, name: &str) -> String {
+    join(&join(&folder_path(found), &found.missing.join("/")), name)
+}
+
+fn folder_path(found: &Found) -> String {
+    found.folders.iter().fold(String::new(), |path, step| join(&path, &step.name))
+}
+
+fn place(roots: &[Root], asked: usize, shown: String, found: Found, name: String) -> Option<Place> {
+    let real = real_path(&found, &name);
+    let resolved = if found.root == asked {
+        real
+    } else {
+        roots.get(found.root)?.shown().join(real).display().to_string()
+    };
+    Some(Place {
+        root: found.root,
+        folder: folder_path(&found),
+        identity: found.folders.last()?.identity,
+        missing: found.missing,
+        name,
+        shown,
+        resolved: found.followed.then_some(resolved),
+    })
+}

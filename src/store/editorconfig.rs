@@ -1,0 +1,56 @@
+//! What `.editorconfig` says of a file's encoding and line ends.
+//!
+//! Invariant: these are hints; a file that cannot be read or understood gives none, and refuses nothing.
+
+use super::place::{Place, join};
+use super::policy_file::{read_beside, upwards};
+use super::root::Root;
+use crate::text::{Encoding, Hints, LineEnd};
+use ec4rs::property::{Charset, EndOfLine};
+use ec4rs::{ConfigParser, Properties, PropertiesSource, Section};
+
+/// The hints for a place: of all files up to the one that says `root = true`, nearer ones speak last.
+pub(super) fn hints(root: &Root, place: &Place) -> Hints {
+    let path = join(&join(&place.folder, &place.missing.join("/")), &place.name);
+    let mut configs = Vec::new();
+    for folder in upwards(&place.folder) {
+        let Ok(Some(text)) = read_beside(root.dir(), &join(folder, ".editorconfig")) else { continue };
+        let (is_root, sections) = parse(&text);
+        configs.push((folder, sections));
+        if is_root {
+            break;
+        }
+    }
+    let mut said = Properties::new();
+    for (folder, sections) in configs.iter().rev() {
+        let below = path.strip_prefix(folder).unwrap_or(&path).trim_start_matches('/');
+        for section in sections {
+            // Applying a section cannot fail; its signature says so for other sources.
+            let _ = section.apply_to(&mut said, below);
+        }
+    }
+    Hints { charset: charset(&said), line_end: line_end(&said) }
+}
+
+fn parse(text: &str) -> (bool, Vec<Section>) {
+    let Ok(mut parser) = ConfigParser::new(text.as_bytes()) else { return (false, Vec::new()) };
+    let sections = std::iter::from_fn(|| parser.read_section().ok()).collect();
+    (parser.is_root, sections)
+}
+
+fn charset(said: &Properties) -> Option<Encoding> {
+    match said.get::<Charset>().ok()? {
+        Charset::Utf8 | Charset::Utf8Bom => Some(Encoding::Utf8),
+        Charset::Utf16Le => Some(Encoding::Utf16Le),
+        Charset::Utf16Be => Some(Encoding::Utf16Be),
+        Charset::Latin1 => Some(Encoding::Latin1),
+    }
+}
+
+fn line_end(said: &Properties) -> Option<LineEnd> {
+    match said.get::<EndOfLine>().ok()? {
+        EndOfLine::Lf => Some(LineEnd::Lf),
+        EndOfLine::CrLf => Some(LineEnd::CrLf),
+        EndOfLine::Cr => None,
+    }
+}

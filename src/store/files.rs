@@ -1,0 +1,105 @@
+//! The files beneath the roots: admitted, read, replaced, and asked about.
+//!
+//! Invariant: a path reaches the disk only as a [`Place`], and a place only through the folder that it was admitted in; when
+//! that folder is another one by now, the call refuses.
+
+use super::access::Intent;
+use super::folder::Folder;
+use super::place::Place;
+use super::publish::{self, Published};
+use super::root::Root;
+use super::snapshot::{self, Before, Snapshot};
+use super::trouble::{self, conflict};
+use super::{admit, editorconfig, policy_file};
+use crate::error::{Code, Error};
+use crate::text::Hints;
+use rustix::io::Errno;
+use std::path::PathBuf;
+
+/// All files that may be edited: one capability per root.
+#[derive(Debug)]
+pub struct Files {
+    roots: Vec<Root>,
+}
+
+impl Files {
+    /// Opens the roots; relative paths are looked up beneath the first. Refuses `/` and the home directory.
+    pub fn open(roots: &[PathBuf]) -> Result<Files, Error> {
+        if roots.is_empty() {
+            return Err(Error::new(Code::InvalidInput, "no root was given").field("roots"));
+        }
+        let roots = roots.iter().map(|path| Root::open(path)).collect::<Result<_, _>>()?;
+        Ok(Files { roots })
+    }
+
+    /// Admits a path whose file is to be written: everything that forbids that, and is known before reading, refuses here.
+    pub fn admit(&self, path: &str) -> Result<Place, Error> {
+        admit::admit(&self.roots, path, Intent::Write)
+    }
+
+    /// Admits a path whose file is only to be looked at.
+    pub fn admit_to_read(&self, path: &str) -> Result<Place, Error> {
+        admit::admit(&self.roots, path, Intent::Read)
+    }
+
+    /// Reads the file, at most `limit` bytes; `None` when there is no file yet.
+    pub fn read(&self, place: &Place, limit: u64) -> Result<Option<Snapshot>, Error> {
+        let mut folder = self.folder(place)?;
+        for name in &place.missing {
+            folder = match folder.enter(name) {
+                Ok(folder) => folder,
+                Err(Errno::NOENT) => return Ok(None),
+                Err(errno) => return Err(trouble::failed("opening the folder", place.shown(), errno)),
+            };
+        }
+        snapshot::read(&folder, &place.name, place.shown(), limit)
+    }
+
+    /// Puts `bytes` in the place of what was read (`None`: of nothing), whole or not at all.
+    ///
+    /// Refuses with EDIT_CONFLICT when the file is no longer what was read.
+    pub fn publish(
+        &self,
+        place: &Place,
+        before: Option<Before<'_>>,
+        bytes: &[u8],
+    ) -> Result<Published, Error> {
+        let folder = self.folder(place)?;
+        publish::publish(folder, place, before, bytes)
+    }
+
+    /// Whether something stands at a root-relative path, in the root of `place`; never outside of it.
+    pub fn exists(&self, place: &Place, path: &str) -> bool {
+        self.root(place).is_ok_and(|root| root.dir().try_exists(path).unwrap_or(false))
+    }
+
+    /// The nearest policy file above the place: its root-relative name and its text.
+    pub fn policy_text(&self, place: &Place) -> Result<Option<(String, String)>, Error> {
+        policy_file::nearest(self.root(place)?, &place.folder)
+    }
+
+    /// What the `.editorconfig` files above the place say of its encoding and line ends.
+    pub fn hints(&self, place: &Place) -> Hints {
+        self.root(place).map(|root| editorconfig::hints(root, place)).unwrap_or_default()
+    }
+
+    fn root(&self, place: &Place) -> Result<&Root, Error> {
+        self.roots.get(place.root).ok_or_else(|| trouble::outside(place.shown()))
+    }
+
+    /// Opens the folder of a place again, and makes sure that it is the one that was admitted.
+    fn folder(&self, place: &Place) -> Result<Folder, Error> {
+        let folder = match self.root(place)?.folder(&place.folder) {
+            Ok(folder) => folder,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(conflict(place.shown(), "lost its folder since the path was admitted"));
+            }
+            Err(error) => return Err(trouble::failed_io("opening the folder", place.shown(), &error)),
+        };
+        match folder.identity() {
+            Ok(identity) if identity == place.identity => Ok(folder),
+            Ok(_) => Err(conflict(place.shown(), "lies in another folder than when the path was admitted")),
+            Err(errno) => Err(trouble::failed("fstat", place.shown(), errno)),
+        }
+    }
+}

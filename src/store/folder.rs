@@ -1,0 +1,157 @@
+//! An open directory and what may be done to the single names in it.
+//!
+//! Invariant: a name is one component, never `.` or `..`, and its last symlink is never followed; so whatever anybody swaps
+//! in the meantime, a call reaches an entry of this very directory or fails.
+
+use rustix::fs::{AtFlags, Mode, OFlags, RawDir, RenameFlags, ResolveFlags, Stat};
+use rustix::io::{Errno, Result, retry_on_intr};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Device and inode: what a file or folder is, whatever its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Identity {
+    /// The number of the device.
+    pub device: u64,
+    /// The number of the inode on the device.
+    pub inode: u64,
+}
+
+impl Identity {
+    /// The identity that a stat tells.
+    pub fn of(stat: &Stat) -> Identity {
+        Identity { device: stat.st_dev, inode: stat.st_ino }
+    }
+}
+
+/// A directory, held open.
+#[derive(Debug)]
+pub(super) struct Folder(OwnedFd);
+
+impl Folder {
+    /// Takes over a directory that was opened beneath a root.
+    pub fn new(fd: OwnedFd) -> Folder {
+        Folder(fd)
+    }
+
+    /// What the directory is, whatever its name.
+    pub fn identity(&self) -> Result<Identity> {
+        rustix::fs::fstat(&self.0).map(|stat| Identity::of(&stat))
+    }
+
+    /// Opens an entry, never through a symlink and never waiting for a device.
+    pub fn open(&self, name: &str, flags: OFlags, mode: Mode) -> Result<OwnedFd> {
+        open_name(&self.0, name, flags | OFlags::NOFOLLOW | OFlags::CLOEXEC, mode)
+    }
+
+    /// Opens an entry without any right to its content: to look at what it is.
+    pub fn touch(&self, name: &str) -> Result<OwnedFd> {
+        self.open(name, OFlags::PATH, Mode::empty())
+    }
+
+    /// Opens an entry for reading; a FIFO or device does not block.
+    pub fn open_to_read(&self, name: &str) -> Result<OwnedFd> {
+        self.open(name, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY, Mode::empty())
+    }
+
+    /// Opens the folder of that name.
+    pub fn enter(&self, name: &str) -> Result<Folder> {
+        self.open(name, OFlags::PATH | OFlags::DIRECTORY, Mode::empty()).map(Folder)
+    }
+
+    /// What the entry is; a symlink is looked at itself.
+    pub fn stat(&self, name: &str) -> Result<Stat> {
+        rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)
+    }
+
+    /// What the entry leads to, as a fact to compare and never to open.
+    pub fn stat_behind(&self, name: &str) -> Result<Stat> {
+        rustix::fs::statat(&self.0, name, AtFlags::empty())
+    }
+
+    /// Fails when the effective user has not this right to the entry; `.` asks about the folder itself.
+    pub fn access(&self, name: &str, access: rustix::fs::Access) -> Result<()> {
+        rustix::fs::accessat(&self.0, name, access, AtFlags::EACCESS)
+    }
+
+    /// Makes a folder in this one, with what the umask leaves of 0777.
+    pub fn make(&self, name: &str) -> Result<()> {
+        rustix::fs::mkdirat(&self.0, name, Mode::from_raw_mode(0o777))
+    }
+
+    /// Removes a file's name.
+    pub fn unlink(&self, name: &str) -> Result<()> {
+        rustix::fs::unlinkat(&self.0, name, AtFlags::empty())
+    }
+
+    /// Removes an empty folder.
+    pub fn remove(&self, name: &str) -> Result<()> {
+        rustix::fs::unlinkat(&self.0, name, AtFlags::REMOVEDIR)
+    }
+
+    /// Puts one entry in the place of another.
+    pub fn rename(&self, from: &str, to: &str) -> Result<()> {
+        rustix::fs::renameat(&self.0, from, &self.0, to)
+    }
+
+    /// Gives an entry a name that must be free; EEXIST when it is not.
+    pub fn rename_new(&self, from: &str, to: &str) -> Result<()> {
+        match rustix::fs::renameat_with(&self.0, from, &self.0, to, RenameFlags::NOREPLACE) {
+            // A file system without this flag: a link refuses a taken name just as well.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+                rustix::fs::linkat(&self.0, from, &self.0, to, AtFlags::empty())?;
+                self.unlink(from)
+            }
+            done => done,
+        }
+    }
+
+    /// Makes the names in this folder survive a power cut.
+    pub fn sync(&self) -> Result<()> {
+        let readable = rustix::fs::openat(
+            &self.0,
+            ".",
+            OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
+            Mode::empty(),
+        )?;
+        retry_on_intr(|| rustix::fs::fsync(&readable))
+    }
+
+    /// Calls `visit` with the inode and name of every entry until it says stop.
+    pub fn each(&self, mut visit: impl FnMut(u64, rustix::fs::FileType, &str) -> Result<()>) -> Result<()> {
+        let readable = rustix::fs::openat(
+            &self.0,
+            ".",
+            OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
+            Mode::empty(),
+        )?;
+        let mut space = Vec::with_capacity(32 * 1024);
+        let mut entries = RawDir::new(readable, space.spare_capacity_mut());
+        while let Some(entry) = entries.next() {
+            let entry = entry?;
+            match entry.file_name().to_str() {
+                Ok("." | "..") | Err(_) => {}
+                Ok(name) => visit(entry.ino(), entry.file_type(), name)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Opens one component beneath a directory: openat2 where the kernel has it.
+fn open_name(folder: impl AsFd, name: &str, flags: OFlags, mode: Mode) -> Result<OwnedFd> {
+    static MISSING: AtomicBool = AtomicBool::new(false);
+    if name.contains('/') || matches!(name, "" | "." | "..") {
+        return Err(Errno::INVAL);
+    }
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+    if !MISSING.load(Ordering::Relaxed) {
+        match retry_on_intr(|| rustix::fs::openat2(&folder, name, flags, mode, resolve)) {
+            Err(Errno::NOSYS) => MISSING.store(true, Ordering::Relaxed),
+            // A sandbox may answer so for a call that it does not know; one component needs no more than O_NOFOLLOW.
+            Err(Errno::PERM | Errno::AGAIN) => {}
+            done => return done,
+        }
+    }
+    retry_on_intr(|| rustix::fs::openat(&folder, name, flags, mode))
+}

@@ -1,0 +1,181 @@
+//! One edit of a file at a time, first come first served, within this process.
+//!
+//! Invariant: an entry lives exactly as long as somebody holds or awaits it.
+
+use super::place::Key;
+use crate::error::{Code, Error};
+use dashmap::DashMap;
+use dashmap::mapref::entry::Entry;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{Mutex, OwnedMutexGuard};
+
+type Entries = DashMap<Key, Arc<Mutex<()>>>;
+
+/// The locks of all files that are being edited.
+#[derive(Debug, Default)]
+pub struct Locks {
+    entries: Arc<Entries>,
+}
+
+/// A lock that is held; dropping it lets the next in line go on.
+#[derive(Debug)]
+#[must_use = "the lock is given back when this is dropped"]
+pub struct Held {
+    // Dropped first: the claim must see that nobody holds the lock any more.
+    _guard: OwnedMutexGuard<()>,
+    _claim: Claim,
+}
+
+impl Locks {
+    /// Waits for the lock of a key, at most `wait`; a lock that is free is had at once, whatever `wait` is.
+    pub async fn hold(&self, key: Key, wait: Duration) -> Result<Held, Error> {
+        let (claim, mutex) = Claim::new(&self.entries, key);
+        let guard = match Arc::clone(&mutex).try_lock_owned() {
+            Ok(guard) => guard,
+            Err(_) => tokio::time::timeout(wait, mutex.lock_owned()).await.map_err(|_| timed_out(wait))?,
+        };
+        Ok(Held { _guard: guard, _claim: claim })
+    }
+
+    /// How many files are being edited, or waited for.
+    pub fn count(&self) -> usize {
+        self.entries.len()
+    }
+}
+
+fn timed_out(wait: Duration) -> Error {
+    Error::new(Code::LockTimeout, "Another edit operation is in progress for this file")
+        .hint(format!("the wait of {} ms is over; send the request again", wait.as_millis()))
+}
+
+/// An interest in an entry, whether it is held or still awaited.
+#[derive(Debug)]
+struct Claim {
+    entries: Arc<Entries>,
+    key: Key,
+    mutex: Option<Arc<Mutex<()>>>,
+}
+
+impl Claim {
+    fn new(entries: &Arc<Entries>, key: Key) -> (Claim, Arc<Mutex<()>>) {
+        let mutex = Arc::clone(entries.entry(key.clone()).or_default().value());
+        (Claim { entries: Arc::clone(entries), key, mutex: Some(Arc::clone(&mutex)) }, mutex)
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        // Given up under the map's own lock, under which alone an interest arises: so whoever comes last sees that.
+        if let Entry::Occupied(entry) = self.entries.entry(self.key.clone()) {
+            self.mutex = None;
+            if Arc::strong_count(entry.get()) == 1 {
+                entry.remove();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex as Plain;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn run<T>(work: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(work)
+    }
+
+    #[test]
+    fn a_free_lock_never_times_out() {
+        run(async {
+            let locks = Locks::default();
+            for _ in 0..100 {
+                assert!(locks.hold(Key::sample(1, "a"), Duration::ZERO).await.is_ok());
+            }
+        });
+    }
+
+    #[test]
+    fn a_held_lock_times_out_with_the_exact_words_and_others_do_not_wait() {
+        run(async {
+            let locks = Locks::default();
+            let _held = locks.hold(Key::sample(1, "a"), SECOND).await.unwrap();
+            let error = locks.hold(Key::sample(1, "a"), Duration::from_millis(10)).await.unwrap_err();
+            assert_eq!(error.code, Code::LockTimeout);
+            assert_eq!(error.message, "Another edit operation is in progress for this file");
+            assert!(locks.hold(Key::sample(1, "b"), Duration::ZERO).await.is_ok());
+            assert!(locks.hold(Key::sample(2, "a"), Duration::ZERO).await.is_ok());
+        });
+    }
+
+    #[test]
+    fn waiters_come_in_the_order_of_their_asking() {
+        run(async {
+            let locks = Arc::new(Locks::default());
+            let order = Arc::new(Plain::new(Vec::new()));
+            let held = locks.hold(Key::sample(1, "a"), SECOND).await.unwrap();
+            let mut waiters = Vec::new();
+            for number in 0..20 {
+                let (locks, order) = (Arc::clone(&locks), Arc::clone(&order));
+                waiters.push(tokio::spawn(async move {
+                    let _held = locks.hold(Key::sample(1, "a"), SECOND).await.unwrap();
+                    order.lock().unwrap().push(number);
+                    tokio::task::yield_now().await;
+                }));
+                tokio::task::yield_now().await;
+            }
+            drop(held);
+            for waiter in waiters {
+                waiter.await.unwrap();
+            }
+            assert_eq!(*order.lock().unwrap(), (0..20).collect::<Vec<_>>());
+        });
+    }
+
+    #[test]
+    fn idle_entries_are_dropped_after_holding_waiting_and_giving_up() {
+        run(async {
+            let locks = Arc::new(Locks::default());
+            let held = locks.hold(Key::sample(1, "a"), SECOND).await.unwrap();
+            assert!(locks.hold(Key::sample(1, "a"), Duration::from_millis(1)).await.is_err());
+            let again = Arc::clone(&locks);
+            let cancelled =
+                tokio::spawn(async move { again.hold(Key::sample(1, "a"), SECOND).await.map(drop) });
+            tokio::task::yield_now().await;
+            cancelled.abort();
+            assert!(cancelled.await.is_err());
+            assert_eq!(locks.count(), 1);
+            drop(held);
+            assert_eq!(locks.count(), 0);
+        });
+    }
+
+    #[test]
+    fn two_threads_never_hold_one_lock() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let locks = Arc::new(Locks::default());
+        let inside = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let threads: Vec<_> = (0..4)
+            .map(|_| {
+                let (locks, inside) = (Arc::clone(&locks), Arc::clone(&inside));
+                std::thread::spawn(move || {
+                    let runtime =
+                        tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+                    for _ in 0..500 {
+                        let held = runtime
+                            .block_on(locks.hold(Key::sample(1, "a"), Duration::from_secs(30)))
+                            .unwrap();
+                        assert_eq!(inside.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0);
+                        inside.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
+                        drop(held);
+                    }
+                })
+            })
+            .collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        drop(runtime);
+        assert_eq!(locks.count(), 0);
+    }
+}

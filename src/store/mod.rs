@@ -1,0 +1,33 @@
+//! Where content lives: the files beneath the roots, who may touch them, and how a change becomes theirs.
+//!
+//! Everything that reads or replaces a user's file goes through this room. It knows nothing of edits, gates or answers: it is
+//! given a path and bytes, and it keeps the promise that a file is always whole, that nobody's work is lost unseen, and that
+//! nothing outside the roots is touched.
+//!
+//! Invariant: no file is reached but through a root's descriptor; containment is decided beneath it and never by comparing
+//! the text of paths.
+
+#![forbid(unsafe_code)]
+
+mod access;
+mod admit;
+mod alias;
+mod editorconfig;
+mod files;
+mod folder;
+mod locks;
+mod permit;
+mod place;
+mod policy_file;
+mod publish;
+mod root;
+mod snapshot;
+mod spelling;
+mod trouble;
+mod walk;
+
+pub use files::Files;
+pub use locks::{Held, Locks};
+pub use place::{Key, Place};
+pub use publish::Published;
+pub use snapshot::{Before, Snapshot};

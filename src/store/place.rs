@@ -1,0 +1,63 @@
+//! Where a request leads: a path that was admitted, resolved to a folder beneath a root and a name in it.
+//!
+//! Invariant: a place holds no descriptor and no right; every call that uses it goes through the root again and finds the
+//! same folder, or refuses.
+
+use super::folder::Identity;
+
+/// An admitted path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    pub(super) root: usize,
+    /// Path of the deepest folder that is there, free of symlinks.
+    pub(super) folder: String,
+    pub(super) identity: Identity,
+    /// The folders between that one and the file that are still to be made.
+    pub(super) missing: Vec<String>,
+    pub(super) name: String,
+    pub(super) shown: String,
+    pub(super) resolved: Option<String>,
+}
+
+/// What a lock is taken on: the folder that is there, by what it is, and the names below it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key {
+    folder: Identity,
+    rest: String,
+}
+
+impl Place {
+    /// What to lock while the file is edited; two spellings of one path have one key.
+    pub fn key(&self) -> Key {
+        let mut rest = self.missing.join("/");
+        if !rest.is_empty() {
+            rest.push('/');
+        }
+        Key { folder: self.identity, rest: rest + &self.name }
+    }
+
+    /// The path below its root as the caller named it, with `/`.
+    pub fn shown(&self) -> &str {
+        &self.shown
+    }
+
+    /// The path of the file that is really edited, when a symlink was followed; absolute when it lies in another root.
+    pub fn resolved(&self) -> Option<&str> {
+        self.resolved.as_deref()
+    }
+}
+
+#[cfg(test)]
+impl Key {
+    pub(super) fn sample(inode: u64, rest: &str) -> Key {
+        Key { folder: Identity { device: 1, inode }, rest: rest.to_owned() }
+    }
+}
+
+/// Joins two relative paths of which either may be empty.
+pub(super) fn join(folder: &str, name: &str) -> String {
+    match (folder, name) {
+        ("", path) | (path, "") => path.to_owned(),
+        (folder, name) => format!("{folder}/{name}"),
+    }
+}

@@ -1,0 +1,77 @@
+//! Where the policy of a path stands: the nearest policy file from its folder up to the root.
+//!
+//! Invariant: a policy file that is there is read whole or refused; none is passed over because it could not be read.
+
+use super::place::join;
+use super::root::Root;
+use super::trouble;
+use crate::error::{Code, Error};
+use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
+use rustix::fs::OFlags;
+use std::io::Read;
+
+const NAMES: [&str; 3] = ["quality.yaml", ".lockgate/quality.yaml", ".st3/quality.yaml"];
+const LARGEST: u64 = 1024 * 1024;
+
+/// The policy file nearest to a folder, by name and text.
+pub(super) fn nearest(root: &Root, folder: &str) -> Result<Option<(String, String)>, Error> {
+    for above in upwards(folder) {
+        for name in NAMES {
+            let name = join(above, name);
+            if let Some(text) = read_beside(root.dir(), &name).map_err(|fault| invalid(&name, &fault))? {
+                return Ok(Some((name, text)));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// A folder's path, that of the one above, and so on to the root's, which is empty.
+pub(super) fn upwards(folder: &str) -> impl Iterator<Item = &str> {
+    let top = (!folder.is_empty()).then_some("");
+    let folders = std::iter::successors(Some(folder), |path| path.rsplit_once('/').map(|(above, _)| above));
+    folders.chain(top)
+}
+
+/// The text of a file beside those that are edited, or what is wrong with it; `None` when nothing of that name is there.
+pub(super) fn read_beside(dir: &Dir, name: &str) -> Result<Option<String>, String> {
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed());
+    let file = match dir.open_with(name, &options) {
+        Ok(file) => file,
+        Err(error) if is_absent(&error) => {
+            return if is_dangling(dir, name) { Err(DANGLING.into()) } else { Ok(None) };
+        }
+        Err(error) if trouble::is_escape(&error) => {
+            return Err("it is a symlink that leads out of the root".into());
+        }
+        Err(error) => return Err(error.to_string().to_lowercase()),
+    };
+    let meta = file.metadata().map_err(|error| error.to_string())?;
+    if !meta.is_file() {
+        return Err("it is not a file".into());
+    }
+    let mut bytes = Vec::new();
+    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(format!("it is larger than {LARGEST} bytes"));
+    }
+    String::from_utf8(bytes).map(Some).map_err(|_| "it is not UTF-8".into())
+}
+
+const DANGLING: &str = "it is a symlink whose target is not there";
+
+fn is_absent(error: &std::io::Error) -> bool {
+    matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
+}
+
+/// Whether a part of the path is a symlink that leads nowhere: then something is there, but cannot be read.
+fn is_dangling(dir: &Dir, name: &str) -> bool {
+    let parts = name.match_indices('/').filter_map(|(end, _)| name.get(..end)).chain([name]);
+    let mut links = parts.filter(|part| dir.symlink_metadata(part).is_ok_and(|meta| meta.is_symlink()));
+    links.any(|part| !dir.try_exists(part).unwrap_or(true))
+}
+
+fn invalid(name: &str, fault: &str) -> Error {
+    Error::new(Code::PolicyInvalid, format!("the policy {name} cannot be read: {fault}"))
+}

@@ -1,0 +1,92 @@
+//! The folders that a new file needs: made when it is published, and not before.
+//!
+//! Invariant: dropping them removes those that were made here and are empty; keeping them consumes this.
+
+use super::commit::lasting;
+use crate::error::Error;
+use crate::store::folder::Folder;
+use crate::store::trouble::{conflict, failed};
+use rustix::io::Errno;
+
+/// A chain of folders from one that was there to the one that the new file will lie in.
+#[must_use = "dropping new folders removes them; keep them once the file is published"]
+pub(super) struct NewFolders<'a> {
+    shown: &'a str,
+    first: Folder,
+    made: Vec<Made<'a>>,
+    fate: Fate,
+}
+
+struct Made<'a> {
+    name: &'a str,
+    folder: Folder,
+    origin: Origin,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Ours,
+    Theirs,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    RemoveOnDrop,
+    Kept,
+}
+
+impl<'a> NewFolders<'a> {
+    /// Makes the named folders, each in the one before.
+    pub fn make(first: Folder, names: &'a [String], shown: &'a str) -> Result<NewFolders<'a>, Error> {
+        let mut chain = NewFolders { shown, first, made: Vec::new(), fate: Fate::RemoveOnDrop };
+        for name in names {
+            let origin = match chain.last().make(name) {
+                Ok(()) => Origin::Ours,
+                Err(Errno::EXIST) => Origin::Theirs,
+                Err(errno) => return Err(failed("mkdir", shown, errno)),
+            };
+            let entered = chain.last().enter(name);
+            let folder = entered.map_err(|errno| match errno {
+                Errno::NOTDIR | Errno::LOOP | Errno::NOENT => {
+                    conflict(shown, "lost its folder to somebody else")
+                }
+                errno => failed("opening the new folder", shown, errno),
+            })?;
+            chain.made.push(Made { name, folder, origin });
+        }
+        Ok(chain)
+    }
+
+    /// The folder that the file will lie in.
+    pub fn last(&self) -> &Folder {
+        self.made.last().map_or(&self.first, |made| &made.folder)
+    }
+
+    /// Leaves the folders where they are; gives back notes on what is not proved to last.
+    pub fn keep(mut self) -> Vec<String> {
+        self.fate = Fate::Kept;
+        self.parents().flat_map(|(parent, _)| lasting(parent, self.shown)).collect()
+    }
+
+    fn parents(&self) -> impl DoubleEndedIterator<Item = (&Folder, &Made<'a>)> {
+        let parent = |index: usize| {
+            index
+                .checked_sub(1)
+                .and_then(|above| self.made.get(above))
+                .map_or(&self.first, |made| &made.folder)
+        };
+        self.made.iter().enumerate().map(move |(index, made)| (parent(index), made))
+    }
+}
+
+impl Drop for NewFolders<'_> {
+    fn drop(&mut self) {
+        if self.fate == Fate::Kept {
+            return;
+        }
+        for (parent, made) in self.parents().rev().filter(|(_, made)| made.origin == Origin::Ours) {
+            // Not empty any more: somebody else uses it by now, so it stays.
+            let _ = parent.remove(made.name);
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! What the new file takes over from the old: owner, group, ACL, extended attributes, mode.
+//!
+//! Invariant: all of it is carried over, or publishing is refused; only an attribute that the old file does not have, or that
+//! the file system does not know, may be missing.
+
+use crate::error::Error;
+use crate::store::trouble::failed;
+use rustix::fs::{Gid, Mode, Uid, XattrFlags};
+use rustix::io::{Errno, Result as Io};
+use std::collections::BTreeMap;
+use std::ffi::CString;
+use std::os::fd::OwnedFd;
+
+const PERMISSIONS: u32 = 0o7777;
+/// As large as Linux lets a list of attributes, or a value, become.
+const LARGEST: usize = 64 * 1024;
+
+/// Gives `new` the metadata of `old`; the mode comes last, so that it is never open to more than it should be.
+pub(super) fn carry(old: &OwnedFd, new: &OwnedFd, shown: &str) -> Result<(), Error> {
+    let was = rustix::fs::fstat(old).map_err(|errno| failed("fstat", shown, errno))?;
+    let is = rustix::fs::fstat(new).map_err(|errno| failed("fstat", shown, errno))?;
+    let owner = (was.st_uid != is.st_uid).then(|| Uid::from_raw(was.st_uid));
+    let group = (was.st_gid != is.st_gid).then(|| Gid::from_raw(was.st_gid));
+    if owner.is_some() || group.is_some() {
+        rustix::fs::fchown(new, owner, group).map_err(|errno| failed("fchown", shown, errno))?;
+    }
+    carry_attributes(old, new, shown)?;
+    let mode = Mode::from_raw_mode(was.st_mode & PERMISSIONS);
+    rustix::fs::fchmod(new, mode).map_err(|errno| failed("fchmod", shown, errno))
+}
+
+fn carry_attributes(old: &OwnedFd, new: &OwnedFd, shown: &str) -> Result<(), Error> {
+    let was = attributes(old).map_err(|errno| failed("reading the extended attributes", shown, errno))?;
+    let is = attributes(new).map_err(|errno| failed("reading the extended attributes", shown, errno))?;
+    for name in is.keys().filter(|name| !was.contains_key(*name)) {
+        // A folder's default ACL gives new files what the old one did not have.
+        absent_is_fine(rustix::fs::fremovexattr(new, name.as_c_str()))
+            .map_err(|errno| failed("fremovexattr", shown, errno))?;
+    }
+    for (name, value) in was.iter().filter(|(name, value)| is.get(*name) != Some(value)) {
+        rustix::fs::fsetxattr(new, name.as_c_str(), value, XattrFlags::empty())
+            .map_err(|errno| failed("fsetxattr", shown, errno))?;
+    }
+    Ok(())
+}
+
+fn attributes(file: &OwnedFd) -> Io<BTreeMap<CString, Vec<u8>>> {
+    let mut list = Vec::with_capacity(LARGEST);
+    match rustix::fs::flistxattr(file, rustix::buffer::spare_capacity(&mut list)) {
+        Ok(0) | Err(Errno::NOTSUP | Errno::NOSYS) => return Ok(BTreeMap::new()),
+        Ok(_) => {}
+        Err(errno) => return Err(errno),
+    }
+    let names = list.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+    let mut found = BTreeMap::new();
+    for name in names.filter_map(|name| CString::new(name).ok()) {
+        if let Some(value) = attribute(file, &name)? {
+            found.insert(name, value);
+        }
+    }
+    Ok(found)
+}
+
+fn attribute(file: &OwnedFd, name: &CString) -> Io<Option<Vec<u8>>> {
+    let mut value = Vec::with_capacity(LARGEST);
+    match rustix::fs::fgetxattr(file, name.as_c_str(), rustix::buffer::spare_capacity(&mut value)) {
+        Ok(_) => Ok(Some(value)),
+        Err(Errno::NODATA | Errno::NOTSUP) => Ok(None),
+        Err(errno) => Err(errno),
+    }
+}
+
+fn absent_is_fine(done: Io<()>) -> Io<()> {
+    match done {
+        Err(Errno::NODATA | Errno::NOTSUP) => Ok(()),
+        done => done,
+    }
+}

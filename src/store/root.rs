@@ -1,0 +1,139 @@
+//! A root: the capability through which everything beneath it is reached.
+//!
+//! Invariant: whether something lies inside is decided by the kernel (or by cap-std's walk), beneath the root's descriptor;
+//! the text of a path only chooses which root is asked.
+
+use super::folder::{Folder, Identity};
+use super::trouble;
+use crate::error::{Code, Error};
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use std::os::fd::OwnedFd;
+use std::path::{Component, Path, PathBuf};
+
+/// One directory that may be edited, held open for as long as lockgate runs.
+#[derive(Debug)]
+pub(super) struct Root {
+    dir: Dir,
+    identity: Identity,
+    /// The absolute paths by which a caller may name it: as given without dots, as given, as the system resolves it.
+    spellings: [PathBuf; 3],
+    real: PathBuf,
+}
+
+impl Root {
+    /// Opens a root; `/` and the home directory are refused, under any name.
+    pub fn open(path: &Path) -> Result<Root, Error> {
+        let shown = path.display().to_string();
+        let refuse = |error: std::io::Error| trouble::failed_io("opening the root", &shown, &error);
+        let dir = Dir::open_ambient_dir(path, ambient_authority())
+            .map_err(|error| missing(&shown, &error).unwrap_or_else(|| refuse(error)))?;
+        let identity = identity_of(&dir).map_err(|errno| trouble::failed("fstat", &shown, errno))?;
+        refuse_wide(&shown, identity)?;
+        let given = std::path::absolute(path).map_err(refuse)?;
+        let real = std::fs::canonicalize(path).map_err(refuse)?;
+        let spellings = [without_dots(&given), given, real.clone()];
+        Ok(Root { dir, identity, real, spellings })
+    }
+
+    /// What is left of an absolute path after the longest name of this root that starts it, and that name's length.
+    pub fn rest_of(&self, path: &Path) -> Option<(usize, PathBuf)> {
+        let rest = |name: &PathBuf| {
+            path.strip_prefix(name).ok().map(|rest| (name.components().count(), rest.to_owned()))
+        };
+        self.spellings.iter().filter_map(rest).max_by_key(|(length, _)| *length)
+    }
+
+    /// The root's own folder.
+    pub fn top(&self) -> std::io::Result<Folder> {
+        self.folder("")
+    }
+
+    /// Opens a folder by its path beneath the root, in one call that cannot leave it.
+    pub fn folder(&self, path: &str) -> std::io::Result<Folder> {
+        let path = if path.is_empty() { "." } else { path };
+        let dir = self.dir.open_dir(path)?;
+        Ok(Folder::new(OwnedFd::from(dir.into_std_file())))
+    }
+
+    /// The capability itself, for reading what lies beside the files that are edited.
+    pub fn dir(&self) -> &Dir {
+        &self.dir
+    }
+
+    /// What the root is, whatever its name.
+    pub fn identity(&self) -> Identity {
+        self.identity
+    }
+
+    /// The root's path as the system resolved it when it was opened.
+    pub fn shown(&self) -> &Path {
+        &self.real
+    }
+}
+
+fn missing(shown: &str, error: &std::io::Error) -> Option<Error> {
+    let what = match error.kind() {
+        std::io::ErrorKind::NotFound => "is not there",
+        std::io::ErrorKind::NotADirectory => "is not a directory",
+        _ => return None,
+    };
+    Some(Error::new(Code::InvalidInput, format!("the root {shown} {what}")).field("roots"))
+}
+
+fn identity_of(dir: &Dir) -> rustix::io::Result<Identity> {
+    rustix::fs::fstat(dir).map(|stat| Identity::of(&stat))
+}
+
+fn refuse_wide(shown: &str, identity: Identity) -> Result<(), Error> {
+    let wide =
+        [(Some(PathBuf::from("/")), "the whole file system"), (std::env::home_dir(), "the home directory")];
+    for (path, what) in wide {
+        let there = path.and_then(|path| Dir::open_ambient_dir(path, ambient_authority()).ok());
+        if there.and_then(|dir| identity_of(&dir).ok()) == Some(identity) {
+            let error = Error::new(Code::InvalidInput, format!("the root {shown} is {what}"));
+            return Err(error.field("roots").hint("name the folder of a project as the root"));
+        }
+    }
+    Ok(())
+}
+
+fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::ParentDir => {
+                plain.pop();
+            }
+            Component::CurDir => {}
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => plain.push(component),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_whole_system_and_the_home_are_refused_under_any_name() {
+        let home = std::env::home_dir().unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink(&home, &link).unwrap();
+        for path in ["/".into(), "/usr/..".into(), home, link] {
+            let error = Root::open(&path).unwrap_err();
+            assert_eq!((error.code, error.field.as_deref()), (Code::InvalidInput, Some("roots")), "{path:?}");
+        }
+        assert!(Root::open(dir.path()).is_ok());
+    }
+
+    #[test]
+    fn a_root_that_is_no_directory_is_refused() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        for path in [file.path(), Path::new("/nowhere/at/all")] {
+            assert_eq!(Root::open(path).unwrap_err().code, Code::InvalidInput, "{path:?}");
+        }
+    }
+}

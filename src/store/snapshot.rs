@@ -1,0 +1,111 @@
+//! What a file held when it was read, and the means to tell whether it still does.
+//!
+//! Invariant: the content is one state of the file: no byte of it was read before, and none after, a change that can be
+//! seen; and it is never longer than the limit.
+
+use super::admit::refuse_special;
+use super::folder::{Folder, Identity};
+use super::trouble::{self, conflict, failed};
+use crate::error::{Code, Error};
+use rustix::fs::Stat;
+use rustix::io::{Errno, retry_on_intr};
+use std::os::fd::OwnedFd;
+
+/// Readings of a file that keeps changing, before it is refused.
+const MOST_READINGS: usize = 3;
+
+/// A file as it was read. Keeps its descriptor open, so that replacing the file need not wait until its blocks are freed;
+/// drop it after the answer was given.
+#[derive(Debug)]
+pub struct Snapshot {
+    bytes: Vec<u8>,
+    pub(super) file: OwnedFd,
+    pub(super) identity: Identity,
+}
+
+/// What the caller believes to stand in the file that is to be replaced.
+#[derive(Debug, Clone, Copy)]
+pub struct Before<'a> {
+    pub(super) snapshot: &'a Snapshot,
+    pub(super) bytes: &'a [u8],
+}
+
+impl Snapshot {
+    /// The content, unless it was taken.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Hands out the content, so that it need not be copied; hand it back to publishing by [`Snapshot::held`].
+    #[must_use]
+    pub fn take_bytes(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.bytes)
+    }
+
+    /// This snapshot together with the content that was read, which publishing compares with the file.
+    pub fn held<'a>(&'a self, bytes: &'a [u8]) -> Before<'a> {
+        Before { snapshot: self, bytes }
+    }
+}
+
+/// Reads a file of at most `limit` bytes; `None` when there is none of that name.
+pub(super) fn read(folder: &Folder, name: &str, shown: &str, limit: u64) -> Result<Option<Snapshot>, Error> {
+    for _ in 0..MOST_READINGS {
+        let Some((file, stat)) = open(folder, name, shown)? else { return Ok(None) };
+        let bytes = content(&file, &stat, shown, limit)?;
+        let after = rustix::fs::fstat(&file).map_err(|errno| failed("fstat", shown, errno))?;
+        if is_same(&stat, &after) && u64::try_from(bytes.len()) == u64::try_from(after.st_size) {
+            return Ok(Some(Snapshot { bytes, identity: Identity::of(&after), file }));
+        }
+    }
+    Err(conflict(shown, "kept changing while it was read"))
+}
+
+/// Opens a regular file for reading, without blocking and without following a symlink.
+pub(super) fn open(folder: &Folder, name: &str, shown: &str) -> Result<Option<(OwnedFd, Stat)>, Error> {
+    let file = match folder.open_to_read(name) {
+        Ok(file) => file,
+        Err(Errno::NOENT) => return Ok(None),
+        Err(Errno::LOOP) => return Err(conflict(shown, "became a symlink")),
+        Err(Errno::NXIO) => return Err(trouble::not_a_file(shown, "a socket or a device")),
+        Err(errno) => return Err(failed("opening", shown, errno)),
+    };
+    let stat = rustix::fs::fstat(&file).map_err(|errno| failed("fstat", shown, errno))?;
+    refuse_special(&stat, &file, shown)?;
+    Ok(Some((file, stat)))
+}
+
+/// Reads to the end, or as far as one byte over the limit.
+fn content(file: &OwnedFd, stat: &Stat, shown: &str, limit: u64) -> Result<Vec<u8>, Error> {
+    let size = u64::try_from(stat.st_size).unwrap_or(0);
+    if size > limit {
+        return Err(too_large(shown, size, limit));
+    }
+    let room = usize::try_from(size).map_err(|_| too_large(shown, size, limit))?;
+    let mut bytes = Vec::new();
+    // One byte more than there should be, so that the end is seen without growing.
+    bytes.try_reserve_exact(room.saturating_add(1)).map_err(|_| failed("reading", shown, Errno::NOMEM))?;
+    loop {
+        let read = retry_on_intr(|| rustix::io::read(file, rustix::buffer::spare_capacity(&mut bytes)));
+        if read.map_err(|errno| failed("reading", shown, errno))? == 0 {
+            return Ok(bytes);
+        }
+        let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        if length > limit {
+            return Err(too_large(shown, length, limit));
+        }
+        if bytes.len() == bytes.capacity() {
+            bytes.try_reserve(64 * 1024).map_err(|_| failed("reading", shown, Errno::NOMEM))?;
+        }
+    }
+}
+
+fn too_large(shown: &str, size: u64, limit: u64) -> Error {
+    Error::new(Code::TooLarge, format!("{shown} is too large: {size} bytes, limit {limit} bytes"))
+}
+
+fn is_same(before: &Stat, after: &Stat) -> bool {
+    let facts =
+        |stat: &Stat| (stat.st_size, stat.st_mtime, stat.st_mtime_nsec, stat.st_ctime, stat.st_ctime_nsec);
+    facts(before) == facts(after)
+}

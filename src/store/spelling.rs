@@ -1,0 +1,148 @@
+//! How a path may be spelled: what no path may hold, and the one form under which spellings are compared.
+//!
+//! A file system may find `.git` under `.GIT`, under a name with a zero-width joiner in it, or under `GIT~1`; the rules of
+//! [`access`](super::access) must find it under all of them.
+//!
+//! Invariant: nothing here touches a file; a spelling is only ever folded to something that more rules cover.
+
+use crate::error::{Code, Error};
+use unicode_normalization::UnicodeNormalization;
+
+const LONGEST_PATH: usize = 4095;
+const LONGEST_NAME: usize = 255;
+
+/// Refuses what no request may hold as a path: nothing at all, a NUL, more bytes than the system takes.
+pub(super) fn check(path: &str) -> Result<(), Error> {
+    let fault = if path.is_empty() {
+        "the path is empty"
+    } else if path.contains('\0') {
+        "the path holds a NUL character"
+    } else if path.len() > LONGEST_PATH {
+        "the path is longer than 4095 bytes"
+    } else if path.split('/').any(|name| name.len() > LONGEST_NAME) {
+        "a name in the path is longer than 255 bytes"
+    } else {
+        return Ok(());
+    };
+    Err(Error::new(Code::InvalidInput, fault).field("path"))
+}
+
+/// Refuses a new name that would not look like what it is: with control or bidirectional characters.
+pub(super) fn check_new(name: &str) -> Result<(), Error> {
+    match name.chars().find(|&c| c.is_control() || is_bidirectional(c)) {
+        None => Ok(()),
+        Some(c) => {
+            let seen = format!("the new name {name:?} holds the character U+{:04X}", u32::from(c));
+            let hint = "give new files names without control or bidirectional characters";
+            Err(Error::new(Code::InvalidInput, seen).field("path").hint(hint))
+        }
+    }
+}
+
+/// Takes `.` and `..` out of a relative path by its text alone; `None` when it climbs above its start.
+pub(super) fn normal(path: &str) -> Option<String> {
+    let mut names: Vec<&str> = Vec::new();
+    for name in path.split('/') {
+        match name {
+            "" | "." => {}
+            ".." => {
+                names.pop()?;
+            }
+            name => names.push(name),
+        }
+    }
+    Some(names.join("/"))
+}
+
+/// The folded names of a path, in the two readings that a colon allows: a stream's mark, or one more separator.
+pub(super) fn folded(path: &str) -> [Vec<String>; 2] {
+    let folded = fold(path);
+    let names = |separators: &[char], streams: bool| {
+        folded
+            .split(separators)
+            .map(|name| if streams { name.split(':').next().unwrap_or(name) } else { name })
+            .map(|name| name.trim_end_matches(['.', ' ']).to_owned())
+            .filter(|name| !name.is_empty())
+            .collect()
+    };
+    [names(&['/', '\\'], true), names(&['/', '\\', ':'], false)]
+}
+
+/// One form for all spellings that some file system takes for the same name.
+fn fold(text: &str) -> String {
+    if text.is_ascii() {
+        return text.chars().filter(|c| !c.is_control()).map(|c| c.to_ascii_lowercase()).collect();
+    }
+    let visible = |c: &char| !is_ignorable(*c) && !c.is_control();
+    // Upper before lower case, so that letters with no small form of their own (dotless i, long s) meet the others.
+    let cased = text.nfkc().filter(visible).flat_map(char::to_uppercase).flat_map(char::to_lowercase);
+    cased.nfkc().filter(visible).collect()
+}
+
+fn is_bidirectional(c: char) -> bool {
+    matches!(c, '\u{061C}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Unicode's Default_Ignorable_Code_Point: characters that are not seen and that some file systems drop.
+fn is_ignorable(c: char) -> bool {
+    matches!(c,
+        '\u{00AD}' | '\u{034F}' | '\u{061C}' | '\u{115F}'..='\u{1160}' | '\u{17B4}'..='\u{17B5}'
+        | '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}'
+        | '\u{3164}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF0}'..='\u{FFF8}'
+        | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D173}'..='\u{1D17A}' | '\u{E0000}'..='\u{E0FFF}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_path_may_hold_is_refused_with_its_field() {
+        let long = "x".repeat(256);
+        let deep = "x/".repeat(2048);
+        for path in ["", "a\0b", long.as_str(), deep.as_str()] {
+            let error = check(path).unwrap_err();
+            assert_eq!(
+                (error.code, error.field.as_deref()),
+                (Code::InvalidInput, Some("path")),
+                "{path:.20}"
+            );
+        }
+        assert!(check(&"x".repeat(255)).is_ok());
+    }
+
+    #[test]
+    fn new_names_with_unseen_characters_are_refused() {
+        for name in ["a\nb", "a\tb", "a\u{7f}", "a\u{202e}txt.exe", "\u{200f}a", "a\u{2066}b", "a\u{85}b"] {
+            assert_eq!(check_new(name).unwrap_err().code, Code::InvalidInput, "{name:?}");
+        }
+        for name in ["naïve.py", "файл.rs", "ملف.txt", "a b.md", "日本.c"] {
+            assert!(check_new(name).is_ok(), "{name}");
+        }
+    }
+
+    #[test]
+    fn dots_are_taken_out_by_text_alone() {
+        assert_eq!(normal("a/./b/../c").as_deref(), Some("a/c"));
+        assert_eq!(normal("a//b/").as_deref(), Some("a/b"));
+        assert_eq!(normal("a/../../c"), None);
+    }
+
+    #[test]
+    fn spellings_of_one_name_fold_to_one_form() {
+        for path in [
+            ".git",
+            ".GIT",
+            ".g\u{200c}it",
+            ".gıt",
+            "．ｇｉｔ",
+            ".git. .",
+            ".git::$INDEX_ALLOCATION",
+            ".ＧＩＴ",
+        ] {
+            assert_eq!(folded(path)[0], [".git"], "{path}");
+        }
+        assert_eq!(folded(".git\\config")[0], [".git", "config"]);
+        assert_eq!(folded("C:.git\\config")[1], ["c", ".git", "config"]);
+    }
+}

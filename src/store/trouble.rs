@@ -1,0 +1,85 @@
+//! What the operating system's refusals mean to the caller: one place that turns an errno into a code.
+//!
+//! Invariant: the call that failed and the path are always named; no errno becomes a success.
+
+use crate::error::{Code, Error};
+use rustix::io::Errno;
+
+/// The refusal for a failed system call, where no better one is known at the place of the call.
+pub(super) fn failed(call: &str, path: &str, errno: Errno) -> Error {
+    let code = match errno {
+        Errno::NOSPC | Errno::DQUOT => Code::NoSpace,
+        Errno::ACCESS | Errno::PERM | Errno::ROFS => Code::PermissionDenied,
+        Errno::XDEV => Code::PathOutsideRoot,
+        Errno::NAMETOOLONG => return too_long(path),
+        Errno::NOTDIR | Errno::ISDIR | Errno::NXIO => Code::NotAFile,
+        _ => Code::IoFailed,
+    };
+    Error::new(code, format!("{path}: {call} failed: {}", reason(errno)))
+}
+
+/// The same for a call made through cap-std, which tells an escape by an error without errno.
+pub(super) fn failed_io(call: &str, path: &str, error: &std::io::Error) -> Error {
+    match errno_of(error) {
+        Some(errno) => failed(call, path, errno),
+        None if is_escape(error) => outside(path),
+        None => Error::new(Code::IoFailed, format!("{path}: {call} failed: {error}")),
+    }
+}
+
+/// The errno behind an error of the standard library, where there is one.
+pub(super) fn errno_of(error: &std::io::Error) -> Option<Errno> {
+    Errno::from_io_error(error)
+}
+
+/// Whether cap-std refused because the path leads out of the directory.
+pub(super) fn is_escape(error: &std::io::Error) -> bool {
+    let refused = error.kind() == std::io::ErrorKind::PermissionDenied && error.raw_os_error().is_none();
+    refused || errno_of(error) == Some(Errno::XDEV)
+}
+
+/// The refusal of a path that leads out of every root.
+pub(super) fn outside(path: &str) -> Error {
+    Error::new(Code::PathOutsideRoot, format!("{path} leads out of every root")).field("path")
+}
+
+/// The refusal of what holds no text.
+pub(super) fn not_a_file(path: &str, what: &str) -> Error {
+    Error::new(Code::NotAFile, format!("not a file: {path} is {what}"))
+}
+
+/// The refusal of what is not as it was read, or as it was admitted.
+pub(super) fn conflict(path: &str, change: &str) -> Error {
+    Error::new(Code::EditConflict, format!("{path} {change}"))
+        .hint(format!("the file {change}; read it again and build the edit on what is there"))
+}
+
+fn too_long(path: &str) -> Error {
+    Error::new(Code::InvalidInput, format!("{path}: the file system takes no name of this length"))
+        .field("path")
+}
+
+fn reason(errno: Errno) -> String {
+    std::io::Error::from(errno).to_string().to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_errno_has_its_code() {
+        let code = |errno| failed("write", "a.txt", errno).code;
+        assert_eq!(code(Errno::NOSPC), Code::NoSpace);
+        assert_eq!(code(Errno::DQUOT), Code::NoSpace);
+        assert_eq!(code(Errno::ACCESS), Code::PermissionDenied);
+        assert_eq!(code(Errno::ROFS), Code::PermissionDenied);
+        assert_eq!(code(Errno::IO), Code::IoFailed);
+        assert_eq!(code(Errno::INTR), Code::IoFailed);
+    }
+
+    #[test]
+    fn the_call_is_named() {
+        assert!(failed("fsync", "a.txt", Errno::IO).message.starts_with("a.txt: fsync failed: "));
+    }
+}

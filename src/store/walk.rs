@@ -1,0 +1,176 @@
+//! From a path to the folder and the name that it leads to, one component at a time.
+//!
+//! Symlinks are followed by hand, so that one with an absolute target inside a root can be followed as well, and so that
+//! folders which are not there yet are told apart from links that lead nowhere.
+//!
+//! Invariant: every step opens one component beneath a folder that was reached the same way from a root; the walk can end
+//! outside a root only in a refusal.
+
+use super::folder::{Folder, Identity};
+use super::root::Root;
+use super::trouble::{self, failed};
+use crate::error::{Code, Error};
+use rustix::fs::{FileType, Stat};
+use rustix::io::Errno;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+/// As many symlinks as the kernel itself follows.
+const MOST_LINKS: usize = 40;
+
+/// Where a path leads.
+pub(super) struct Found {
+    pub root: usize,
+    /// The folders from the root down, each with its name and what it is.
+    pub folders: Vec<Step>,
+    /// The names after the last folder that is there; the last of them is the file's, unless `file` is there.
+    pub missing: Vec<String>,
+    /// The file itself, and a descriptor that can only be looked at.
+    pub file: Option<(String, Stat, OwnedFd)>,
+    /// Whether a symlink was followed.
+    pub followed: bool,
+}
+
+/// A folder on the way.
+pub(super) struct Step {
+    pub name: String,
+    pub folder: Folder,
+    pub identity: Identity,
+}
+
+/// Which root a path names, and what is left of it beneath that root.
+pub(super) fn choose(roots: &[Root], path: &str) -> Result<(usize, String), Error> {
+    if !path.starts_with('/') {
+        return Ok((0, path.to_owned()));
+    }
+    let candidates = roots.iter().enumerate().filter_map(|(index, root)| {
+        root.rest_of(Path::new(path)).map(|(length, rest)| (length, index, rest))
+    });
+    let (_, index, rest) =
+        candidates.max_by_key(|(length, _, _)| *length).ok_or_else(|| trouble::outside(path))?;
+    let rest = rest.into_os_string().into_string().map_err(|_| trouble::outside(path))?;
+    Ok((index, rest))
+}
+
+/// Follows `path`, relative to the root of that index.
+pub(super) fn walk(roots: &[Root], root: usize, path: &str, shown: &str) -> Result<Found, Error> {
+    let mut walk = Walk {
+        roots,
+        shown,
+        todo: Vec::new(),
+        links: Vec::new(),
+        followed: 0,
+        found: start(roots, root, shown)?,
+    };
+    walk.push(path);
+    while let Some(name) = walk.todo.pop() {
+        walk.step(name)?;
+    }
+    let mut found = walk.found;
+    found.followed = walk.followed > 0;
+    Ok(found)
+}
+
+fn start(roots: &[Root], root: usize, shown: &str) -> Result<Found, Error> {
+    let there = roots.get(root).ok_or_else(|| trouble::outside(shown))?;
+    let folder = there.top().map_err(|error| trouble::failed_io("opening the root", shown, &error))?;
+    let top = Step { name: String::new(), folder, identity: there.identity() };
+    Ok(Found { root, folders: vec![top], missing: Vec::new(), file: None, followed: false })
+}
+
+struct Walk<'a> {
+    roots: &'a [Root],
+    shown: &'a str,
+    /// What is still to be walked, the next name last.
+    todo: Vec<String>,
+    /// For each link that is being followed: how many names were still to be walked when it was met, and its name.
+    links: Vec<(usize, String)>,
+    followed: usize,
+    found: Found,
+}
+
+impl Walk<'_> {
+    fn push(&mut self, path: &str) {
+        let names = path.split('/').rev().filter(|name| !name.is_empty() && *name != ".");
+        self.todo.extend(names.map(str::to_owned));
+    }
+
+    fn step(&mut self, name: String) -> Result<(), Error> {
+        let left = self.todo.len();
+        self.links.retain(|(before, _)| left >= *before);
+        if self.found.file.is_some() {
+            return Err(trouble::not_a_file(self.shown, "below something that is no folder"));
+        }
+        if name == ".." {
+            return self.climb();
+        }
+        if !self.found.missing.is_empty() {
+            self.found.missing.push(name);
+            return Ok(());
+        }
+        self.enter(name)
+    }
+
+    fn climb(&mut self) -> Result<(), Error> {
+        if self.found.missing.pop().is_none() {
+            self.found.folders.pop();
+        }
+        if self.found.folders.is_empty() { Err(trouble::outside(self.shown)) } else { Ok(()) }
+    }
+
+    fn enter(&mut self, name: String) -> Result<(), Error> {
+        let Some(Step { folder, .. }) = self.found.folders.last() else {
+            return Err(trouble::outside(self.shown));
+        };
+        let fd = match folder.touch(&name) {
+            Ok(fd) => fd,
+            Err(Errno::NOENT) => return self.not_there(name),
+            Err(errno) => return Err(failed("opening", self.shown, errno)),
+        };
+        let stat = rustix::fs::fstat(&fd).map_err(|errno| failed("fstat", self.shown, errno))?;
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::Symlink => self.follow(name, &fd),
+            FileType::Directory => {
+                let identity = Identity::of(&stat);
+                self.found.folders.push(Step { name, folder: Folder::new(fd), identity });
+                Ok(())
+            }
+            // Of rustix's file types these two alone have entries or a target.
+            _ => {
+                self.found.file = Some((name, stat, fd));
+                Ok(())
+            }
+        }
+    }
+
+    fn not_there(&mut self, name: String) -> Result<(), Error> {
+        if let Some((_, link)) = self.links.last() {
+            let seen = format!("{} leads through the symlink {link}, whose target is not there", self.shown);
+            let hint = "name the file itself, or have a person mend the link";
+            return Err(Error::new(Code::FileNotFound, seen).hint(hint));
+        }
+        self.found.missing.push(name);
+        Ok(())
+    }
+
+    fn follow(&mut self, name: String, link: &OwnedFd) -> Result<(), Error> {
+        self.followed += 1;
+        if self.followed > MOST_LINKS {
+            return Err(trouble::not_a_file(self.shown, "a loop of symlinks"));
+        }
+        let target = rustix::fs::readlinkat(link, "", Vec::new())
+            .map_err(|errno| failed("readlink", self.shown, errno))?;
+        let target = target
+            .into_string()
+            .map_err(|_| trouble::not_a_file(self.shown, "a symlink to a name that is not UTF-8"))?;
+        self.links.push((self.todo.len(), name));
+        if !target.starts_with('/') {
+            self.push(&target);
+            return Ok(());
+        }
+        let (root, rest) = choose(self.roots, &target).map_err(|_| trouble::outside(self.shown))?;
+        self.found = start(self.roots, root, self.shown)?;
+        self.push(&rest);
+        Ok(())
+    }
+}

@@ -1,0 +1,327 @@
+//! Which lines of two blocks are the same.
+//!
+//! A small problem goes to the diff of `similar` as it is. A large one is first cut at the lines that occur once on
+//! either side, in their longest common order. The work is bounded by a count of steps: what would pass the bound
+//! counts as changed from end to end, so that no pair of texts is slow.
+//!
+//! Invariant: pieces are sorted, never touch, and between two of them both sides have the same lines.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::ops::Range;
+
+use similar::algorithms::{DiffHook, myers};
+
+/// The lines, of both sides together, up to which a block is compared at all beyond its common ends.
+const MOST_LINES: usize = 1 << 20;
+/// The steps that all the diffs of one plan may take together: 50,000 lines that recur, against as many.
+const ALL_STEPS: usize = 1 << 25;
+/// The steps up to which a block is not cut before it is diffed.
+const UNCUT_STEPS: usize = 1 << 20;
+
+/// Lines that differ, counted from 0, ends excluded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) old: Range<usize>,
+    pub(super) new: Range<usize>,
+}
+
+impl Piece {
+    /// Tells whether there are no lines on either side.
+    pub(super) fn is_empty(&self) -> bool {
+        self.old.is_empty() && self.new.is_empty()
+    }
+}
+
+/// The steps that are left, and the largest block to take them for.
+#[derive(Debug)]
+pub(super) struct Steps {
+    left: usize,
+    most_lines: usize,
+}
+
+impl Steps {
+    /// Gives the steps of one plan.
+    pub(super) fn of_one_plan() -> Steps {
+        Steps { left: ALL_STEPS, most_lines: MOST_LINES }
+    }
+
+    fn take(&mut self, steps: usize) -> bool {
+        let enough = steps <= self.left;
+        if enough {
+            self.left -= steps;
+        }
+        enough
+    }
+}
+
+/// Finds the lines of a block that really differ.
+pub(super) fn differing<'a>(
+    block: &Piece,
+    old: impl Fn(usize) -> &'a str,
+    new: impl Fn(usize) -> &'a str,
+    steps: &mut Steps,
+) -> Vec<Piece> {
+    let rest = trimmed(block.clone(), |i, j| old(i) == new(j));
+    if rest.is_empty() {
+        return Vec::new();
+    }
+    let plain = rest.old.is_empty() || rest.new.is_empty() || rest.old.len() + rest.new.len() == 2;
+    if plain || rest.old.len() + rest.new.len() > steps.most_lines {
+        return vec![rest];
+    }
+    let mut names = HashMap::with_capacity(rest.old.len());
+    let mut name = |line| {
+        let next = u32::try_from(names.len()).unwrap_or(u32::MAX);
+        *names.entry(line).or_insert(next)
+    };
+    let old_names: Vec<u32> = rest.old.clone().map(|line| name(old(line))).collect();
+    let new_names: Vec<u32> = rest.new.clone().map(|line| name(new(line))).collect();
+    let count = names.len();
+    drop(names);
+    let same = Aligner { old: &old_names, new: &new_names, names: count, steps }.run();
+    let moved = |run: Run| Run { old: run.old + rest.old.start, new: run.new + rest.new.start, ..run };
+    between(&rest, same.into_iter().map(moved))
+}
+
+/// Puts a piece behind others; one that touches the last is joined to it.
+pub(super) fn push(pieces: &mut Vec<Piece>, piece: Piece) {
+    match pieces.last_mut() {
+        Some(last) if last.old.end == piece.old.start && last.new.end == piece.new.start => {
+            (last.old.end, last.new.end) = (piece.old.end, piece.new.end);
+        }
+        Some(_) | None => pieces.push(piece),
+    }
+}
+
+/// Lines that are the same on both sides.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    old: usize,
+    new: usize,
+    len: usize,
+}
+
+struct Aligner<'a> {
+    old: &'a [u32],
+    new: &'a [u32],
+    names: usize,
+    steps: &'a mut Steps,
+}
+
+impl Aligner<'_> {
+    fn run(&mut self) -> Vec<Run> {
+        let whole = Piece { old: 0..self.old.len(), new: 0..self.new.len() };
+        let mut same = Vec::new();
+        if cost(&whole) <= UNCUT_STEPS {
+            self.diff(whole, &mut same);
+            return same;
+        }
+        let end = Run { old: whole.old.end, new: whole.new.end, len: 0 };
+        let (mut old, mut new) = (0, 0);
+        for anchor in self.anchors().into_iter().chain([end]) {
+            let gap = Piece { old: old..anchor.old, new: new..anchor.new };
+            let inner = trimmed(gap.clone(), |i, j| self.old.get(i) == self.new.get(j));
+            same.push(Run { old: gap.old.start, new: gap.new.start, len: inner.old.start - gap.old.start });
+            self.diff(inner.clone(), &mut same);
+            same.push(Run { old: inner.old.end, new: inner.new.end, len: anchor.old - inner.old.end });
+            same.push(anchor);
+            (old, new) = (anchor.old + anchor.len, anchor.new + anchor.len);
+        }
+        same
+    }
+
+    fn diff(&mut self, gap: Piece, same: &mut Vec<Run>) {
+        if gap.old.is_empty() || gap.new.is_empty() || !self.steps.take(cost(&gap)) {
+            return;
+        }
+        let Ok(()) = myers::diff(&mut Equal(same), self.old, gap.old, self.new, gap.new);
+    }
+
+    /// Gives the longest list of lines, unique on both sides, that stand in the same order on both.
+    fn anchors(&self) -> Vec<Run> {
+        let [old, new] = [self.old, self.new].map(|side| places(side, self.names));
+        let unique = old.into_iter().zip(new).filter_map(|pair| match pair {
+            (Seen::Once(i), Seen::Once(j)) => Some(Run { old: i as usize, new: j as usize, len: 1 }),
+            (Seen::Never | Seen::Often | Seen::Once(_), _) => None,
+        });
+        let mut unique: Vec<Run> = unique.collect();
+        unique.sort_unstable_by_key(|run| run.old);
+        longest_rise(&unique)
+    }
+}
+
+/// Where a line was seen on one side.
+#[derive(Debug, Clone, Copy)]
+enum Seen {
+    Never,
+    Once(u32),
+    Often,
+}
+
+fn places(side: &[u32], names: usize) -> Vec<Seen> {
+    let mut places = vec![Seen::Never; names];
+    for (at, &name) in (0..).zip(side) {
+        if let Some(seen) = places.get_mut(name as usize) {
+            *seen = match seen {
+                Seen::Never => Seen::Once(at),
+                Seen::Once(_) | Seen::Often => Seen::Often,
+            };
+        }
+    }
+    places
+}
+
+/// Gives the longest subsequence whose places on the new side rise too.
+fn longest_rise(runs: &[Run]) -> Vec<Run> {
+    let mut tops: Vec<usize> = Vec::new();
+    let mut below: Vec<Option<usize>> = Vec::with_capacity(runs.len());
+    let new = |index: usize| runs.get(index).map_or(0, |run| run.new);
+    for (index, run) in runs.iter().enumerate() {
+        let pile = tops.partition_point(|&top| new(top) < run.new);
+        below.push(pile.checked_sub(1).and_then(|under| tops.get(under).copied()));
+        match tops.get_mut(pile) {
+            Some(top) => *top = index,
+            None => tops.push(index),
+        }
+    }
+    let down = |&index: &usize| below.get(index).copied().flatten();
+    let mut rise: Vec<Run> = std::iter::successors(tops.last().copied(), down)
+        .filter_map(|index| runs.get(index).copied())
+        .collect();
+    rise.reverse();
+    rise
+}
+
+/// Bounds the steps that a diff of this piece takes: `similar` never searches further than that from a diagonal.
+fn cost(piece: &Piece) -> usize {
+    let (old, new) = (piece.old.len(), piece.new.len());
+    let reach = (old + new).isqrt().max(256);
+    old.saturating_mul(new).min((old + new).saturating_mul(reach))
+}
+
+/// Takes the lines off both ends of a piece that are the same.
+fn trimmed(piece: Piece, same: impl Fn(usize, usize) -> bool) -> Piece {
+    let Piece { mut old, mut new } = piece;
+    while !old.is_empty() && !new.is_empty() && same(old.start, new.start) {
+        (old.start, new.start) = (old.start + 1, new.start + 1);
+    }
+    while !old.is_empty() && !new.is_empty() && same(old.end - 1, new.end - 1) {
+        (old.end, new.end) = (old.end - 1, new.end - 1);
+    }
+    Piece { old, new }
+}
+
+/// Gives what lies between the lines that are the same.
+fn between(whole: &Piece, same: impl Iterator<Item = Run>) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let (mut old, mut new) = (whole.old.start, whole.new.start);
+    let end = Run { old: whole.old.end, new: whole.new.end, len: 0 };
+    for run in same.filter(|run| run.len > 0).chain([end]) {
+        let piece = Piece { old: old..run.old, new: new..run.new };
+        if !piece.is_empty() {
+            pieces.push(piece);
+        }
+        (old, new) = (run.old + run.len, run.new + run.len);
+    }
+    pieces
+}
+
+/// Collects what a diff finds equal.
+struct Equal<'a>(&'a mut Vec<Run>);
+
+impl DiffHook for Equal<'_> {
+    type Error = Infallible;
+
+    fn equal(&mut self, old: usize, new: usize, len: usize) -> Result<(), Infallible> {
+        self.0.push(Run { old, new, len });
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn only(left: usize) -> Steps {
+        Steps { left, most_lines: MOST_LINES }
+    }
+
+    fn pieces(old: &[&str], new: &[&str], mut steps: Steps) -> Vec<(Range<usize>, Range<usize>)> {
+        let all = Piece { old: 0..old.len(), new: 0..new.len() };
+        let found = differing(&all, |i| old[i], |j| new[j], &mut steps);
+        found.into_iter().map(|piece| (piece.old, piece.new)).collect()
+    }
+
+    /// Checks the invariant of this room for two lists of lines, and gives the number of lines that differ.
+    fn check(old: &[String], new: &[String], mut steps: Steps) -> usize {
+        let all = Piece { old: 0..old.len(), new: 0..new.len() };
+        let pieces = differing(&all, |i| old[i].as_str(), |j| new[j].as_str(), &mut steps);
+        let (mut i, mut j) = (0, 0);
+        for piece in &pieces {
+            assert_eq!(old[i..piece.old.start], new[j..piece.new.start]);
+            assert!(!piece.is_empty() && (i == 0 || piece.old.start > i || piece.new.start > j));
+            (i, j) = (piece.old.end, piece.new.end);
+        }
+        assert_eq!(old[i..], new[j..]);
+        pieces.iter().map(|piece| piece.old.len() + piece.new.len()).sum()
+    }
+
+    fn numbered(numbers: impl Iterator<Item = usize>) -> Vec<String> {
+        numbers.map(|number| number.to_string()).collect()
+    }
+
+    #[test]
+    fn finds_what_differs_between_lines_that_stay() {
+        let steps = Steps::of_one_plan;
+        assert_eq!(pieces(&["a", "b", "c"], &["a", "b", "c"], steps()), []);
+        assert_eq!(pieces(&["a", "b", "c"], &["a", "x", "c"], steps()), [(1..2, 1..2)]);
+        assert_eq!(pieces(&["a", "b"], &["x", "a", "b", "y"], steps()), [(0..0, 0..1), (2..2, 3..4)]);
+        assert_eq!(pieces(&["x", "a", "y"], &["a"], steps()), [(0..1, 0..0), (2..3, 1..1)]);
+        assert_eq!(pieces(&[], &["a"], steps()), [(0..0, 0..1)]);
+    }
+
+    #[test]
+    fn without_steps_everything_between_the_common_ends_differs() {
+        let (old, new) = (["a", "x", "b", "y", "c"], ["a", "1", "b", "2", "c"]);
+        assert_eq!(pieces(&old, &new, only(0)), [(1..4, 1..4)]);
+        assert_eq!(pieces(&old, &new, Steps::of_one_plan()), [(1..2, 1..2), (3..4, 3..4)]);
+    }
+
+    #[test]
+    fn cuts_a_large_block_at_its_unique_lines() {
+        let old = numbered((0..20_000).map(|n| if n % 3 == 0 { 0 } else { n }));
+        let mut new = old.clone();
+        new[17] = "first".into();
+        new.remove(9_000);
+        new.insert(15_000, "middle".into());
+        new[19_990] = "last".into();
+        assert!(cost(&Piece { old: 0..old.len(), new: 0..new.len() }) > UNCUT_STEPS);
+        assert_eq!(check(&old, &new, Steps::of_one_plan()), 6);
+    }
+
+    #[test]
+    fn a_large_block_without_steps_still_keeps_its_unique_lines() {
+        let old = numbered(0..3_000);
+        let new = numbered((0..3_000).map(|n| if n % 100 == 50 { n + 10_000 } else { n }));
+        assert_eq!(check(&old, &new, only(0)), 60);
+    }
+
+    #[test]
+    fn more_lines_than_are_compared_still_lose_their_common_ends() {
+        let (old, new) = (["a", "x", "b", "y", "c"], ["a", "1", "b", "2", "c"]);
+        let bound = |most_lines| Steps { left: ALL_STEPS, most_lines };
+        assert_eq!(pieces(&old, &new, bound(5)), [(1..4, 1..4)]);
+        assert_eq!(pieces(&old, &new, bound(6)), [(1..2, 1..2), (3..4, 3..4)]);
+    }
+
+    #[test]
+    fn shuffled_and_repeated_lines_are_bounded() {
+        let shuffled = |count: usize, kinds: usize| (0..count).map(move |n| n * 7_919 % count % kinds);
+        for kinds in [1, 2, 7, 30_000] {
+            let old = numbered(shuffled(30_000, kinds));
+            let new = numbered(shuffled(30_001, kinds));
+            check(&old, &new, only(1 << 20));
+        }
+    }
+}

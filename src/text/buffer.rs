@@ -1,0 +1,218 @@
+//! A file as it was read: its bytes, and the text that they show.
+//!
+//! Invariant: a buffer never changes, and its view, lines and stamp belong to its bytes.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::byte_map::ByteMap;
+use super::change::Plan;
+use super::encoding::{self, Decoded, Encoding, Form};
+use super::line_end::{LineEnd, LineEnds, fold};
+use super::lines::{self, Lines};
+use super::stamp::Stamp;
+use crate::error::{Code, Error};
+
+/// What an editorconfig says of a file, for what the file itself does not show.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Hints {
+    /// The encoding of bytes that are not UTF-8.
+    pub charset: Option<Encoding>,
+    /// The line end of a file that has none yet.
+    pub line_end: Option<LineEnd>,
+}
+
+/// A file's bytes with their encoding, their lines, their stamp, and their text with `\n` as the only line end.
+#[derive(Debug)]
+pub struct Buffer {
+    body: Body,
+    form: Form,
+    hints: Hints,
+    starts: Vec<u32>,
+    ends: LineEnds,
+    stamp: Stamp,
+}
+
+#[derive(Debug)]
+enum Body {
+    /// UTF-8 without `\r\n`: the view is the file itself, without its byte order mark.
+    Plain(String),
+    /// Anything else: the view is a text of its own.
+    Mapped { bytes: Vec<u8>, view: String, map: ByteMap },
+}
+
+impl Buffer {
+    /// Reads a file's bytes as text; `NOT_TEXT` when they are not, `TOO_LARGE` from 4 GiB on.
+    pub fn read(bytes: Vec<u8>, hints: Hints) -> Result<Buffer, Error> {
+        fits(bytes.len())?;
+        let (form, decoded) = encoding::detect(bytes, hints.charset)?;
+        Buffer::build(form, decoded, hints)
+    }
+
+    /// Gives the bytes as they were read.
+    pub fn bytes(&self) -> &[u8] {
+        self.body.bytes()
+    }
+
+    /// Gives the text: decoded, without byte order mark, every line end a `\n`.
+    pub fn view(&self) -> &str {
+        match &self.body {
+            Body::Plain(text) => text.get(self.form.mark..).unwrap_or_default(),
+            Body::Mapped { view, .. } => view,
+        }
+    }
+
+    /// Gives the lines of the view.
+    pub fn lines(&self) -> Lines<'_> {
+        Lines::new(self.view(), &self.starts)
+    }
+
+    /// Gives the encoding, which every edit keeps.
+    pub fn encoding(&self) -> Encoding {
+        self.form.encoding
+    }
+
+    /// Tells whether the file begins with a byte order mark.
+    pub fn has_byte_order_mark(&self) -> bool {
+        self.form.mark > 0
+    }
+
+    /// Counts the line ends of the file.
+    pub fn line_ends(&self) -> LineEnds {
+        self.ends
+    }
+
+    /// Gives the name of this version of the file.
+    pub fn stamp(&self) -> Stamp {
+        self.stamp
+    }
+
+    /// Gives how a line ends in the file; nothing for an open last line and beyond.
+    pub fn line_end(&self, line: usize) -> Option<LineEnd> {
+        let span = self.lines().span(line);
+        let newline = span.end.checked_sub(1).filter(|&at| self.view().as_bytes().get(at) == Some(&b'\n'))?;
+        (newline >= span.start).then(|| self.line_end_at(newline))
+    }
+
+    /// Writes the plan's splices between the bytes that stay; `INTERNAL` for a plan made for another version.
+    pub fn apply(&self, plan: &Plan) -> Result<Buffer, Error> {
+        if plan.stamp() != self.stamp {
+            let message = format!("a plan for version {} met version {}", plan.stamp(), self.stamp);
+            return Err(Error::new(Code::Internal, message));
+        }
+        let bytes = plan.spliced(self.bytes());
+        fits(bytes.len())?;
+        let broken = |_| Error::new(Code::Internal, format!("a plan broke the file's {}", self.encoding()));
+        Buffer::build(self.form, encoding::decode(bytes, self.form).map_err(broken)?, self.hints)
+    }
+
+    /// Gives the line end of a file that has none yet.
+    pub(super) fn hinted_line_end(&self) -> LineEnd {
+        self.hints.line_end.unwrap_or(LineEnd::Lf)
+    }
+
+    /// Gives the bytes of a span of the view.
+    pub(super) fn byte_span(&self, span: Range<usize>) -> Range<usize> {
+        let start = self.byte(span.start);
+        start..if span.is_empty() { start } else { self.byte(span.end) }
+    }
+
+    /// Gives the byte at which a character of the view starts.
+    pub(super) fn byte(&self, offset: usize) -> usize {
+        match &self.body {
+            Body::Plain(_) => offset + self.form.mark,
+            Body::Mapped { bytes, view, map } => map.byte(view, bytes, offset),
+        }
+    }
+
+    /// Gives the offset in the view of the character that a byte belongs to.
+    pub(super) fn offset(&self, byte: usize) -> usize {
+        match &self.body {
+            Body::Plain(_) => byte.saturating_sub(self.form.mark),
+            Body::Mapped { bytes, view, map } => map.offset(view, bytes, byte),
+        }
+    }
+
+    /// Gives the line end that stands in the file where the view has a newline.
+    pub(super) fn line_end_at(&self, newline: usize) -> LineEnd {
+        match &self.body {
+            Body::Plain(_) => LineEnd::Lf,
+            Body::Mapped { .. } if self.ends.lf == 0 => LineEnd::CrLf,
+            Body::Mapped { .. } if self.ends.crlf == 0 => LineEnd::Lf,
+            Body::Mapped { bytes, map, .. } => map.line_end(bytes, self.byte(newline)),
+        }
+    }
+
+    /// Gives the text without byte order mark, its line ends as they stand in the file.
+    pub(super) fn text(&self) -> Cow<'_, str> {
+        match &self.body {
+            Body::Plain(_) => Cow::Borrowed(self.view()),
+            Body::Mapped { bytes, .. } => encoding::text_of(bytes, self.form).unwrap_or_default(),
+        }
+    }
+
+    /// Puts a buffer together from bytes of a known form.
+    pub(super) fn build(form: Form, decoded: Decoded, hints: Hints) -> Result<Buffer, Error> {
+        let body = match decoded {
+            Decoded::Utf8(text) if memchr::memmem::find(text.as_bytes(), b"\r\n").is_none() => {
+                Body::Plain(text)
+            }
+            Decoded::Utf8(text) => {
+                let view = fold(text.get(form.mark..).unwrap_or_default()).into_owned();
+                Body::mapped(text.into_bytes(), view, form)?
+            }
+            Decoded::Other { bytes, text } => {
+                let view = match fold(&text) {
+                    Cow::Owned(view) => view,
+                    Cow::Borrowed(_) => text,
+                };
+                Body::mapped(bytes, view, form)?
+            }
+        };
+        Ok(Buffer::over(body, form, hints))
+    }
+
+    fn over(body: Body, form: Form, hints: Hints) -> Buffer {
+        let stamp = Stamp::of(body.bytes());
+        let mut buffer = Buffer { body, form, hints, starts: Vec::new(), ends: LineEnds::default(), stamp };
+        buffer.starts = lines::starts(buffer.view());
+        buffer.ends = buffer.count_line_ends();
+        buffer
+    }
+
+    fn count_line_ends(&self) -> LineEnds {
+        let open = usize::from(!self.view().is_empty() && !self.view().ends_with('\n'));
+        let all = self.starts.len() - open;
+        let crlf = match &self.body {
+            Body::Plain(_) => 0,
+            Body::Mapped { bytes, view, .. } => {
+                let folded = self.form.mark + self.form.encoding.width(view);
+                (bytes.len() - folded) / self.form.encoding.unit()
+            }
+        };
+        LineEnds { lf: all - crlf, crlf }
+    }
+}
+
+impl Body {
+    fn mapped(bytes: Vec<u8>, view: String, form: Form) -> Result<Body, Error> {
+        fits(view.len())?;
+        let map = ByteMap::new(&view, &bytes, form);
+        Ok(Body::Mapped { bytes, view, map })
+    }
+
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Body::Plain(text) => text.as_bytes(),
+            Body::Mapped { bytes, .. } => bytes,
+        }
+    }
+}
+
+/// Refuses what the 32-bit line starts cannot count.
+pub(super) fn fits(bytes: usize) -> Result<(), Error> {
+    match u32::try_from(bytes) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(Error::new(Code::TooLarge, format!("{bytes} bytes are more than 4 GiB of text"))),
+    }
+}

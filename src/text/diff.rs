@@ -1,0 +1,346 @@
+//! The difference between two versions of a file, written from what the plan touched.
+//!
+//! Nothing is compared but the lines of the plan, and no hunk is written before it is asked for: the work follows
+//! the size of the edit, not that of the file.
+//!
+//! Invariant: for UTF-8 files `git apply` makes the version before into the version after, byte for byte; other
+//! encodings are shown decoded.
+
+use std::ops::Range;
+
+use super::align::{Piece, push};
+use super::buffer::Buffer;
+use super::change::Plan;
+use super::encoding::Encoding;
+use super::line_map::LineMap;
+
+/// How many unchanged lines stand around changed ones.
+const CONTEXT: usize = 3;
+
+/// A unified diff whose hunks are not yet written.
+#[derive(Debug)]
+pub struct Diff<'a> {
+    header: String,
+    before: Option<&'a Buffer>,
+    after: &'a Buffer,
+    hunks: Vec<Vec<Piece>>,
+}
+
+/// How much of a diff was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cut {
+    /// All of it.
+    Whole,
+    /// Only its first hunks.
+    After {
+        /// How many hunks were written.
+        shown: usize,
+        /// How many there are.
+        of: usize,
+    },
+}
+
+/// Compares two versions of the file at this root-relative path; without a version before it is a creation.
+pub fn unified<'a>(path: &str, before: Option<&'a Buffer>, after: &'a Buffer, plan: &Plan) -> Diff<'a> {
+    let map = before.map(|before| plan.line_map(before, after)).unwrap_or_default();
+    along(path, before, after, &map)
+}
+
+/// Compares two versions like [`unified`], along the line map that the plan gave for them.
+pub fn along<'a>(path: &str, before: Option<&'a Buffer>, after: &'a Buffer, map: &LineMap) -> Diff<'a> {
+    let whole = || vec![Piece { old: 0..before.map_or(0, line_count), new: 0..line_count(after) }];
+    let pieces = match before {
+        Some(before) if before.stamp() == after.stamp() => Vec::new(),
+        Some(before) if is_lone_mark(before) || is_lone_mark(after) => whole(),
+        Some(before) => printed(before, after, map),
+        None => whole(),
+    };
+    let hunks = grouped(pieces.into_iter().filter(|piece| !piece.is_empty()));
+    Diff { header: header(path, before, after, hunks.is_empty()), before, after, hunks }
+}
+
+impl Diff<'_> {
+    /// Gives the number of hunks.
+    pub fn hunks(&self) -> usize {
+        self.hunks.len()
+    }
+
+    /// Gives the number of lines that the diff adds.
+    pub fn added(&self) -> usize {
+        self.hunks.iter().flatten().map(|piece| piece.new.len()).sum()
+    }
+
+    /// Gives the number of lines that the diff takes away.
+    pub fn removed(&self) -> usize {
+        self.hunks.iter().flatten().map(|piece| piece.old.len()).sum()
+    }
+
+    /// Writes the header and as many whole hunks as fit into this many bytes; nothing when not even one does.
+    pub fn render(&self, max_bytes: usize) -> (String, Cut) {
+        let mut text = self.header.clone();
+        for (shown, hunk) in self.hunks.iter().enumerate() {
+            let end = text.len();
+            if self.write(hunk, &mut text, max_bytes).is_none() {
+                text.truncate(if shown == 0 { 0 } else { end });
+                return (text, Cut::After { shown, of: self.hunks.len() });
+            }
+        }
+        (text, Cut::Whole)
+    }
+
+    fn write(&self, hunk: &[Piece], text: &mut String, max_bytes: usize) -> Option<()> {
+        let (first, last) = (hunk.first()?, hunk.last()?);
+        let count = self.before.map_or(0, line_count);
+        let before = first.old.start.min(CONTEXT);
+        let behind = (count - last.old.end).min(CONTEXT);
+        let old = first.old.start - before..last.old.end + behind;
+        let new = first.new.start - before..last.new.end + behind;
+        text.push_str(&format!("@@ -{} +{} @@\n", numbers(&old), numbers(&new)));
+        let mut from = old.start;
+        for piece in hunk {
+            self.write_old(' ', from..piece.old.start, text, max_bytes)?;
+            self.write_old('-', piece.old.clone(), text, max_bytes)?;
+            write_lines('+', self.after, piece.new.clone(), text, max_bytes)?;
+            from = piece.old.end;
+        }
+        self.write_old(' ', from..old.end, text, max_bytes)
+    }
+
+    fn write_old(&self, sign: char, lines: Range<usize>, text: &mut String, max_bytes: usize) -> Option<()> {
+        match self.before {
+            Some(before) => write_lines(sign, before, lines, text, max_bytes),
+            None => Some(()),
+        }
+    }
+}
+
+/// Puts pieces whose contexts meet into one hunk.
+fn grouped(pieces: impl Iterator<Item = Piece>) -> Vec<Vec<Piece>> {
+    let mut hunks: Vec<Vec<Piece>> = Vec::new();
+    for piece in pieces {
+        let last_end = hunks.last().and_then(|hunk| hunk.last()).map(|last| last.old.end);
+        match hunks.last_mut() {
+            Some(hunk) if last_end.is_some_and(|end| piece.old.start <= end + 2 * CONTEXT) => {
+                hunk.push(piece)
+            }
+            Some(_) | None => hunks.push(vec![piece]),
+        }
+    }
+    hunks
+}
+
+/// Gives the lines that a diff has to name: those whose text differs, and those whose line end does.
+fn printed(before: &Buffer, after: &Buffer, map: &LineMap) -> Vec<Piece> {
+    let mut printed = Vec::new();
+    let mut pieces = map.pieces().iter().peekable();
+    for block in map.blocks() {
+        let (mut old, mut new) = (block.old.start, block.new.start);
+        let end = Piece { old: block.old.end..block.old.end, new: block.new.end..block.new.end };
+        let inside = std::iter::from_fn(|| {
+            pieces.next_if(|piece| piece.old.end <= block.old.end && piece.new.end <= block.new.end).cloned()
+        });
+        for piece in inside.chain([end]) {
+            for (i, j) in (old..piece.old.start).zip(new..piece.new.start) {
+                if before.line_end(i + 1) != after.line_end(j + 1) {
+                    push(&mut printed, Piece { old: i..i + 1, new: j..j + 1 });
+                }
+            }
+            (old, new) = (piece.old.end, piece.new.end);
+            push(&mut printed, piece);
+        }
+    }
+    if shows_mark(before) { with_marked_line(printed) } else { printed }
+}
+
+/// Names the line that gains or loses the byte order mark when lines come or go above it.
+fn with_marked_line(pieces: Vec<Piece>) -> Vec<Piece> {
+    let mut wider = Vec::with_capacity(pieces.len());
+    for mut piece in pieces {
+        let first = piece.old.start == 0 && piece.new.start == 0;
+        if first && piece.old.is_empty() != piece.new.is_empty() {
+            (piece.old.end, piece.new.end) = (piece.old.end + 1, piece.new.end + 1);
+        }
+        push(&mut wider, piece);
+    }
+    wider
+}
+
+/// Tells whether a file is a byte order mark and nothing else: no line to us, one open line to git.
+fn is_lone_mark(buffer: &Buffer) -> bool {
+    shows_mark(buffer) && buffer.view().is_empty()
+}
+
+fn shows_mark(buffer: &Buffer) -> bool {
+    buffer.has_byte_order_mark() && buffer.encoding() == Encoding::Utf8
+}
+
+fn line_count(buffer: &Buffer) -> usize {
+    if is_lone_mark(buffer) { 1 } else { buffer.lines().count() }
+}
+
+fn header(path: &str, before: Option<&Buffer>, after: &Buffer, same: bool) -> String {
+    let [old, new] = ["a/", "b/"].map(|side| quoted(&format!("{side}{path}")));
+    let tab = if path.contains(' ') { "\t" } else { "" };
+    let is_empty = |buffer: &Buffer| buffer.bytes().is_empty();
+    match before {
+        None if same => format!("diff --git {old} {new}\nnew file mode 100644\n"),
+        None => format!("--- /dev/null\n+++ {new}{tab}\n"),
+        Some(_) if same => String::new(),
+        // Without this line an empty side would read as a creation or a deletion.
+        Some(before) if is_empty(before) || is_empty(after) => {
+            format!("diff --git {old} {new}\n--- {old}{tab}\n+++ {new}{tab}\n")
+        }
+        Some(_) => format!("--- {old}{tab}\n+++ {new}{tab}\n"),
+    }
+}
+
+/// Quotes a path as git does: as a C string when a byte of it is not a printable ASCII character.
+fn quoted(path: &str) -> String {
+    let plain = |byte: u8| (b' '..0x7f).contains(&byte) && byte != b'"' && byte != b'\\';
+    if path.bytes().all(plain) {
+        return path.to_owned();
+    }
+    let inside: String = path
+        .bytes()
+        .map(|byte| if plain(byte) { char::from(byte).to_string() } else { escaped(byte) })
+        .collect();
+    format!("\"{inside}\"")
+}
+
+fn escaped(byte: u8) -> String {
+    match byte {
+        b'"' | b'\\' => format!("\\{}", char::from(byte)),
+        0x07 => "\\a".to_owned(),
+        0x08 => "\\b".to_owned(),
+        b'\t' => "\\t".to_owned(),
+        b'\n' => "\\n".to_owned(),
+        0x0b => "\\v".to_owned(),
+        0x0c => "\\f".to_owned(),
+        b'\r' => "\\r".to_owned(),
+        _ => format!("\\{byte:03o}"),
+    }
+}
+
+fn numbers(lines: &Range<usize>) -> String {
+    match lines.len() {
+        0 => format!("{},0", lines.start),
+        1 => format!("{}", lines.start + 1),
+        count => format!("{},{count}", lines.start + 1),
+    }
+}
+
+fn write_lines(
+    sign: char,
+    buffer: &Buffer,
+    lines: Range<usize>,
+    text: &mut String,
+    max_bytes: usize,
+) -> Option<()> {
+    for index in lines {
+        text.push(sign);
+        if index == 0 && shows_mark(buffer) {
+            text.push('\u{feff}');
+        }
+        text.push_str(buffer.lines().text(index + 1));
+        match buffer.line_end(index + 1) {
+            Some(end) => text.push_str(end.text()),
+            None => text.push_str("\n\\ No newline at end of file\n"),
+        }
+        if text.len() > max_bytes {
+            return None;
+        }
+    }
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{Change, Hints};
+
+    fn edited(before: &[u8], changes: &[(Range<usize>, &str)]) -> (Buffer, Buffer, Plan) {
+        let before = Buffer::read(before.to_vec(), Hints::default()).unwrap();
+        let change =
+            |(span, text): &(Range<usize>, &str)| Change { span: span.clone(), text: (*text).into() };
+        let plan = before.plan(changes.iter().map(change).collect()).unwrap();
+        let after = before.apply(&plan).unwrap();
+        (before, after, plan)
+    }
+
+    fn shown(before: &[u8], changes: &[(Range<usize>, &str)]) -> String {
+        let (before, after, plan) = edited(before, changes);
+        unified("f", Some(&before), &after, &plan).render(usize::MAX).0
+    }
+
+    fn numbered(count: usize) -> String {
+        (1..=count).map(|line| format!("{line:03}\n")).collect()
+    }
+
+    #[test]
+    fn lines_that_a_replaced_block_keeps_are_context() {
+        let wanted = "--- a/f\n+++ b/f\n@@ -1,4 +1,4 @@\n a\n-b\n+x\n c\n d\n";
+        assert_eq!(shown(b"a\nb\nc\nd\n", &[(0..8, "a\nx\nc\nd\n")]), wanted);
+    }
+
+    #[test]
+    fn open_last_lines_are_named() {
+        let open = "\\ No newline at end of file\n";
+        let wanted = format!("--- a/f\n+++ b/f\n@@ -1 +1,2 @@\n-a\n{open}+a\n+b\n{open}");
+        assert_eq!(shown(b"a", &[(1..1, "\nb")]), wanted);
+    }
+
+    #[test]
+    fn line_ends_stand_as_in_the_file_and_other_encodings_are_decoded() {
+        let wanted = "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n-a\r\n+\u{e9}\r\n b\n";
+        assert_eq!(shown(b"a\r\nb\n", &[(0..1, "\u{e9}")]), wanted);
+        assert_eq!(shown(b"\xFF\xFEa\0\r\0\n\0b\0\n\0", &[(0..1, "\u{e9}")]), wanted);
+    }
+
+    #[test]
+    fn hunks_nearer_than_their_contexts_are_one() {
+        let text = numbered(30);
+        for (lines_between, hunks) in [(6, 1), (7, 2)] {
+            let second = 40 + 4 * (lines_between + 1);
+            let (before, after, plan) = edited(text.as_bytes(), &[(40..43, "x"), (second..second + 3, "y")]);
+            let diff = unified("f", Some(&before), &after, &plan);
+            assert_eq!((diff.hunks(), diff.added(), diff.removed()), (hunks, 2, 2), "{lines_between}");
+        }
+    }
+
+    #[test]
+    fn is_cut_between_hunks() {
+        let (before, after, plan) =
+            edited(numbered(90).as_bytes(), &[(0..3, "x"), (160..163, "y"), (320..323, "z")]);
+        let diff = unified("f", Some(&before), &after, &plan);
+        let (all, _) = diff.render(usize::MAX);
+        let borders: Vec<usize> = all.match_indices("@@ -").map(|(at, _)| at).chain([all.len()]).collect();
+        for max_bytes in 0..=all.len() {
+            let (text, cut) = diff.render(max_bytes);
+            let shown = borders.iter().filter(|&&border| border <= max_bytes).count().saturating_sub(1);
+            assert!(text.len() <= max_bytes && all.starts_with(&text));
+            match cut {
+                Cut::Whole => assert_eq!((shown, text.len()), (3, all.len())),
+                Cut::After { shown: 0, of } => assert_eq!((shown, of, text.len()), (0, 3, 0)),
+                Cut::After { shown: count, of } => {
+                    assert_eq!((count, of, text.len()), (shown, 3, borders[shown]))
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn quotes_paths_as_git_does() {
+        for (path, wanted) in [
+            ("b/a b", "b/a b"),
+            ("b/\u{e4}", r#""b/\303\244""#),
+            ("b/\"\\\t\n\u{1}\u{7f}", r#""b/\"\\\t\n\001\177""#),
+        ] {
+            assert_eq!(quoted(path), wanted);
+        }
+    }
+
+    #[test]
+    fn says_nothing_of_what_is_the_same() {
+        assert_eq!(shown(b"a\nb\n", &[(0..1, "a")]), "");
+    }
+}

@@ -1,0 +1,136 @@
+//! What ends a line in the file's bytes.
+//!
+//! Invariant: only `\n` and `\r\n` count; a lone carriage return is a character of its line.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use memchr::memmem;
+
+/// One of the two ways to end a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LineEnd {
+    /// `\n`.
+    Lf,
+    /// `\r\n`.
+    CrLf,
+}
+
+impl LineEnd {
+    /// Gives the characters that stand in the file.
+    pub const fn text(self) -> &'static str {
+        match self {
+            LineEnd::Lf => "\n",
+            LineEnd::CrLf => "\r\n",
+        }
+    }
+}
+
+impl fmt::Display for LineEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            LineEnd::Lf => "LF",
+            LineEnd::CrLf => "CRLF",
+        })
+    }
+}
+
+/// How many lines of a text end in which way.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LineEnds {
+    /// Lines that end in `\n` alone.
+    pub lf: usize,
+    /// Lines that end in `\r\n`.
+    pub crlf: usize,
+}
+
+impl LineEnds {
+    /// Counts the line ends of a text.
+    pub fn of(text: &str) -> LineEnds {
+        let crlf = memmem::find_iter(text.as_bytes(), "\r\n").count();
+        let all = memchr::memchr_iter(b'\n', text.as_bytes()).count();
+        LineEnds { lf: all - crlf, crlf }
+    }
+
+    /// Gives the line end that most lines have; LF when it is a draw, nothing for a text of one open line.
+    pub fn majority(&self) -> Option<LineEnd> {
+        match (self.lf, self.crlf) {
+            (0, 0) => None,
+            (lf, crlf) if crlf > lf => Some(LineEnd::CrLf),
+            _ => Some(LineEnd::Lf),
+        }
+    }
+
+    /// Tells whether both line ends occur.
+    pub fn is_mixed(&self) -> bool {
+        self.lf > 0 && self.crlf > 0
+    }
+
+    /// Says in one sentence how the line ends change with a text that has these ones, where they do.
+    pub fn change_to(&self, new: &LineEnds) -> Option<String> {
+        let same = self.majority() == new.majority() && self.is_mixed() == new.is_mixed();
+        if same || self.majority().is_none() || new.majority().is_none() {
+            return None;
+        }
+        Some(format!("line ends changed from {self} to {new}"))
+    }
+}
+
+impl fmt::Display for LineEnds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.majority() {
+            None => f.write_str("none"),
+            Some(_) if self.is_mixed() => write!(f, "mixed ({} LF, {} CRLF)", self.lf, self.crlf),
+            Some(end) => end.fmt(f),
+        }
+    }
+}
+
+/// Turns every `\r\n` into `\n`.
+pub(super) fn fold(text: &str) -> Cow<'_, str> {
+    let mut folded = String::new();
+    let mut from = 0;
+    for at in memmem::find_iter(text.as_bytes(), "\r\n") {
+        if from == 0 {
+            folded.reserve(text.len());
+        }
+        folded.push_str(text.get(from..at).unwrap_or_default());
+        from = at + 1;
+    }
+    if from == 0 {
+        return Cow::Borrowed(text);
+    }
+    folded.push_str(text.get(from..).unwrap_or_default());
+    Cow::Owned(folded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folds_pairs_and_leaves_lone_carriage_returns() {
+        assert_eq!(fold("a\r\nb\rc\r\r\n\n\r"), "a\nb\rc\r\n\n\r");
+        assert!(matches!(fold("a\nb\r"), Cow::Borrowed("a\nb\r")));
+    }
+
+    #[test]
+    fn counts_and_names_the_majority() {
+        let ends = LineEnds::of("a\r\nb\nc\r\nd\r");
+        assert_eq!((ends, ends.majority()), (LineEnds { lf: 1, crlf: 2 }, Some(LineEnd::CrLf)));
+        assert_eq!(LineEnds::of("a\r\nb\n").majority(), Some(LineEnd::Lf));
+        assert_eq!(LineEnds::of("a\rb").majority(), None);
+    }
+
+    #[test]
+    fn says_what_changed_only_when_something_did() {
+        let [lf, crlf, mixed] = ["a\nb\n", "a\r\n", "a\nb\nc\r\n"].map(LineEnds::of);
+        assert_eq!(lf.change_to(&crlf).as_deref(), Some("line ends changed from LF to CRLF"));
+        assert_eq!(
+            lf.change_to(&mixed).as_deref(),
+            Some("line ends changed from LF to mixed (2 LF, 1 CRLF)")
+        );
+        assert_eq!(mixed.change_to(&mixed), None);
+        assert_eq!(crlf.change_to(&LineEnds::of("one open line")), None);
+    }
+}

@@ -1,0 +1,241 @@
+//! Where the lines of a file are after an edit.
+//!
+//! Invariant: every line that is not in a piece has the same text before and after.
+
+use std::fmt;
+use std::ops::Range;
+
+use super::align::{Piece, Steps, differing};
+use super::buffer::Buffer;
+use super::change::{Plan, Splice};
+
+/// The lines that an edit took away and put in their place, both inclusive; an empty range ends before its start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Region {
+    /// First line before the edit.
+    pub start_line: usize,
+    /// Last line before the edit.
+    pub end_line: usize,
+    /// First line after the edit.
+    pub new_start_line: usize,
+    /// Last line after the edit.
+    pub new_end_line: usize,
+}
+
+impl From<&Piece> for Region {
+    fn from(piece: &Piece) -> Region {
+        Region {
+            start_line: piece.old.start + 1,
+            end_line: piece.old.end,
+            new_start_line: piece.new.start + 1,
+            new_end_line: piece.new.end,
+        }
+    }
+}
+
+impl fmt::Display for Region {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.start_line, self.end_line)
+    }
+}
+
+/// How far all lines from one on have moved, up to the next shift.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shift {
+    /// The first line that moved, by its number before the edit.
+    pub from: usize,
+    /// How many lines it moved down; negative for up.
+    pub by: isize,
+}
+
+/// Carries line numbers from before an edit to after it; the default is that nothing moved.
+#[derive(Debug, Clone, Default)]
+pub struct LineMap {
+    blocks: Vec<Piece>,
+    pieces: Vec<Piece>,
+    old_count: usize,
+}
+
+impl LineMap {
+    /// Compares the lines inside what the plan touched; all others are known to be the same.
+    pub(super) fn new(plan: &Plan, before: &Buffer, after: &Buffer) -> LineMap {
+        let blocks = touched(plan, before, after);
+        let (old, new) = (before.lines(), after.lines());
+        let mut steps = Steps::of_one_plan();
+        let inside = |block| differing(block, |i| old.text(i + 1), |j| new.text(j + 1), &mut steps);
+        let pieces = blocks.iter().flat_map(inside).collect();
+        LineMap { blocks, pieces, old_count: old.count() }
+    }
+
+    /// Gives the number that an old line has now; nothing when it was replaced or taken away.
+    pub fn carry(&self, old_line: usize) -> Option<usize> {
+        let index = old_line.checked_sub(1)?;
+        let next = self.pieces.partition_point(|piece| piece.old.end <= index);
+        if self.pieces.get(next).is_some_and(|piece| piece.old.contains(&index)) {
+            return None;
+        }
+        let last = next.checked_sub(1).and_then(|last| self.pieces.get(last));
+        Some(last.map_or(old_line, |piece| old_line - piece.old.end + piece.new.end))
+    }
+
+    /// Tells whether a line of the new version was put there by the edit.
+    pub fn touched(&self, new_line: usize) -> bool {
+        let Some(index) = new_line.checked_sub(1) else { return false };
+        let next = self.pieces.partition_point(|piece| piece.new.end <= index);
+        self.pieces.get(next).is_some_and(|piece| piece.new.contains(&index))
+    }
+
+    /// Gives from which old line on the lines moved, and how far.
+    pub fn shifts(&self) -> Vec<Shift> {
+        let mut shifts: Vec<Shift> = Vec::new();
+        for piece in self.pieces.iter().filter(|piece| piece.old.end < self.old_count) {
+            let by = piece.new.end.cast_signed() - piece.old.end.cast_signed();
+            if by != shifts.last().map_or(0, |shift| shift.by) {
+                shifts.push(Shift { from: piece.old.end + 1, by });
+            }
+        }
+        shifts
+    }
+
+    /// Gives the lines that the plan touched, whole, whether they differ or not.
+    pub(super) fn blocks(&self) -> &[Piece] {
+        &self.blocks
+    }
+
+    /// Gives the lines whose text differs.
+    pub(super) fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+}
+
+/// Widens the splices of a plan to whole lines; those that share a line become one.
+pub(super) fn touched(plan: &Plan, before: &Buffer, after: &Buffer) -> Vec<Piece> {
+    let (old_count, new_count) = (before.lines().count(), after.lines().count());
+    let mut blocks: Vec<Piece> = Vec::with_capacity(plan.splices().len());
+    for stretch in stretches(plan, before, after) {
+        let behind = usize::from(stretch.is_open());
+        let block =
+            Piece { old: stretch.old.lines(behind, old_count), new: stretch.new.lines(behind, new_count) };
+        match blocks.last_mut() {
+            Some(last) if block.old.start < last.old.end || block.new.start < last.new.end => {
+                last.old.end = last.old.end.max(block.old.end);
+                last.new.end = last.new.end.max(block.new.end);
+            }
+            Some(_) | None => blocks.push(block),
+        }
+    }
+    blocks
+}
+
+/// One splice, or some that meet within a line.
+struct Stretch {
+    /// Where it ends in the bytes before the edit.
+    end: usize,
+    old: Side,
+    new: Side,
+}
+
+impl Stretch {
+    /// Tells whether the line behind it is touched too: it does not end between two lines on both sides.
+    fn is_open(&self) -> bool {
+        self.old.open || self.new.open
+    }
+}
+
+/// The lines, counted from 0, in which a stretch begins and ends on one side.
+struct Side {
+    first: usize,
+    last: usize,
+    open: bool,
+}
+
+impl Side {
+    fn new(buffer: &Buffer, bytes: &Range<usize>) -> Side {
+        let lines = buffer.lines();
+        let [start, end] = [bytes.start, bytes.end].map(|byte| buffer.offset(byte));
+        // A place inside `\r\n` shows as the newline's: it starts no line.
+        let open = !lines.starts_at(end) || buffer.byte(end) != bytes.end;
+        Side { first: lines.at(start) - 1, last: lines.at(end) - 1, open }
+    }
+
+    fn lines(&self, behind: usize, count: usize) -> Range<usize> {
+        self.first.min(count)..(self.last + behind).min(count)
+    }
+
+    fn extend(&mut self, next: Side) {
+        (self.last, self.open) = (next.last, next.open);
+    }
+}
+
+fn stretches(plan: &Plan, before: &Buffer, after: &Buffer) -> Vec<Stretch> {
+    let mut stretches: Vec<Stretch> = Vec::with_capacity(plan.splices().len());
+    for (Splice { span, .. }, landing) in plan.splices().iter().zip(plan.landings()) {
+        let (old, new) = (Side::new(before, span), Side::new(after, &landing));
+        match stretches.last_mut() {
+            Some(last) if last.end == span.start && last.is_open() => {
+                last.end = span.end;
+                last.old.extend(old);
+                last.new.extend(new);
+            }
+            Some(_) | None => stretches.push(Stretch { end: span.end, old, new }),
+        }
+    }
+    stretches
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{Change, Hints};
+
+    fn edited(before: &str, changes: &[(Range<usize>, &str)]) -> (Vec<Region>, LineMap) {
+        let before = Buffer::read(before.into(), Hints::default()).unwrap();
+        let change =
+            |(span, text): &(Range<usize>, &str)| Change { span: span.clone(), text: (*text).into() };
+        let plan = before.plan(changes.iter().map(change).collect()).unwrap();
+        let after = before.apply(&plan).unwrap();
+        (plan.regions(&before, &after), plan.line_map(&before, &after))
+    }
+
+    fn regions(before: &str, changes: &[(Range<usize>, &str)]) -> Vec<[usize; 4]> {
+        let numbers = |region: &Region| {
+            [region.start_line, region.end_line, region.new_start_line, region.new_end_line]
+        };
+        edited(before, changes).0.iter().map(numbers).collect()
+    }
+
+    #[test]
+    fn regions_are_whole_lines() {
+        let text = "a\nb\nc\nd\n";
+        assert_eq!(regions(text, &[(2..6, "1\n2\n3\n")]), [[2, 3, 2, 4]], "replaced");
+        assert_eq!(regions(text, &[(2..2, "1\n2\n")]), [[2, 1, 2, 3]], "inserted");
+        assert_eq!(regions(text, &[(2..6, "")]), [[2, 3, 2, 1]], "deleted");
+        assert_eq!(regions(text, &[(4..5, "cc")]), [[3, 3, 3, 3]], "inside a line");
+        assert_eq!(regions(text, &[(3..4, "")]), [[2, 3, 2, 2]], "joined");
+        assert_eq!(regions(text, &[(8..8, "e\n")]), [[5, 4, 5, 5]], "appended");
+        assert_eq!(regions("a", &[(1..1, "\nb")]), [[1, 1, 1, 2]], "behind an open line");
+        assert_eq!(regions("", &[(0..0, "a\n")]), [[1, 0, 1, 1]], "into nothing");
+    }
+
+    #[test]
+    fn edits_of_one_line_are_one_region_and_neighbours_are_two() {
+        let text = "abc\nd\ne\n";
+        assert_eq!(regions(text, &[(0..1, "x"), (2..3, "y")]), [[1, 1, 1, 1]]);
+        assert_eq!(regions(text, &[(0..4, "x\n"), (4..6, "y\nz\n")]), [[1, 1, 1, 1], [2, 2, 2, 3]]);
+    }
+
+    #[test]
+    fn lines_that_a_replaced_block_keeps_are_carried() {
+        let (_, map) = edited("a\nb\nc\nd\ne\n", &[(0..8, "new\na\nb\nC\nd\n")]);
+        assert_eq!([1, 2, 3, 4, 5].map(|line| map.carry(line)), [Some(2), Some(3), None, Some(5), Some(6)]);
+        assert_eq!([1, 2, 3, 4, 5].map(|line| map.touched(line)), [true, false, false, true, false]);
+        assert_eq!(map.shifts(), [Shift { from: 1, by: 1 }]);
+    }
+
+    #[test]
+    fn shifts_are_given_where_they_change_and_lines_follow() {
+        let (_, map) =
+            edited("a\nb\nc\nd\ne\n", &[(0..2, "1\n2\n3\n"), (4..5, "C"), (6..8, ""), (10..10, "f\n")]);
+        assert_eq!(map.shifts(), [Shift { from: 2, by: 2 }, Shift { from: 5, by: 1 }]);
+    }
+}

@@ -1,0 +1,131 @@
+//! Where the lines of a text are.
+//!
+//! Invariant: lines are cut after `\n` and nowhere else; joined together they are the text.
+
+use std::ops::Range;
+
+/// The lines of a text, numbered from 1; `"a\nb\n"` and `"a\nb"` both have 2, `""` has none.
+#[derive(Debug, Clone, Copy)]
+pub struct Lines<'a> {
+    text: &'a str,
+    starts: &'a [u32],
+}
+
+impl<'a> Lines<'a> {
+    /// Looks at a text through the starts that [`starts`] gave for it.
+    pub(super) fn new(text: &'a str, starts: &'a [u32]) -> Lines<'a> {
+        Lines { text, starts }
+    }
+
+    /// Gives the number of lines.
+    pub fn count(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// Gives a line's place in the text, its line end included; the empty end of the text beyond the last line.
+    pub fn span(&self, line: usize) -> Range<usize> {
+        self.start(line)..self.start(line.saturating_add(1))
+    }
+
+    /// Gives the place of the lines `first` to `last` inclusive, line ends included; empty when `last < first`.
+    pub fn block(&self, first: usize, last: usize) -> Range<usize> {
+        let start = self.start(first);
+        start..self.start(last.saturating_add(1)).max(start)
+    }
+
+    /// Gives a line without its line end; `""` beyond the last line.
+    pub fn text(&self, line: usize) -> &'a str {
+        let whole = self.whole(line);
+        whole.strip_suffix('\n').unwrap_or(whole)
+    }
+
+    /// Gives a line with its line end.
+    pub fn whole(&self, line: usize) -> &'a str {
+        self.text.get(self.span(line)).unwrap_or_default()
+    }
+
+    /// Gives the line that holds this offset: 1 and the number of line ends before it, so that the end of a text
+    /// that ends with a newline lies on the line after the last.
+    pub fn at(&self, offset: usize) -> usize {
+        let line = self.starts.partition_point(|&start| start as usize <= offset);
+        let beyond = offset >= self.text.len() && (self.text.is_empty() || self.ends_with_newline());
+        if beyond { line + 1 } else { line }
+    }
+
+    /// Tells whether a line starts at this offset, or would if there were text.
+    pub fn starts_at(&self, offset: usize) -> bool {
+        offset == 0 || self.text.as_bytes().get(offset - 1) == Some(&b'\n')
+    }
+
+    /// Tells whether the last line is ended; false for the empty text.
+    pub fn ends_with_newline(&self) -> bool {
+        self.text.ends_with('\n')
+    }
+
+    /// Goes through the lines in order, without their line ends.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &'a str> + use<'a> {
+        let lines = *self;
+        (1..=lines.count()).map(move |line| lines.text(line))
+    }
+
+    fn start(&self, line: usize) -> usize {
+        match line.checked_sub(1) {
+            None => 0,
+            Some(index) => self.starts.get(index).map_or(self.text.len(), |&start| start as usize),
+        }
+    }
+}
+
+/// Finds where the lines of a text start; the text is shorter than 4 GiB.
+pub(super) fn starts(text: &str) -> Vec<u32> {
+    let mut starts = Vec::with_capacity(memchr::memchr_iter(b'\n', text.as_bytes()).count() + 1);
+    let after_ends = memchr::memchr_iter(b'\n', text.as_bytes()).map(|end| end + 1);
+    let all = std::iter::once(0).chain(after_ends).filter(|&start| start < text.len());
+    starts.extend(all.filter_map(|start| u32::try_from(start).ok()));
+    starts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_lines(text: &str, check: impl Fn(Lines<'_>)) {
+        check(Lines::new(text, &starts(text)));
+    }
+
+    #[test]
+    fn an_end_of_file_newline_opens_no_line() {
+        for (text, count) in [("", 0), ("\n", 1), ("a", 1), ("a\nb", 2), ("a\nb\n", 2), ("\n\n", 2)] {
+            with_lines(text, |lines| assert_eq!(lines.count(), count, "{text:?}"));
+        }
+    }
+
+    #[test]
+    fn other_separators_end_no_line() {
+        with_lines("a\rb\u{b}c\u{c}d\u{85}e\u{2028}f\u{2029}g\n", |lines| assert_eq!(lines.count(), 1));
+    }
+
+    #[test]
+    fn gives_spans_and_texts_even_beyond_the_ends() {
+        with_lines("ab\n\ncd", |lines| {
+            assert_eq!([0, 1, 2, 3, 4, 9].map(|line| lines.span(line)), [0..0, 0..3, 3..4, 4..6, 6..6, 6..6]);
+            assert_eq!([0, 1, 2, 3, 4].map(|line| lines.text(line)), ["", "ab", "", "cd", ""]);
+            assert_eq!((lines.block(2, 3), lines.block(2, 1)), (3..6, 3..3));
+            assert_eq!(lines.span(usize::MAX), 6..6);
+            assert_eq!(lines.iter().collect::<Vec<_>>(), ["ab", "", "cd"]);
+        });
+    }
+
+    #[test]
+    fn finds_the_line_of_an_offset() {
+        with_lines("ab\n\ncd", |lines| {
+            assert_eq!([0, 2, 3, 4, 6, 99].map(|offset| lines.at(offset)), [1, 1, 2, 3, 3, 3]);
+            assert_eq!(
+                [0, 1, 3, 4, 6].map(|offset| lines.starts_at(offset)),
+                [true, false, true, true, false]
+            );
+        });
+        with_lines("a\n", |lines| assert_eq!((lines.at(1), lines.at(2), lines.starts_at(2)), (1, 2, true)));
+        with_lines("", |lines| assert_eq!(lines.at(0), 1));
+    }
+}

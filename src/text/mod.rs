@@ -1,0 +1,35 @@
+//! What a file is: bytes that stay what they are, and a text to look at.
+//!
+//! A [`Buffer`] keeps the original bytes and shows them as text with `\n` as the only line end. A [`Change`] is
+//! asked for in that text; a [`Plan`] is what it means for the bytes. Only `\n` and `\r\n` end a line: a lone
+//! carriage return, a form feed, U+0085 and U+2028 are characters like any other.
+//!
+//! Line numbers are 1-based everywhere in this room's public surface, offsets are bytes of the view.
+//!
+//! Invariant: a file is never decoded and encoded again as a whole. Whatever a plan does not name stays byte for
+//! byte the same, in every encoding and with every mixture of line ends.
+#![deny(clippy::disallowed_methods)]
+
+mod align;
+mod buffer;
+mod byte_map;
+mod change;
+pub mod diff;
+mod dress;
+mod encoding;
+mod line_end;
+mod line_map;
+mod lines;
+#[cfg(test)]
+mod properties;
+mod rewrite;
+mod stamp;
+
+pub use buffer::{Buffer, Hints};
+pub use change::{Change, Plan, Splice, bytes_outside_unchanged};
+pub use diff::{Cut, Diff};
+pub use encoding::Encoding;
+pub use line_end::{LineEnd, LineEnds};
+pub use line_map::{LineMap, Region, Shift};
+pub use lines::Lines;
+pub use stamp::Stamp;

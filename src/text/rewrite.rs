@@ -1,0 +1,83 @@
+//! A whole new content, as splices of the lines that differ.
+//!
+//! Invariant: the outcome is the content as it was given, in the file's encoding and behind its byte order mark.
+
+use super::align::{Piece, Steps, differing};
+use super::buffer::{Buffer, fits};
+use super::change::{Plan, Splice};
+use super::line_end::LineEnds;
+use super::lines::{self, Lines};
+use crate::error::Error;
+
+impl Buffer {
+    /// Plans to make the file this content, line ends as given; lines that stay the same lie outside the splices.
+    ///
+    /// `NOT_ENCODABLE` for a character that the file cannot hold. The plan's notes say when line ends change.
+    pub fn rewrite(&self, content: &str) -> Result<Plan, Error> {
+        let marked = self.has_byte_order_mark().then(|| content.strip_prefix('\u{feff}')).flatten();
+        let content = marked.unwrap_or(content);
+        fits(content.len())?;
+        let text = self.text();
+        let starts = [lines::starts(&text), lines::starts(content)];
+        let [old, new] = [Lines::new(&text, &starts[0]), Lines::new(content, &starts[1])];
+        let all = Piece { old: 0..old.count(), new: 0..new.count() };
+        let steps = &mut Steps::of_one_plan();
+        let pieces = differing(&all, |i| old.whole(i + 1), |j| new.whole(j + 1), steps);
+        let splices: Result<Vec<Splice>, Error> =
+            pieces.iter().map(|piece| self.replace_lines(piece, &new, content)).collect();
+        let note = self.line_ends().change_to(&LineEnds::of(content));
+        Ok(Plan::new(self, splices?)?.noting(note))
+    }
+
+    fn replace_lines(&self, piece: &Piece, new: &Lines<'_>, content: &str) -> Result<Splice, Error> {
+        let span = self.lines().block(piece.old.start + 1, piece.old.end);
+        let text = content.get(new.block(piece.new.start + 1, piece.new.end)).unwrap_or_default();
+        let bytes = self.encode(text, piece.new.start + 1)?;
+        Ok(Splice { span: self.byte_span(span), bytes })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Code;
+    use crate::text::Hints;
+
+    fn rewritten(bytes: &[u8], content: &str) -> (Vec<u8>, usize, Vec<String>) {
+        let before = Buffer::read(bytes.to_vec(), Hints::default()).unwrap();
+        let plan = before.rewrite(content).unwrap();
+        let after = before.apply(&plan).unwrap();
+        (after.bytes().to_vec(), plan.splices().len(), plan.notes().to_vec())
+    }
+
+    #[test]
+    fn lines_that_stay_lie_outside_the_splices() {
+        let (bytes, splices, notes) = rewritten(b"a\nb\nc\nd\n", "a\nx\nc\ny\n");
+        assert_eq!((bytes.as_slice(), splices, notes.len()), (b"a\nx\nc\ny\n".as_slice(), 2, 0));
+    }
+
+    #[test]
+    fn line_ends_are_written_as_given_and_noted() {
+        let (bytes, _, notes) = rewritten(b"a\r\nb\r\n", "a\nb\n");
+        assert_eq!(
+            (bytes.as_slice(), notes),
+            (b"a\nb\n".as_slice(), vec!["line ends changed from CRLF to LF".to_owned()])
+        );
+    }
+
+    #[test]
+    fn encoding_and_byte_order_mark_are_kept() {
+        for content in ["\u{e9}\n", "\u{feff}\u{e9}\n"] {
+            assert_eq!(rewritten(b"\xEF\xBB\xBFa\n", content).0, b"\xEF\xBB\xBF\xC3\xA9\n");
+            assert_eq!(rewritten(b"\xFF\xFEa\0\n\0", content).0, b"\xFF\xFE\xE9\0\n\0");
+        }
+        assert_eq!(rewritten(b"\xE8\n", "\u{e9}\n").0, b"\xE9\n");
+    }
+
+    #[test]
+    fn a_character_that_the_file_cannot_hold_is_refused_with_its_line() {
+        let before = Buffer::read(b"\xE8\nb\n".to_vec(), Hints::default()).unwrap();
+        let error = before.rewrite("\u{e8}\nb\nc\n\u{1d11e}\n").unwrap_err();
+        assert_eq!((error.code, error.places.first().map(|place| place.line)), (Code::NotEncodable, Some(4)));
+    }
+}

@@ -1,0 +1,11 @@
+//! Every test that needs more than one room, in one binary, so that it is linked once.
+#![expect(unreachable_pub, reason = "what the files of the suite share is public to each other only")]
+
+mod suite {
+    mod architecture;
+    mod bad_input;
+    mod cases;
+    mod docs;
+    mod parallel;
+    mod wire;
+}

@@ -1,0 +1,360 @@
+//! The house keeps its own rules: who may use whom, who is pure, who may name what, and how long things may be.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use regex::Regex;
+
+/// Lines that a file may have without its tests, and that the median file has at most.
+const FILE_LINES: (usize, usize) = (300, 120);
+
+/// Lines that a function's body may have, and that the median function has at most.
+const FUNCTION_LINES: (usize, usize) = (50, 8);
+
+/// What only some places may name: a pattern, and the places, as the beginnings of paths under `src`.
+const NAMED_BY: &[(&str, &[&str])] = &[
+    (r"\bserde_saphyr\b", &["policy/yaml.rs"]),
+    (r"\brmcp\b", &["front/"]),
+    (r"\bschemars\b", &["front/"]),
+    (r"\bclap(_complete)?::", &["front/cli/", "main.rs"]),
+    (r"\banstream\b|\bannotate_snippets\b", &["front/cli/", "main.rs"]),
+    (r"\bserde_json\b", &["front/", "gate/syntax/"]),
+    (r"\btree_sitter(_\w+)?\b", &["gate/syntax/"]),
+    (r"\bruff_\w+\b|\boxc_\w+\b|\bsyn::|\bsaphyr_parser\b|\btoml_edit\b", &["gate/syntax/"]),
+    (r"\bprocess::(Command|Child|Stdio)\b", &[]),
+    (r"\brustix::fs\b|\bcap_std\b", &["store/"]),
+    (r"\bstd::fs\b|\bfs::File\b", &["store/", "front/cli/"]),
+    (r"\bstd::env\b", &["store/", "front/cli/", "main.rs"]),
+    (r"\bunsafe\s*(\{|fn\b|impl\b)", &[]),
+];
+
+/// A source file of the package.
+struct Source {
+    /// Its path under `src`.
+    path: String,
+    /// Its text without comments.
+    code: String,
+    /// Its lines up to its tests.
+    lines: Vec<String>,
+    /// Whether it holds nothing but tests.
+    is_test: bool,
+}
+
+impl Source {
+    /// The room that it belongs to; the root of the crate for `lib.rs`.
+    fn room(&self) -> &str {
+        let room = self.path.split('/').next().unwrap_or("");
+        room.strip_suffix(".rs").unwrap_or(room)
+    }
+
+    /// The code up to its tests.
+    fn without_tests(&self) -> String {
+        uncommented(&self.lines.join("\n"))
+    }
+}
+
+#[test]
+fn dependence_runs_one_way() {
+    let allowed = table();
+    let mut wrong = Vec::new();
+    for source in sources() {
+        let room = source.room();
+        if room == "lib" {
+            continue;
+        }
+        let Some(may_use) = allowed.get(room) else {
+            wrong.push(format!("{}: the room {room} is not in the table", source.path));
+            continue;
+        };
+        for used in rooms_named(&source.code) {
+            if used != room && !may_use.contains(&used) {
+                wrong.push(format!("{}: {room} may not use {used}", source.path));
+            }
+        }
+        if climbs_out(&source) {
+            wrong.push(format!("{}: leaves its room by `super`", source.path));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_table_has_no_circle() {
+    let mut left = table();
+    while !left.is_empty() {
+        let free: Vec<String> =
+            left.iter().filter(|(_, uses)| uses.iter().all(|used| !left.contains_key(used))).map(|(room, _)| room.clone()).collect();
+        assert!(!free.is_empty(), "these use each other: {:?}", left.keys());
+        free.iter().for_each(|room| drop(left.remove(room)));
+    }
+}
+
+#[test]
+fn pure_rooms_say_that_they_are() {
+    let sources = sources();
+    let pure = pure_places();
+    assert!(pure.len() >= 5, "the sentence that ends in `are **pure**` is not understood: {pure:?}");
+    for place in pure {
+        let file = sources.iter().find(|source| source.path == format!("{place}/mod.rs") || source.path == format!("{place}.rs"));
+        let file = file.unwrap_or_else(|| panic!("docs/architecture.md calls {place} pure, but it is not there"));
+        assert!(file.code.contains("#![deny(clippy::disallowed_methods)]"), "{} does not deny it", file.path);
+    }
+}
+
+#[test]
+fn only_some_places_name_some_things() {
+    let mut wrong = Vec::new();
+    for (pattern, places) in NAMED_BY {
+        let pattern = Regex::new(pattern).unwrap();
+        for source in sources().iter().filter(|source| !source.is_test) {
+            let allowed = places.iter().any(|place| source.path.starts_with(place));
+            if let (false, Some(named)) = (allowed, pattern.find(&source.without_tests())) {
+                wrong.push(format!("{}: names {}, which only {places:?} may", source.path, named.as_str()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn files_are_short() {
+    let mut lengths: Vec<(usize, String)> =
+        sources().iter().filter(|source| !source.is_test).map(|source| (source.lines.len(), source.path.clone())).collect();
+    lengths.sort();
+    let long: Vec<_> = lengths.iter().filter(|(length, _)| *length > FILE_LINES.0).collect();
+    assert!(long.is_empty(), "over {} lines without their tests: {long:?}", FILE_LINES.0);
+    let (median, _) = &lengths[lengths.len() / 2];
+    assert!(*median <= FILE_LINES.1, "the median file has {median} lines");
+}
+
+#[test]
+fn functions_are_short() {
+    let mut lengths = Vec::new();
+    for source in sources().iter().filter(|source| !source.is_test) {
+        lengths.extend(functions(&source.lines).into_iter().map(|(name, length)| (length, name, source.path.clone())));
+    }
+    lengths.sort();
+    let long: Vec<_> = lengths.iter().filter(|(length, ..)| *length > FUNCTION_LINES.0).collect();
+    assert!(long.is_empty(), "over {} lines: {long:?}", FUNCTION_LINES.0);
+    let (median, ..) = &lengths[lengths.len() / 2];
+    assert!(*median <= FUNCTION_LINES.1, "the median function has {median} lines");
+}
+
+#[test]
+fn no_file_of_the_suite_is_forgotten() {
+    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let names = |folder: &Path| -> Vec<String> {
+        let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let rust = files.filter(|path| path.extension().is_some_and(|it| it == "rs"));
+        rust.map(|path| path.file_stem().unwrap().to_string_lossy().into_owned()).collect()
+    };
+    let mut forgotten = unnamed(&fs::read_to_string(home.join("all.rs")).unwrap(), &names(&home.join("suite")));
+    for folder in fs::read_dir(home.join("suite")).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()) {
+        let inside = fs::read_to_string(folder.with_extension("rs")).or_else(|_| fs::read_to_string(folder.join("mod.rs")));
+        let files: Vec<String> = names(&folder).into_iter().filter(|name| name != "mod").collect();
+        forgotten.extend(unnamed(&inside.unwrap_or_default(), &files));
+    }
+    assert!(forgotten.is_empty(), "files of tests that no test binary has: {forgotten:?}");
+    let beside: Vec<String> = names(&home).into_iter().filter(|name| name != "all").collect();
+    assert!(beside.is_empty(), "with `autotests = false` these are never run: {beside:?}");
+}
+
+/// The files that a module does not name.
+fn unnamed(module: &str, files: &[String]) -> Vec<String> {
+    let named = |name: &&String| uncommented(module).contains(&format!("mod {name};"));
+    files.iter().filter(|name| !named(name)).cloned().collect()
+}
+
+/// Every source file under `src`.
+fn sources() -> Vec<Source> {
+    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut texts: Vec<(PathBuf, String)> = Vec::new();
+    let mut folders = vec![home.clone()];
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|it| it == "rs") {
+                let text = fs::read_to_string(&path).unwrap();
+                texts.push((path, text));
+            }
+        }
+    }
+    texts.sort();
+    let tests: BTreeSet<PathBuf> = texts.iter().flat_map(|(path, text)| test_files(path, text)).collect();
+    assert!(texts.len() > 40, "only {} files were found", texts.len());
+    let source = |(path, text): &(PathBuf, String)| Source {
+        path: path.strip_prefix(&home).unwrap().display().to_string(),
+        code: uncommented(text),
+        lines: text.lines().take_while(|line| line.trim() != "#[cfg(test)]").map(str::to_owned).collect(),
+        is_test: tests.contains(path),
+    };
+    texts.iter().map(source).collect()
+}
+
+/// The files that a file declares as modules for tests only.
+fn test_files(path: &Path, text: &str) -> Vec<PathBuf> {
+    let declared = Regex::new(r#"#\[cfg\(test\)\]\s*(?:#\[path = "([^"]+)"\]\s*)?mod (\w+);"#).unwrap();
+    let folder = path.parent().unwrap();
+    let is_root = path.file_name().is_some_and(|name| name == "mod.rs" || name == "lib.rs" || name == "main.rs");
+    let inner = if is_root { folder.to_owned() } else { path.with_extension("") };
+    let file = |found: regex::Captures<'_>| match found.get(1) {
+        Some(given) => folder.join(given.as_str()),
+        None => inner.join(format!("{}.rs", &found[2])),
+    };
+    declared.captures_iter(text).map(file).collect()
+}
+
+/// A text without its line comments.
+fn uncommented(text: &str) -> String {
+    let code = |line: &str| !line.trim_start().starts_with("//");
+    text.lines().filter(|line| code(line)).collect::<Vec<_>>().join("\n")
+}
+
+/// The rooms of the crate that a text names, in `crate::room`, `crate::{room, ..}` and the same with the crate's name.
+fn rooms_named(code: &str) -> BTreeSet<String> {
+    let path = Regex::new(r"\b(?:crate|lockgate)::").unwrap();
+    let mut rooms = BTreeSet::new();
+    for found in path.find_iter(code) {
+        let rest = &code[found.end()..];
+        match rest.strip_prefix('{') {
+            None => rooms.extend(first_name(rest)),
+            Some(group) => rooms.extend(group_members(group).iter().filter_map(|member| first_name(member))),
+        }
+    }
+    rooms
+}
+
+fn first_name(text: &str) -> Option<String> {
+    let name: String = text.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+    (!name.is_empty() && name.chars().all(|c| c.is_lowercase() || c == '_')).then_some(name)
+}
+
+/// The members of a group of imports, up to its closing brace.
+fn group_members(group: &str) -> Vec<String> {
+    let mut members = vec![String::new()];
+    let mut depth = 0;
+    for c in group.chars() {
+        match c {
+            '{' => depth += 1,
+            '}' if depth == 0 => break,
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                members.push(String::new());
+                continue;
+            }
+            _ => {}
+        }
+        if let Some(member) = members.last_mut() {
+            member.push(c);
+        }
+    }
+    members
+}
+
+/// Whether the code before the tests climbs to the root of the crate by `super`.
+fn climbs_out(source: &Source) -> bool {
+    let parts = source.path.split('/').count();
+    let depth = if source.path.ends_with("/mod.rs") { parts - 1 } else { parts };
+    let climb = "super::".repeat(depth);
+    source.without_tests().contains(&climb)
+}
+
+/// The table of docs/architecture.md: what each room may use.
+fn table() -> BTreeMap<String, BTreeSet<String>> {
+    let rows = page().lines().skip_while(|line| !line.starts_with("| room | may use |")).skip(2).map(str::to_owned).collect::<Vec<_>>();
+    let rows = rows.iter().take_while(|line| line.starts_with('|'));
+    let read = |row: &String| {
+        let mut cells = row.trim_matches('|').splitn(2, '|').map(|cell| cell.replace('`', ""));
+        let room = cells.next().unwrap_or_default().trim().to_owned();
+        let uses = cells.next().unwrap_or_default();
+        (room, uses.split(',').map(|used| used.trim().to_owned()).filter(|used| !used.is_empty()).collect())
+    };
+    let table: BTreeMap<String, BTreeSet<String>> = rows.map(read).collect();
+    assert!(table.len() > 8, "docs/architecture.md has no table `| room | may use |`");
+    table
+}
+
+/// The places that docs/architecture.md calls pure, as paths under `src` without `.rs`.
+fn pure_places() -> Vec<String> {
+    let page = page();
+    let Some(sentence) = page.split("\n\n").find(|text| text.contains("are **pure**")) else { return Vec::new() };
+    let names = sentence.split("are **pure**").next().unwrap_or_default();
+    let quoted = Regex::new("`([^`]+)`").unwrap();
+    let mut places = Vec::new();
+    for name in quoted.captures_iter(names).map(|found| found[1].to_owned()) {
+        match name.split_once("::{") {
+            None => places.push(name.replace("::", "/")),
+            Some((room, group)) => {
+                places.extend(group.trim_end_matches('}').split(',').map(|part| format!("{room}/{}", part.trim())));
+            }
+        }
+    }
+    places
+}
+
+fn page() -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/architecture.md")).unwrap()
+}
+
+/// The functions of formatted code, each with the number of lines of its body that hold code.
+fn functions(lines: &[String]) -> Vec<(String, usize)> {
+    let start = Regex::new(r"^(\s*)(?:pub(?:\([^)]*\))? )?(?:const )?(?:async )?(?:unsafe )?fn (\w+)").unwrap();
+    let mut functions = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let Some(found) = start.captures(line) else { continue };
+        let end = format!("{}}}", &found[1]);
+        let opens = |line: &&String| line.trim_end().ends_with('{') || line.trim_end().ends_with('}') || line.trim_end().ends_with(';');
+        let Some(head) = lines[at..].iter().position(|line| opens(&line)) else { continue };
+        let body: Vec<&String> = match lines[at + head].trim_end() {
+            head if head.ends_with(';') => continue,
+            head if head.ends_with('}') => Vec::new(),
+            _ => lines[at + head + 1..].iter().take_while(|line| **line != end).collect(),
+        };
+        let code = body.iter().filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with("//"));
+        functions.push((found[2].to_owned(), code.count().max(1)));
+    }
+    functions
+}
+
+/// Positive controls: what these tests look for is found when it is there.
+mod controls {
+    use super::*;
+
+    fn source(path: &str, code: &str) -> Source {
+        Source { path: path.into(), code: code.into(), lines: code.lines().map(str::to_owned).collect(), is_test: false }
+    }
+
+    #[test]
+    fn every_way_to_name_a_room_is_seen() {
+        let code = "use crate::{edit::{Edit, Search}, text::Buffer};\nfn f() { crate::store::Files::open(lockgate::front::go()) }";
+        let seen: Vec<String> = rooms_named(code).into_iter().collect();
+        assert_eq!(seen, ["edit", "front", "store", "text"]);
+        assert!(rooms_named("let x = $crate::Error; // crate::nothing").iter().all(|room| room == "nothing"));
+        assert!(climbs_out(&source("text/lines.rs", "use super::super::store::Files;")));
+        assert!(climbs_out(&source("text/mod.rs", "use super::store::Files;")));
+        assert!(!climbs_out(&source("text/lines.rs", "use super::Buffer;")));
+    }
+
+    #[test]
+    fn a_forgotten_file_is_seen() {
+        let files = ["store".to_owned(), "regex".to_owned()];
+        assert_eq!(unnamed("mod suite {\n    mod store;\n    // mod regex;\n}", &files), ["regex"]);
+    }
+
+    #[test]
+    fn long_functions_are_measured() {
+        let body = "    let x = 1;\n".repeat(60);
+        let code = format!("impl A {{\n    pub fn short(&self) -> u8 {{ 1 }}\n}}\npub(crate) async fn long(\n    a: u8,\n) -> u8 {{\n{body}    // a reason\n\n}}\nfn none();\n");
+        let lines: Vec<String> = code.lines().map(str::to_owned).collect();
+        assert_eq!(functions(&lines), [("short".to_owned(), 1), ("long".to_owned(), 60)]);
+    }
+
+    #[test]
+    fn files_for_tests_are_told_apart() {
+        let text = "#[cfg(test)]\n#[path = \"x_tests.rs\"]\nmod tests;\n#[cfg(test)]\nmod laws;\nmod code;\n";
+        let files = test_files(Path::new("src/a/mod.rs"), text);
+        assert_eq!(files, [Path::new("src/a/x_tests.rs"), Path::new("src/a/laws.rs")]);
+    }
+}

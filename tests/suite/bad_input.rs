@@ -1,0 +1,408 @@
+//! One server gets everything that no server should get: each is refused with its code, nothing is written, and the
+//! server goes on.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::wire::Server;
+
+/// The time in which a path that names no regular file is refused, in a debug build on a busy machine.
+const QUICKLY: Duration = Duration::from_secs(2);
+
+/// The most memory that a line which is thrown away may take, in bytes.
+const MEMORY: u64 = 256 << 20;
+
+/// A server, its root, and everything that stands in and beside it.
+struct Scene {
+    home: TempDir,
+    root: PathBuf,
+    server: Server,
+    before: Stand,
+    good_edits: usize,
+    _socket: UnixListener,
+}
+
+type Stand = BTreeMap<PathBuf, (u64, u64, i64, i64)>;
+
+impl Scene {
+    fn new() -> Scene {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path().canonicalize().unwrap().join("root");
+        fs::create_dir_all(root.join("folder")).unwrap();
+        fs::create_dir_all(root.join(".git/hooks")).unwrap();
+        fs::write(home.path().join("theirs.txt"), "theirs\n").unwrap();
+        fs::write(root.join("a.txt"), "one\ntwo\nthree\n").unwrap();
+        fs::write(root.join("a.py"), "x = 1\n").unwrap();
+        fs::write(root.join("good.txt"), "0\n").unwrap();
+        fs::write(root.join("binary"), b"\x7fELF\0\0\xff\xfe\0").unwrap();
+        fs::write(root.join(".env"), "KEY=1\n").unwrap();
+        fs::File::create(root.join("huge.txt")).unwrap().set_len(1 << 40).unwrap();
+        symlink("/dev/zero", root.join("zero")).unwrap();
+        symlink("../theirs.txt", root.join("link.txt")).unwrap();
+        symlink("..", root.join("up")).unwrap();
+        symlink("loop", root.join("loop")).unwrap();
+        let pipe = rustix::fs::FileType::Fifo;
+        let mode = rustix::fs::Mode::from_raw_mode(0o644);
+        rustix::fs::mknodat(rustix::fs::CWD, root.join("pipe"), pipe, mode, 0).unwrap();
+        let socket = UnixListener::bind(root.join("socket")).unwrap();
+        let server = Server::start(&root, &[]);
+        let before = stand(home.path());
+        Scene { home, root, server, before, good_edits: 0, _socket: socket }
+    }
+
+    /// Sends a call, which must be refused with one of these codes and leave everything as it was.
+    fn refuse(&mut self, tool: &str, arguments: &Value, codes: &[&str]) {
+        let shown: String = arguments.to_string().chars().take(200).collect();
+        let answer = self.server.try_call(tool, arguments).unwrap_or_else(|why| panic!("{shown}: {why}"));
+        let seen = answer.structured.to_string();
+        assert!(answer.is_error, "{shown} was not refused: {seen:.400}");
+        assert!(codes.contains(&answer.code()), "{shown} was refused with {}, not {codes:?}: {seen:.400}", answer.code());
+        assert!(answer.text.contains("nothing was written"), "{shown}: {}", answer.text);
+        assert!(!seen.contains("KEY=1") && !answer.text.contains("KEY=1"), "{shown} told a secret");
+        self.untouched(&shown);
+    }
+
+    /// An edit of `a.txt` with these fields must be refused.
+    fn refuse_edit(&mut self, fields: Value, code: &str) {
+        let mut arguments = json!({"path": "a.txt"});
+        arguments.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        self.refuse("safe_edit_file", &arguments, &[code]);
+    }
+
+    /// Every way to edit this path must be refused.
+    fn refuse_path(&mut self, path: &str, codes: &[&str]) {
+        let edits = [
+            json!({"path": path, "content": "x\n"}),
+            json!({"path": path, "search": "K", "replace": "x"}),
+            json!({"path": path, "content": "x\n", "mode": "interactive"}),
+            json!({"path": path, "content": "x\n", "mode": "verify_only"}),
+        ];
+        for edit in edits {
+            let start = Instant::now();
+            self.refuse("safe_edit_file", &edit, codes);
+            assert!(start.elapsed() < QUICKLY, "{path:.80} took {:?}", start.elapsed());
+        }
+        self.refuse("create_file", &json!({"path": path, "content": "x\n"}), codes);
+    }
+
+    /// Sends a line with an id that may be readable or not; what comes back must be a refusal, of the protocol or of
+    /// a tool, and the server must go on.
+    fn refuse_line(&mut self, name: &str, line: &[u8], id: Option<u64>) {
+        self.server.send(line);
+        if let Some(id) = id {
+            let message = self.server.wait(id).unwrap_or_else(|why| panic!("{name}: {why}"));
+            let refused = message["error"].is_object() || message["result"]["isError"] == json!(true);
+            let seen = message.to_string();
+            assert!(refused, "{name} was not refused: {seen:.400}");
+            assert!(seen.len() < 8 * 1024, "{name} got an answer of {} bytes", seen.len());
+        }
+        self.untouched(name);
+        self.good_edit(name);
+    }
+
+    /// A good edit must work, whatever came before.
+    fn good_edit(&mut self, after: &str) {
+        self.good_edits += 1;
+        let text = format!("{}\n", self.good_edits);
+        let answer = self.server.try_call("safe_edit_file", &json!({"path": "good.txt", "content": text}));
+        let answer = answer.unwrap_or_else(|why| panic!("after {after:.200}: {why}"));
+        assert_eq!(answer.status(), "written", "after {after:.200}: {}", answer.structured);
+        assert_eq!(fs::read_to_string(self.root.join("good.txt")).unwrap(), text, "after {after:.200}");
+        self.before = stand(self.home.path());
+    }
+
+    fn untouched(&self, after: &str) {
+        let now = stand(self.home.path());
+        let changed: Vec<_> = now.iter().filter(|(path, seen)| self.before.get(*path) != Some(*seen)).collect();
+        assert!(now == self.before, "{after:.200} left its mark: {changed:?}, {} of {}", now.len(), self.before.len());
+    }
+}
+
+/// Everything that stands under a folder: inode, length, time of change.
+fn stand(folder: &Path) -> Stand {
+    let mut stand = Stand::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let found = fs::symlink_metadata(&path).unwrap();
+            if found.is_dir() {
+                stand.insert(path.clone(), (found.ino(), 0, 0, 0));
+                folders.push(path);
+            } else {
+                stand.insert(path, (found.ino(), found.len(), found.mtime(), found.mtime_nsec()));
+            }
+        }
+    }
+    stand
+}
+
+/// The most memory that a process has held, in bytes.
+fn peak_memory(process: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
+}
+
+#[test]
+fn fields_that_no_edit_may_have() {
+    let mut scene = Scene::new();
+    let range = |start: Value, end: Value| json!({"line_edits": [{"start_line": start, "end_line": end, "new_content": "x\n"}]});
+    let conflict = [
+        json!({"content": "x", "line_edits": []}),
+        json!({"content": "x", "search": "one", "replace": "x"}),
+        json!({"content": "", "insert_lines": [{"at_line": 1, "content": ""}]}),
+        json!({"content": "x", "replace": "x"}),
+        json!({"content": "x", "regex": true}),
+        json!({"content": "x", "search_flags": 2}),
+        json!({"content": "x", "search_count": 1}),
+        json!({"content": "x", "lines": {"start": 1, "end": 1}}),
+    ];
+    conflict.into_iter().for_each(|fields| scene.refuse_edit(fields, "MODE_CONFLICT"));
+    for fields in [json!({}), json!({"content": null}), json!({"mode": "strict"}), json!({"regex": true})] {
+        scene.refuse_edit(fields, "MODE_MISSING");
+    }
+    let invalid = [
+        json!({"search": "one"}),
+        json!({"replace": "one"}),
+        json!({"search": "", "replace": "x"}),
+        json!({"search": "one", "replace": "x", "search_count": 0}),
+        json!({"search": "one", "replace": "x", "search_count": -3}),
+        json!({"search": "one", "replace": "x", "search_flags": 2}),
+        json!({"line_edits": []}),
+        json!({"insert_lines": []}),
+        range(json!(2), json!(1)),
+        json!({"content": "x", "mode": "force"}),
+        json!({"content": "x", "contents": "y"}),
+        json!({"content": "x", "": 1}),
+        json!({"content": 5}),
+        json!({"content": ["x"]}),
+        json!({"content": {"text": "x"}}),
+        json!({"content": true}),
+        json!({"line_edits": "none"}),
+        json!({"line_edits": {"start_line": 1}}),
+        json!({"line_edits": [1]}),
+        json!({"line_edits": [null]}),
+        json!({"line_edits": [[]]}),
+        range(json!("one"), json!(1)),
+        range(json!(null), json!(1)),
+        range(json!(1.5), json!(2)),
+        range(json!([1]), json!(1)),
+        json!({"line_edits": [{"start_line": 1, "end_line": 1, "new_content": null}]}),
+        json!({"insert_lines": [{"at_line": 1}]}),
+        json!({"insert_lines": [{"content": "x"}]}),
+        json!({"search": 1, "replace": "x"}),
+        json!({"search": "one", "replace": 1}),
+        json!({"search": "one", "replace": "x", "regex": "perhaps"}),
+        json!({"search": "one", "replace": "x", "lines": [1, 2]}),
+        json!({"search": "one", "replace": "x", "lines": {"start": 2, "end": 1}}),
+        json!({"content": "x", "show_diff": "perhaps"}),
+        json!({"content": "x", "max_bytes": -1}),
+        json!({"content": "x", "expected_version": 7}),
+    ];
+    invalid.into_iter().for_each(|fields| scene.refuse_edit(fields, "INVALID_INPUT"));
+    for (start, end) in [(0, 1), (-1, 1), (1, 0), (1, 4), (4, 4), (1, i64::MAX), (i64::MAX, i64::MAX), (i64::MIN, 1)] {
+        scene.refuse_edit(range(json!(start), json!(end)), "RANGE_OUT_OF_BOUNDS");
+    }
+    for at in [0, -1, 5, i64::MAX, i64::MIN] {
+        scene.refuse_edit(json!({"insert_lines": [{"at_line": at, "content": "x"}]}), "RANGE_OUT_OF_BOUNDS");
+    }
+    for pattern in ["(", "[", "*", "(?P<x>", "(?<=a+)b", "\\", "(?z)a", "a{2,1}", "\\8"] {
+        scene.refuse_edit(json!({"search": pattern, "replace": "x", "regex": true}), "BAD_PATTERN");
+    }
+    for template in ["\\1", "\\g<x>", "\\g<", "\\q", "\\"] {
+        scene.refuse_edit(json!({"search": "one", "replace": template, "regex": true}), "BAD_PATTERN");
+    }
+    for flags in [json!(4096), json!(-1), json!("Q"), json!("I|"), json!(i64::MAX)] {
+        scene.refuse_edit(json!({"search": "one", "replace": "x", "regex": true, "search_flags": flags}), "BAD_PATTERN");
+    }
+    scene.good_edit("all of them");
+}
+
+#[test]
+fn arguments_that_are_no_arguments() {
+    let mut scene = Scene::new();
+    for tool in ["safe_edit_file", "create_file"] {
+        for arguments in [json!({}), json!({"path": 5}), json!({"path": null, "content": "x"}), json!({"path": ["a.txt"]})] {
+            scene.refuse(tool, &arguments, &["INVALID_INPUT", "MODE_MISSING"]);
+        }
+    }
+    for arguments in [json!([]), json!("a.txt"), json!(7)] {
+        let line = json!({"jsonrpc": "2.0", "id": 9_000, "method": "tools/call",
+            "params": {"name": "safe_edit_file", "arguments": arguments}});
+        scene.refuse_line(&format!("arguments {arguments}"), line.to_string().as_bytes(), Some(9_000));
+    }
+    let numbers = ["18446744073709551616", "-99999999999999999999", "1e308", "1e999", "0.1", "1e-400"];
+    for (at, number) in numbers.iter().enumerate() {
+        let id = 9_100 + at as u64;
+        let line = format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"safe_edit_file","arguments":{{"path":"a.txt","line_edits":[{{"start_line":{number},"end_line":{number},"new_content":"x"}}]}}}}}}"#
+        );
+        scene.refuse_line(number, line.as_bytes(), Some(id));
+    }
+}
+
+#[test]
+fn paths_that_lead_to_no_file_of_the_root() {
+    let mut scene = Scene::new();
+    let outside = scene.home.path().canonicalize().unwrap().join("theirs.txt");
+    let root = scene.root.display().to_string();
+    for path in ["folder", "folder/", "pipe", "socket", ".", "a.txt/b", "a.txt/"] {
+        scene.refuse_path(path, &["NOT_A_FILE"]);
+    }
+    scene.refuse_path(&root, &["NOT_A_FILE"]);
+    for path in [
+        "../theirs.txt",
+        "folder/../../theirs.txt",
+        "/dev/zero",
+        "/dev/stdin",
+        "/proc/self/mem",
+        "/etc/passwd",
+        "/",
+        "//etc/passwd",
+        "/../etc/passwd",
+        "zero",
+        "link.txt",
+        "up/theirs.txt",
+        "up/new.txt",
+        &outside.display().to_string(),
+        &format!("{root}/../theirs.txt"),
+        &format!("{root}x/a.txt"),
+    ] {
+        scene.refuse_path(path, &["PATH_OUTSIDE_ROOT"]);
+    }
+    scene.refuse_path("loop", &["NOT_A_FILE", "PATH_OUTSIDE_ROOT"]);
+    let long = "x".repeat(10_000);
+    let deep = "x/".repeat(5_000);
+    for path in ["", "a\0b", "\0", "a.txt\0.py", &long, &deep, &format!("folder/{}", "x".repeat(256))] {
+        scene.refuse_path(path, &["INVALID_INPUT"]);
+    }
+    // A search would not find such a file; only a new one may not be called so.
+    for path in ["new\nline", "tab\there", "\u{1b}[31mred", "txt\u{202e}yp.a", "\u{2066}x", "del\u{7f}"] {
+        for tool in ["safe_edit_file", "create_file"] {
+            scene.refuse(tool, &json!({"path": path, "content": "x\n"}), &["INVALID_INPUT"]);
+        }
+    }
+    scene.good_edit("all paths");
+    for arguments in [
+        json!({"path": "huge.txt", "content": "x"}),
+        json!({"path": "huge.txt", "search": "x", "replace": "y"}),
+        json!({"path": "a.txt", "content": "x".repeat(11 << 20)}),
+    ] {
+        scene.refuse("safe_edit_file", &arguments, &["TOO_LARGE"]);
+    }
+    scene.refuse("safe_edit_file", &json!({"path": "binary", "search": "E", "replace": "F"}), &["NOT_TEXT"]);
+    scene.good_edit("large files");
+}
+
+/// Spellings of what may not be written, for file systems that fold case, width, dots and marks.
+const PROTECTED: &[&str] = &[
+    ".git/config", ".git/hooks/pre-commit", ".git/HEAD", ".git/objects/aa/bb", ".git/new", "folder/.git/config",
+    ".GIT/config", ".Git/hooks/x", ".gIt/x", "./.git/config", "folder/../.git/config", ".git//hooks//x", ".git/./x",
+    ".git/../.git/x", ".git./config", ".git /config", ".git. ./config", ".g\u{200c}it/config", ".g\u{200d}it/config",
+    ".\u{feff}git/config", ".gi\u{ad}t/x", "\u{ff0e}git/config", ".\u{ff47}\u{ff49}\u{ff54}/config", ".g\u{131}t/x",
+    "GIT~1/config", "git~1/hooks/x", ".git::$INDEX_ALLOCATION/config", ".git\\config", "folder\\.git\\config",
+    "quality.yaml", "QUALITY.YAML", "Quality.Yaml", "folder/quality.yaml", ".st3/quality.yaml", ".lockgate/quality.yaml",
+    ".lockgate/x", ".LOCKGATE/x", "quality.yaml.", "quality.yaml ", "\u{ff51}uality.yaml", "quality.yaml::$DATA",
+    ".env", ".ENV", ".env.local", ".Env.production", "folder/.env", ".env.", ".e\u{200b}nv", "\u{ff0e}env",
+    ".envrc", ".mcp.json", ".MCP.json", ".husky/pre-commit", ".claude/settings.json", ".cursor/mcp.json",
+    ".vscode/settings.json", ".VSCode/Tasks.json", ".vscode/launch.json", ".vscode/mcp.json",
+    "key.pem", "KEY.PEM", "folder/key.pem", "tls.key", "tls.KEY", "cert.p12", "id_rsa", "id_rsa.bak", "ID_RSA",
+    ".ssh/authorized_keys", "folder/.ssh/config", ".SSH/config",
+];
+
+#[test]
+fn protected_paths_under_every_spelling() {
+    let mut scene = Scene::new();
+    assert!(PROTECTED.len() >= 40);
+    for path in PROTECTED {
+        scene.refuse_path(path, &["PROTECTED"]);
+        scene.refuse_path(&format!("{}/{path}", scene.root.display()), &["PROTECTED"]);
+    }
+    scene.good_edit("all spellings");
+}
+
+#[test]
+fn lines_that_are_no_messages() {
+    let mut scene = Scene::new();
+    let call = |id: u64, content: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"safe_edit_file","arguments":{{"path":"a.txt","content":"{content}"}}}}}}"#)
+    };
+    scene.refuse_line("100 MB of JSON", call(8_001, &"a".repeat(100_000_000)).as_bytes(), Some(8_001));
+    let peak = peak_memory(scene.server.id());
+    assert!(peak < MEMORY, "100 MB of JSON took {} MiB", peak >> 20);
+    scene.refuse_line("no JSON", b"hello", None);
+    scene.refuse_line("an open brace", b"{", None);
+    scene.refuse_line("an empty line", b"", None);
+    scene.refuse_line("a NUL", b"\0", None);
+    scene.refuse_line("JSON that ends early", &call(8_002, "x").as_bytes()[..90], None);
+    let mut latin = call(8_003, "caf_").into_bytes();
+    let at = latin.iter().rposition(|byte| *byte == b'_').unwrap();
+    latin[at] = 0xe9;
+    scene.refuse_line("invalid UTF-8", &latin, Some(8_003));
+    scene.refuse_line("half a surrogate pair", call(8_004, "\\ud800").as_bytes(), Some(8_004));
+    scene.refuse_line("an unknown escape", call(8_005, "\\q").as_bytes(), Some(8_005));
+    for (id, open, close) in [(8_010, "[", "]"), (8_011, "{\"a\":", "}")] {
+        let deep = format!("{}1{}", open.repeat(100_000), close.repeat(100_000));
+        let line = format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"safe_edit_file","arguments":{{"path":"a.txt","line_edits":{deep}}}}}}}"#
+        );
+        scene.refuse_line("deep nesting", line.as_bytes(), Some(id));
+    }
+    let text = json!({"path": "a.txt", "line_edits": "[".repeat(100_000)});
+    scene.refuse("safe_edit_file", &text, &["INVALID_INPUT"]);
+    scene.refuse_line("deep nesting without a message", "[".repeat(1_000_000).as_bytes(), None);
+    let unknown = json!({"jsonrpc": "2.0", "id": 8_020, "method": "tools/call", "params": {"name": "rm", "arguments": {}}});
+    scene.refuse_line("an unknown tool", unknown.to_string().as_bytes(), Some(8_020));
+    let unknown = json!({"jsonrpc": "2.0", "id": 8_021, "method": "no/such", "params": {}});
+    scene.refuse_line("an unknown method", unknown.to_string().as_bytes(), Some(8_021));
+    let nameless = json!({"jsonrpc": "2.0", "id": 8_022, "method": "tools/call", "params": {}});
+    scene.refuse_line("a call of nothing", nameless.to_string().as_bytes(), Some(8_022));
+}
+
+#[test]
+fn texts_that_are_too_deep_for_a_parser() {
+    let mut scene = Scene::new();
+    let nested = |open: &str, close: &str| format!("{}1{}\n", open.repeat(100_000), close.repeat(100_000));
+    for content in [nested("(", ")"), "(".repeat(100_000), nested("[", "]")] {
+        scene.refuse("safe_edit_file", &json!({"path": "a.py", "content": content}), &["GATE_REFUSED"]);
+    }
+    scene.good_edit("deep Python");
+    let texts = [
+        ("a.py", nested("not ", "")),
+        ("a.py", nested("-", "")),
+        ("a.json", nested("[", "]")),
+        ("a.json", nested("{\"a\":", "}")),
+        ("a.yaml", nested("[", "]")),
+        ("a.yaml", "- ".repeat(100_000)),
+        ("a.toml", format!("a = {}", nested("[", "]"))),
+        ("a.rs", format!("const A: u8 = {};", nested("(", ")").trim())),
+        ("a.rs", format!("const A: u8 = {};", nested("-", "").trim())),
+        ("a.js", nested("(", ")")),
+        ("a.js", nested("{", "}")),
+        ("a.ts", format!("type A = {};", nested("Array<", ">").trim())),
+        ("a.go", format!("package a\nvar x = {}", nested("(", ")"))),
+        ("a.c", format!("int x = {};", nested("(", ")").trim())),
+        ("a.sh", nested("( ", " )")),
+        ("a.html", nested("<b>", "</b>")),
+        ("a.css", nested("a{", "}")),
+        ("a.md", format!("# A\n\n{}", nested("> ", ""))),
+        ("a.md", format!("# A\n\n{}", nested("[", "](x)"))),
+    ];
+    for (path, content) in texts {
+        let arguments = json!({"path": path, "content": content, "mode": "verify_only", "show_diff": false});
+        let answer = scene.server.try_call("safe_edit_file", &arguments);
+        let answer = answer.unwrap_or_else(|why| panic!("{path} {content:.20}: {why}"));
+        let fine = answer.status() == "verified" || answer.code() == "GATE_REFUSED";
+        assert!(fine, "{path} {content:.20}: {:.400}", answer.structured.to_string());
+        scene.untouched(path);
+        scene.good_edit(path);
+    }
+}

@@ -1,0 +1,174 @@
+//! Holding what was seen against what a case says, with differences that can be read.
+
+use serde_json::Value;
+
+use super::scan::escape;
+use super::thing::{Kind, Thing};
+use super::world::{Entry, State};
+
+/// Lines shown of each side of a difference.
+const SHOWN: usize = 24;
+
+/// Collects where an answer is not what the case says; `path` is the place in the answer.
+///
+/// A mapping asks for its keys only; `null` asks that the key be absent; a text that begins with `~ ` is a regular
+/// expression; a list asks for each element in order, `{contains: [..]}` for some element for each; everything else
+/// asks for equality.
+pub fn answer(expected: &Value, seen: &Value, path: &str, differences: &mut Vec<String>) {
+    let mut differ = |why: String| differences.push(format!("{path}: {why}"));
+    match (expected, seen) {
+        (Value::Null, Value::Null) => {}
+        (Value::String(text), _) if text.starts_with("~ ") => {
+            let subject = seen.as_str().map_or_else(|| seen.to_string(), str::to_owned);
+            match regex::Regex::new(&text[2..]) {
+                Ok(pattern) if pattern.is_match(&subject) => {}
+                Ok(_) => differ(format!("expected a match of /{}/, seen {subject:?}", &text[2..])),
+                Err(error) => differ(format!("the case has a bad pattern: {error}")),
+            }
+        }
+        (Value::Object(wanted), Value::Array(there)) if wanted.keys().eq(["contains"]) => {
+            contains(&wanted["contains"], there, path, differences);
+        }
+        (Value::Object(wanted), Value::Object(_)) => {
+            for (key, value) in wanted {
+                let place = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                answer(value, &seen[key], &place, differences);
+            }
+        }
+        (Value::Array(wanted), Value::Array(there)) => {
+            if wanted.len() != there.len() {
+                differ(format!("expected {} elements, seen {}: {seen}", wanted.len(), there.len()));
+            }
+            for (index, (wanted, there)) in wanted.iter().zip(there).enumerate() {
+                answer(wanted, there, &format!("{path}[{index}]"), differences);
+            }
+        }
+        (Value::Number(wanted), Value::Number(there)) if wanted.as_f64() == there.as_f64() => {}
+        (wanted, there) if wanted == there => {}
+        (Value::Null, there) => differ(format!("expected to be absent, seen {there}")),
+        (wanted, Value::Null) => differ(format!("expected {wanted}, but it is absent")),
+        (wanted, there) => differ(format!("expected {wanted}, seen {there}")),
+    }
+}
+
+fn contains(wanted: &Value, there: &[Value], path: &str, differences: &mut Vec<String>) {
+    for element in wanted.as_array().into_iter().flatten() {
+        let found = there.iter().any(|candidate| {
+            let mut apart = Vec::new();
+            answer(element, candidate, path, &mut apart);
+            apart.is_empty()
+        });
+        if !found {
+            differences.push(format!("{path}: no element is {element}; seen {}", Value::from(there.to_vec())));
+        }
+    }
+}
+
+/// Collects where a world is not what the case says: what `after` names is as it says, all else is as it was, to
+/// the byte, the permissions, the inode and the time of change.
+pub fn state(before: &State, after: &[Thing], seen: &State, differences: &mut Vec<String>) {
+    for thing in after {
+        thing_is_there(thing, before.get(&thing.path), seen.get(&thing.path), differences);
+    }
+    let named = |path: &String| after.iter().any(|thing| thing.path == *path);
+    for (path, entry) in before {
+        if !named(path) && seen.get(path) != Some(entry) {
+            differences.push(untouched(path, entry, seen.get(path)));
+        }
+    }
+    let holds = |folder: &str| after.iter().any(|thing| thing.path.starts_with(&format!("{folder}/")));
+    for (path, entry) in seen {
+        let parent = entry.kind == Kind::Folder && holds(path);
+        if !named(path) && !before.contains_key(path) && !parent {
+            differences.push(format!("{path}: was made, and no `after` block names it: {}", describe(&entry.kind)));
+        }
+    }
+}
+
+fn thing_is_there(thing: &Thing, before: Option<&Entry>, seen: Option<&Entry>, differences: &mut Vec<String>) {
+    let path = &thing.path;
+    let Some(seen) = seen else {
+        if thing.kind != Kind::Absent {
+            differences.push(format!("{path}: is not there after the call"));
+        }
+        return;
+    };
+    if seen.kind != thing.kind {
+        differences.push(format!("{path}: {}", apart(&thing.kind, &seen.kind)));
+    }
+    let mode = thing.mode.or_else(|| before.map(|entry| entry.mode));
+    if mode.is_some_and(|mode| mode != seen.mode) {
+        differences.push(format!("{path}: expected mode {:o}, seen {:o}", mode.unwrap_or_default(), seen.mode));
+    }
+    let rewritten = before.is_some_and(|entry| entry.kind == seen.kind && entry.identity != seen.identity);
+    if rewritten {
+        differences.push(format!("{path}: was written again although it stayed the same"));
+    }
+}
+
+fn untouched(path: &str, before: &Entry, seen: Option<&Entry>) -> String {
+    match seen {
+        None => format!("{path}: was removed, and no `after` block says so"),
+        Some(seen) if seen.kind != before.kind => {
+            format!("{path}: was changed, and no `after` block names it: {}", apart(&before.kind, &seen.kind))
+        }
+        Some(seen) if seen.mode != before.mode => {
+            format!("{path}: mode was {:o} and is {:o}", before.mode, seen.mode)
+        }
+        Some(_) => format!("{path}: was written again although it stayed the same"),
+    }
+}
+
+fn apart(expected: &Kind, seen: &Kind) -> String {
+    format!("expected\n{}\n  seen\n{}", indent(&describe(expected)), indent(&describe(seen)))
+}
+
+fn indent(text: &str) -> String {
+    let lines: Vec<String> = text.lines().map(|line| format!("    | {line}")).collect();
+    lines.join("\n")
+}
+
+fn describe(kind: &Kind) -> String {
+    let Kind::File(bytes) = kind else { return format!("{kind:?}") };
+    let text = escape(bytes);
+    let lines: Vec<&str> = text.lines().collect();
+    let shown = lines.iter().take(SHOWN).copied().collect::<Vec<_>>().join("\n");
+    match lines.len() {
+        0 => "(an empty file)".to_owned(),
+        count if count > SHOWN => format!("{shown}\n... and {} lines more", count - SHOWN),
+        _ => shown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn differences(expected: Value, seen: Value) -> Vec<String> {
+        let mut differences = Vec::new();
+        answer(&expected, &seen, "", &mut differences);
+        differences
+    }
+
+    #[test]
+    fn a_subset_is_enough_and_every_other_difference_is_named() {
+        let seen = json!({"a": 1, "b": ["x", {"c": "hello", "d": 2}], "e": true});
+        assert!(differences(json!({"b": ["x", {"c": "~ ^hel"}], "z": null}), seen.clone()).is_empty());
+        assert!(differences(json!({"b": {"contains": [{"d": 2}]}}), seen.clone()).is_empty());
+        for wrong in [
+            json!({"a": 2}),
+            json!({"b": ["x"]}),
+            json!({"b": ["x", {"c": "hello", "d": 3}]}),
+            json!({"b": {"contains": [{"d": 3}]}}),
+            json!({"b": [{"c": "hello"}, "x"]}),
+            json!({"e": null}),
+            json!({"missing": 1}),
+            json!({"b": ["x", {"c": "~ ^ello"}]}),
+            json!({"a": "1"}),
+        ] {
+            assert_eq!(differences(wrong.clone(), seen.clone()).len().min(1), 1, "{wrong} was taken");
+        }
+    }
+}

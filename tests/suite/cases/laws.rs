@@ -1,0 +1,149 @@
+//! What holds of every answer to an edit, whatever the case is about.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use super::thing::Kind;
+use super::world::{State, World, version};
+use crate::suite::wire::Answer;
+
+/// The greatest length of an answer, in bytes of JSON.
+const LONGEST: usize = 8 * 1024;
+
+/// A diff longer than this may have been cut, so it is not applied.
+const WHOLE_DIFF: usize = 5 * 1024;
+
+/// Collects each law that the answer to an edit breaks; `before` is what stood there before the call.
+pub fn hold(answer: &Answer, world: &World, before: &State, broken: &mut Vec<String>) {
+    let seen = &answer.structured;
+    if seen.get("status").is_none() && !answer.is_error {
+        return;
+    }
+    let mut law = |holds: bool, words: &str| {
+        if !holds {
+            broken.push(format!("a law of every answer is broken: {words}; the answer is {seen}"));
+        }
+    };
+    let status = answer.status();
+    let written = status == "written";
+    let refused = status == "refused";
+    law(refused || ["written", "unchanged", "verified", "already_applied"].contains(&status), "a known status");
+    law(answer.is_error == refused, "isError is true for a refusal and only for one");
+    law(seen["success"] == Value::Bool(!refused), "success says the same as the status");
+    law(seen["code"].is_string() == refused, "a refusal has a code and a success has none");
+    law(seen["message"].is_string(), "there is a message");
+    law(!refused || answer.text.contains("nothing was written"), "a refusal says that nothing was written");
+    law(answer.text.contains(answer.code()), "the text names the code");
+    law((seen["written"] == Value::Bool(true)) == written, "`written` says the same as the status");
+    law(!written || seen["bytes_outside_edit"] == "unchanged", "bytes outside the edit were compared");
+    law(seen.to_string().len() + answer.text.len() <= LONGEST, "an answer has at most 8 KB");
+    let Some(path) = seen["path"].as_str() else {
+        law(refused, "a success names the path");
+        return;
+    };
+    let on_disk = std::fs::read(world.root().join(path)).ok();
+    let there = on_disk.as_deref().map(version);
+    law(refused || seen["version"].as_str() == there.as_deref(), "version is what is on disk after the call");
+    let told = seen["version"].is_null() || seen["version"].as_str() == there.as_deref();
+    law(told, "a version in a refusal is what is on disk");
+    let target = seen["resolved_path"].as_str().unwrap_or(path);
+    let old = match before.get(target).map(|entry| &entry.kind) {
+        Some(Kind::File(bytes)) => Some(bytes.as_slice()),
+        _ => None,
+    };
+    law(!written || seen["previous_version"].as_str() == old.map(version).as_deref(), "previous_version");
+    law(!written || (seen["created"] == Value::Bool(true)) == old.is_none(), "created");
+    let diff = seen["diff"].as_str().unwrap_or("");
+    let new = if written { on_disk.as_deref() } else { None };
+    if let Err(why) = diff_applies(diff, target, old, new) {
+        law(false, &format!("git applies the diff ({why})"));
+    }
+}
+
+/// Whether `git apply` takes the diff, and makes of the old text the new one where that is known.
+fn diff_applies(diff: &str, path: &str, old: Option<&[u8]>, new: Option<&[u8]>) -> Result<(), String> {
+    let text = |bytes: Option<&[u8]>| bytes.is_none_or(|bytes| std::str::from_utf8(bytes).is_ok());
+    if diff.is_empty() || diff.len() > WHOLE_DIFF || !text(old) || !text(new) {
+        return Ok(());
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join(path);
+    std::fs::create_dir_all(file.parent().unwrap_or(folder.path())).unwrap();
+    if let Some(old) = old {
+        std::fs::write(&file, old).unwrap();
+    }
+    git_apply(folder.path(), diff)?;
+    let applied = std::fs::read(&file).ok();
+    if new.is_some() && applied.as_deref() != new {
+        let (applied, new) = (applied.unwrap_or_default(), new.unwrap_or_default());
+        return Err(format!("it gives {:?} instead of {:?}", show(&applied), show(new)));
+    }
+    Ok(())
+}
+
+fn show(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
+    String::from_utf8_lossy(&bytes[..bytes.len().min(200)])
+}
+
+fn git_apply(folder: &Path, diff: &str) -> Result<(), String> {
+    let mut child = Command::new("git")
+        .args(["apply", "--whitespace=nowarn", "-"])
+        .current_dir(folder)
+        .env("GIT_CEILING_DIRECTORIES", folder)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| format!("git is needed for the tests: {error}"))?;
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), diff.as_bytes()).ok();
+    let output = child.wait_with_output().map_err(|error| error.to_string())?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(format!("{} in\n{diff}", String::from_utf8_lossy(&output.stderr).trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DIFF: &str = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n";
+
+    #[test]
+    fn a_diff_that_does_not_fit_or_gives_something_else_is_seen() {
+        assert_eq!(diff_applies(DIFF, "x", Some(b"a\nb\n"), Some(b"a\nc\n")), Ok(()));
+        assert!(diff_applies(DIFF, "x", Some(b"a\nb\n"), Some(b"a\nd\n")).is_err());
+        assert!(diff_applies(DIFF, "x", Some(b"a\nx\n"), None).is_err());
+    }
+
+    #[test]
+    fn an_answer_that_lies_is_seen() {
+        let world = World::new();
+        std::fs::write(world.root().join("x"), "new").unwrap();
+        let mut honest = serde_json::json!({"status": "written", "success": true, "written": true, "message": "m",
+            "path": "x", "version": version(b"new"), "created": true, "bytes_outside_edit": "unchanged"});
+        let broken = |structured: &Value| {
+            let answer = Answer { is_error: false, structured: structured.clone(), text: String::new() };
+            let mut broken = Vec::new();
+            hold(&answer, &world, &State::new(), &mut broken);
+            broken.len()
+        };
+        assert_eq!(broken(&honest), 0);
+        for (field, lie) in [
+            ("version", Value::from("000000000000")),
+            ("written", Value::from(false)),
+            ("success", Value::from(false)),
+            ("bytes_outside_edit", Value::from("changed")),
+            ("created", Value::Null),
+            ("status", Value::from("done")),
+            ("code", Value::from("NO_MATCH")),
+        ] {
+            let truth = std::mem::replace(&mut honest[field], lie);
+            assert!(broken(&honest) > 0, "a lie in {field} was taken");
+            honest[field] = truth;
+        }
+    }
+}

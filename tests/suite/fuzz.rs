@@ -1,0 +1,76 @@
+//! Random input against the two rooms that meet it first: what is asked, and what a file is.
+//!
+//! A few thousand inputs in every run of the tests, and as long as `BOLERO_RANDOM_TEST_TIME_MS` says in `tests/run`.
+
+use lockgate::edit::{Edit, plan};
+use lockgate::front::tools::safe_edit_file;
+use lockgate::text::{Buffer, Change, Hints, bytes_outside_unchanged, diff};
+
+/// Pieces that requests are made of, so that random choices reach past the first brace.
+const WORDS: &[&str] = &[
+    "{", "}", "[", "]", ",", ":", "\"", "null", "true", "1", "-1", "0", "99999999999999999999", "3.0", "1e400",
+    "\"path\"", "\"a.txt\"", "\"content\"", "\"line_edits\"", "\"start_line\"", "\"end_line\"", "\"new_content\"",
+    "\"insert_lines\"", "\"at_line\"", "\"search\"", "\"replace\"", "\"regex\"", "\"search_count\"", "\"search_flags\"",
+    "\"lines\"", "\"start\"", "\"end\"", "\"mode\"", "\"strict\"", "\"expect\"", "\"(a|b)*?$\"", "\"\\\\g<0>\"", "\"\\u0000\"",
+    "\"\"", "\"x\\r\\n\"", "\"[{\\\"start_line\\\":1}]\"",
+];
+
+fn edit_of(json: &str) -> Option<Edit> {
+    let arguments = serde_json::from_str(json).ok()?;
+    safe_edit_file::request(arguments).ok().map(|request| request.edit)
+}
+
+#[test]
+fn requests() {
+    bolero::check!().with_type::<(Vec<u8>, Vec<u8>)>().for_each(|(words, file)| {
+        let json: String = words.iter().map(|word| WORDS[usize::from(*word) % WORDS.len()]).collect();
+        let Some(edit) = edit_of(&json) else { return };
+        let Ok(buffer) = Buffer::read(file.clone(), Hints::default()) else { return };
+        let Ok(planned) = plan(&edit, &buffer, 10 << 20) else { return };
+        let after = buffer.apply(&planned.plan).expect("what was planned for a buffer applies to it");
+        assert!(bytes_outside_unchanged(buffer.bytes(), after.bytes(), &planned.plan));
+    });
+}
+
+#[test]
+fn well_formed_requests() {
+    bolero::check!().with_type::<(Vec<u8>, String, String, i8, i8, u8)>().for_each(
+        |(file, one, two, from, to, shape)| {
+            let arguments = match shape % 5 {
+                0 => serde_json::json!({"path": "a", "content": one}),
+                1 => serde_json::json!({"path": "a", "line_edits":
+                    [{"start_line": from, "end_line": to, "new_content": one}]}),
+                2 => serde_json::json!({"path": "a", "insert_lines": [{"at_line": from, "content": one}]}),
+                3 => serde_json::json!({"path": "a", "search": one, "replace": two}),
+                _ => serde_json::json!({"path": "a", "search": one, "replace": two, "regex": true,
+                    "search_flags": i64::from(*to) & 0x7a}),
+            };
+            let Some(edit) = edit_of(&arguments.to_string()) else { return };
+            let Ok(buffer) = Buffer::read(file.clone(), Hints::default()) else { return };
+            let Ok(planned) = plan(&edit, &buffer, 10 << 20) else { return };
+            let after = buffer.apply(&planned.plan).expect("what was planned for a buffer applies to it");
+            assert!(bytes_outside_unchanged(buffer.bytes(), after.bytes(), &planned.plan));
+        },
+    );
+}
+
+#[test]
+fn texts() {
+    bolero::check!().with_type::<(Vec<u8>, Vec<(u16, u16, String)>)>().for_each(|(bytes, changes)| {
+        let Ok(buffer) = Buffer::read(bytes.clone(), Hints::default()) else { return };
+        assert_eq!(buffer.bytes(), bytes);
+        let changes = changes
+            .iter()
+            .map(|(from, to, text)| {
+                let length = buffer.view().len() + 2;
+                Change { span: usize::from(*from) % length..usize::from(*to) % length, text: text.clone() }
+            })
+            .collect();
+        let Ok(plan) = buffer.plan(changes) else { return };
+        let after = buffer.apply(&plan).expect("what was planned for a buffer applies to it");
+        assert!(bytes_outside_unchanged(buffer.bytes(), after.bytes(), &plan));
+        let back = after.apply(&plan.inverse(&buffer)).expect("the inverse was made for the result");
+        assert_eq!(back.bytes(), bytes);
+        diff::unified("a", Some(&buffer), &after, &plan);
+    });
+}

@@ -1,0 +1,132 @@
+//! Many calls at once on one file: none is lost, and none waits for ever.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Barrier;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::wire::{Answer, Server};
+
+/// Edits that are under way at the same time.
+const EDITS: usize = 200;
+
+/// A file with a place for each edit.
+fn places() -> String {
+    (0..EDITS).map(|edit| format!("place {edit:03} is free\n")).collect()
+}
+
+fn taken(text: &str) -> usize {
+    (0..EDITS).filter(|edit| text.contains(&format!("place {edit:03} is taken by {edit}\n"))).count()
+}
+
+/// The edit of one place: no other edit touches its line, and each changes the length of the file.
+fn edit(edit: usize) -> Value {
+    json!({"path": "places.txt", "search": format!("place {edit:03} is free"),
+        "replace": format!("place {edit:03} is taken by {edit}"), "show_diff": false})
+}
+
+#[test]
+fn two_hundred_edits_at_once_are_all_there() {
+    let root = tempfile::tempdir().unwrap();
+    let file = root.path().join("places.txt");
+    fs::write(&file, places()).unwrap();
+    let mut server = Server::start(root.path(), &[]);
+    let calls: Vec<u64> = (0..EDITS).map(|it| server.post_call("safe_edit_file", &edit(it))).collect();
+    for (at, call) in calls.into_iter().enumerate() {
+        let answer = server.wait_answer(call).unwrap_or_else(|why| panic!("edit {at}: {why}"));
+        assert_eq!(answer.status(), "written", "edit {at}: {}", answer.structured);
+        assert_eq!(answer.structured["replacements"], 1, "edit {at}");
+    }
+    let text = fs::read_to_string(&file).unwrap();
+    assert_eq!((taken(&text), text.lines().count()), (EDITS, EDITS), "{text}");
+    assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1, "something was left behind");
+}
+
+#[test]
+fn two_servers_lose_nothing_to_each_other() {
+    let root = tempfile::tempdir().unwrap();
+    let file = root.path().join("places.txt");
+    fs::write(&file, places()).unwrap();
+    let user = tempfile::tempdir().unwrap();
+    let mut servers = [0, 1].map(|_| Server::start_for(user.path(), root.path(), &["--tools", "all"]));
+    let calls: Vec<u64> = (0..EDITS).map(|it| servers[it % 2].post_call("safe_edit_file", &edit(it))).collect();
+    for (at, call) in calls.into_iter().enumerate() {
+        let answer = servers[at % 2].wait_answer(call).unwrap_or_else(|why| panic!("edit {at}: {why}"));
+        assert_eq!(answer.status(), "written", "edit {at}: {}", answer.structured);
+    }
+    let text = fs::read_to_string(&file).unwrap();
+    assert_eq!((taken(&text), text.lines().count()), (EDITS, EDITS), "{text}");
+}
+
+/// The positive control: the same edits, each a careful read, change and atomic replacement, but without the lock.
+#[test]
+fn without_the_lock_the_same_edits_lose_some() {
+    let root = tempfile::tempdir().unwrap();
+    let file = root.path().join("places.txt");
+    fs::write(&file, places()).unwrap();
+    let together = Barrier::new(8);
+    thread::scope(|scope| {
+        for worker in 0..8 {
+            let (file, together) = (&file, &together);
+            scope.spawn(move || {
+                together.wait();
+                for edit in (worker..EDITS).step_by(8) {
+                    replace_without_lock(file, edit);
+                }
+            });
+        }
+    });
+    let survivors = taken(&fs::read_to_string(&file).unwrap());
+    assert!(survivors < EDITS, "the edits did not overlap, so the tests above prove nothing");
+}
+
+fn replace_without_lock(file: &Path, edit: usize) {
+    let text = fs::read_to_string(file).unwrap();
+    let old = format!("place {edit:03} is free");
+    let text = text.replace(&old, &format!("place {edit:03} is taken by {edit}"));
+    let staged = file.with_extension(format!("{edit}"));
+    fs::write(&staged, text).unwrap();
+    thread::sleep(Duration::from_millis(1));
+    fs::rename(staged, file).unwrap();
+}
+
+/// A text whose judging takes a while: the lock is held meanwhile.
+fn slow(value: usize) -> String {
+    format!("x = [{value}]\n").repeat(300_000)
+}
+
+fn contend(lock_wait: &str) -> (Answer, Answer, String) {
+    let root = tempfile::tempdir().unwrap();
+    fs::write(root.path().join("quality.yaml"), format!("limits: {{ lock_wait: {lock_wait} }}\n")).unwrap();
+    fs::write(root.path().join("a.py"), "x = 0\n").unwrap();
+    let mut server = Server::start(root.path(), &[]);
+    let first = server.post_call("safe_edit_file", &json!({"path": "a.py", "content": slow(1), "show_diff": false}));
+    thread::sleep(Duration::from_millis(400));
+    let elsewhere = server.call("safe_edit_file", &json!({"path": "b.py", "content": "y = 1\n"}));
+    assert_eq!(elsewhere.status(), "written", "another file waits for nobody: {}", elsewhere.structured);
+    let second = server.call("safe_edit_file", &json!({"path": "a.py", "insert_lines": [{"at_line": 1, "content": "y = 2\n"}]}));
+    let first = server.wait_answer(first).unwrap();
+    let third = server.call("safe_edit_file", &json!({"path": "a.py", "search": "x", "replace": "z", "search_count": 1}));
+    assert_eq!(third.status(), "written", "the lock was not given back: {}", third.structured);
+    (first, second, fs::read_to_string(root.path().join("a.py")).unwrap())
+}
+
+#[test]
+fn who_waits_too_long_is_told_so() {
+    let (first, second, text) = contend("10ms");
+    assert_eq!(first.status(), "written", "{}", first.structured);
+    assert_eq!(second.code(), "LOCK_TIMEOUT", "{}", second.structured);
+    assert!(second.text.contains("Another edit operation is in progress for this file"), "{}", second.text);
+    assert!(!text.contains("y = 2"));
+}
+
+/// The positive control: with patience, the same second call is written.
+#[test]
+fn who_waits_long_enough_is_served() {
+    let (first, second, text) = contend("60s");
+    assert_eq!((first.status(), second.status()), ("written", "written"), "{}", second.structured);
+    assert!(text.starts_with("y = 2\nz = [1]\n"), "{:.60}", text);
+}

@@ -1,0 +1,178 @@
+//! Search and replace gives what CPython's `re.sub` gives, byte for byte, or refuses.
+//!
+//! Random patterns, templates and texts from one seed go to a real `python3` and to this crate. `PARITY_SEED` and
+//! `PARITY_CASES` choose others.
+
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Write};
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use lockgate::edit::pattern::{Budget, Flags, Pattern, Template};
+use lockgate::error::{Code, Error};
+use serde_json::{Value, json};
+
+/// The greatest share of cases that Python takes and this crate refuses, in percent.
+const REFUSED_AT_MOST: f64 = 2.0;
+
+#[path = "regex_parity/grammar.rs"]
+mod grammar;
+
+/// One case.
+#[derive(Debug, Clone)]
+struct Case {
+    pattern: String,
+    template: String,
+    flags: i64,
+    text: String,
+    before: String,
+    after: String,
+    count: usize,
+}
+
+#[derive(Default)]
+struct Tally {
+    same: usize,
+    matched: usize,
+    both_refused: usize,
+    same_words: usize,
+    only_we_refused: usize,
+    slow: usize,
+    wrong: Vec<String>,
+    refusals: Vec<String>,
+}
+
+#[test]
+fn results_are_those_of_pythons_re_sub() {
+    let seed = number("PARITY_SEED", 20_231_107);
+    let cases = grammar::generate(seed, number("PARITY_CASES", 10_000) as usize);
+    let Some(answers) = ask_python(&cases) else { return };
+    let mut tally = Tally::default();
+    for (case, answer) in cases.iter().zip(&answers) {
+        judge(case, answer, &mut tally);
+    }
+    let taken = tally.same + tally.only_we_refused;
+    let share = 100.0 * tally.only_we_refused as f64 / taken.max(1) as f64;
+    eprintln!(
+        "{} cases, seed {seed}: {} same ({} with matches), {} refused by both ({} in the same words), \
+         {} refused by us alone ({share:.2} % of what Python takes), {} too slow in Python, {} wrong",
+        cases.len(),
+        tally.same,
+        tally.matched,
+        tally.both_refused,
+        tally.same_words,
+        tally.only_we_refused,
+        tally.slow,
+        tally.wrong.len()
+    );
+    tally.refusals.sort();
+    tally.refusals.dedup();
+    eprintln!("refused by us alone: {:#?}", tally.refusals.iter().take(20).collect::<Vec<_>>());
+    assert_eq!(answers.len(), cases.len(), "python answered every case");
+    assert!(
+        tally.wrong.is_empty(),
+        "{}",
+        tally.wrong.iter().take(12).cloned().collect::<Vec<_>>().join("\n")
+    );
+    assert!(share <= REFUSED_AT_MOST, "{share:.2} % of what Python takes was refused");
+    assert!(tally.matched * 3 > cases.len(), "the texts hold matches: {}", tally.matched);
+    assert!(tally.both_refused * 20 > cases.len(), "invalid patterns are among the cases");
+    assert!(
+        tally.same_words * 100 > tally.both_refused * 97,
+        "refusals use Python's words: {}",
+        tally.same_words
+    );
+}
+
+fn judge(case: &Case, answer: &Value, tally: &mut Tally) {
+    let ours = replace(case);
+    match (&ours, answer.get("ok").and_then(Value::as_str), answer.get("error").and_then(Value::as_str)) {
+        (Ok(text), Some(python), _) if text == python => {
+            tally.same += 1;
+            tally.matched += usize::from(*text != case.text);
+        }
+        (Ok(_), Some(_), _) | (Ok(_), None, Some(_)) => {
+            tally.wrong.push(format!("{case:?}\n  python: {answer}\n  ours:   {ours:?}"));
+        }
+        (Err(error), Some(_), _)
+            if error.code == Code::BadPattern && error.message.contains("not supported") =>
+        {
+            tally.only_we_refused += 1;
+            tally.refusals.push(error.message.clone());
+        }
+        (Err(error), Some(_), _) if error.code == Code::RegexBudget => {
+            tally.only_we_refused += 1;
+            tally.refusals.push(format!("{} {}", error.message, case.pattern));
+        }
+        (Err(error), Some(_), _) => {
+            tally.wrong.push(format!("{case:?}\n  python: {answer}\n  ours:   {error:?}"));
+        }
+        (Err(error), None, Some(python)) => {
+            tally.both_refused += 1;
+            tally.same_words += usize::from(error.message.ends_with(python));
+            if !error.message.ends_with(python) && std::env::var_os("PARITY_WORDS").is_some() {
+                eprintln!(
+                    "{:?} {:?}\n  python: {python}\n  ours:   {}",
+                    case.pattern, case.template, error.message
+                );
+            }
+        }
+        (_, None, None) => tally.slow += 1,
+    }
+}
+
+/// What this crate makes of a case; the text stands between other text, which must not matter.
+fn replace(case: &Case) -> Result<String, Error> {
+    let pattern = Pattern::compile(&case.pattern, Flags::from_bits(case.flags)?)?;
+    let template = Template::parse(&case.template, &pattern)?;
+    let whole = format!("{}{}{}", case.before, case.text, case.after);
+    let window = case.before.len()..case.before.len() + case.text.len();
+    let count = NonZeroUsize::new(case.count);
+    let changes = pattern.replace(&whole, window.clone(), &template, count, &mut Budget::per_call())?;
+    let (mut out, mut at) = (String::new(), window.start);
+    for change in changes {
+        assert!(at <= change.span.start && change.span.end <= window.end, "in order and inside: {case:?}");
+        out.push_str(&whole[at..change.span.start]);
+        out.push_str(&change.text);
+        at = change.span.end;
+    }
+    out.push_str(&whole[at..window.end]);
+    Ok(out)
+}
+
+/// Python's answers; nothing where `python3` is not CPython 3.11, unless this is CI.
+fn ask_python(cases: &[Case]) -> Option<Vec<Value>> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools/python_re.py");
+    let spawned = Command::new("python3").arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let required = std::env::var_os("CI").is_some();
+    let Ok(mut child) = spawned else {
+        assert!(!required, "CI must have python3");
+        eprintln!("skipped: there is no python3");
+        return None;
+    };
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let hello: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+    if hello["version"][0] != 3 || hello["version"][1] != 11 {
+        assert!(!required, "CI must have CPython 3.11, not {hello}");
+        eprintln!("skipped: python3 is {hello}, not 3.11");
+        return None;
+    }
+    let mut requests = String::new();
+    for case in cases {
+        let Case { pattern, template, flags, text, count, .. } = case;
+        let request =
+            json!({"pattern": pattern, "template": template, "flags": flags, "text": text, "count": count});
+        writeln!(requests, "{request}").unwrap();
+    }
+    let mut stdin = child.stdin.take().unwrap();
+    let writer = std::thread::spawn(move || stdin.write_all(requests.as_bytes()));
+    let answers = lines.map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
+    writer.join().unwrap().unwrap();
+    assert!(child.wait().unwrap().success());
+    Some(answers)
+}
+
+fn number(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(otherwise)
+}

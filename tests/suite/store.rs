@@ -1,0 +1,96 @@
+//! The store as its callers see it, on real files: who may pass, what is read, what is written, and what is left behind.
+
+#[path = "store/admission.rs"]
+mod admission;
+#[path = "store/beside.rs"]
+mod beside;
+#[path = "store/rights.rs"]
+mod rights;
+#[path = "store/swap.rs"]
+mod swap;
+#[path = "store/writing.rs"]
+mod writing;
+
+use lockgate::error::{Code, Error};
+use lockgate::store::{Files, Published, Snapshot};
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+const LIMIT: u64 = 10 << 20;
+
+/// A root with files in it.
+struct Scene {
+    dir: TempDir,
+    files: Files,
+}
+
+impl Scene {
+    fn new(entries: &[(&str, &str)]) -> Scene {
+        let dir = tempfile::tempdir().unwrap();
+        for (path, text) in entries {
+            let path = dir.path().join("root").join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        fs::create_dir_all(dir.path().join("root")).unwrap();
+        let files = Files::open(&[dir.path().join("root")]).unwrap();
+        Scene { dir, files }
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        self.dir.path().join("root").join(path)
+    }
+
+    fn outside(&self, path: &str) -> PathBuf {
+        self.dir.path().join(path)
+    }
+
+    fn text(&self, path: &str) -> String {
+        fs::read_to_string(self.at(path)).unwrap()
+    }
+
+    fn refusal(&self, path: &str) -> Error {
+        self.files.admit(path).expect_err(path)
+    }
+
+    fn code(&self, path: &str) -> Code {
+        self.refusal(path).code
+    }
+
+    fn read(&self, path: &str) -> Result<Option<Snapshot>, Error> {
+        self.files.read(&self.files.admit_to_read(path)?, LIMIT)
+    }
+
+    fn write(&self, path: &str, text: &str) -> Result<Published, Error> {
+        write(&self.files, path, text)
+    }
+
+    fn link(&self, target: impl AsRef<Path>, link: &str) {
+        std::os::unix::fs::symlink(target, self.at(link)).unwrap();
+    }
+
+    /// Every path below the root, sorted.
+    fn tree(&self) -> Vec<String> {
+        let mut paths = Vec::new();
+        collect(&self.at(""), &self.at(""), &mut paths);
+        paths.sort();
+        paths
+    }
+}
+
+fn write(files: &Files, path: &str, text: &str) -> Result<Published, Error> {
+    let place = files.admit(path)?;
+    let snapshot = files.read(&place, LIMIT)?;
+    files.publish(&place, snapshot.as_ref().map(|snapshot| snapshot.held(snapshot.bytes())), text.as_bytes())
+}
+
+fn collect(top: &Path, dir: &Path, paths: &mut Vec<String>) {
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        paths.push(path.strip_prefix(top).unwrap().display().to_string());
+        if path.is_dir() && !path.is_symlink() {
+            collect(top, &path, paths);
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! What the system's rights forbid, also where a rename or root's power would walk past them.
+
+use super::*;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::process::Command;
+
+const NOBODY: u32 = 65534;
+
+/// Runs the test of that name again as an unprivileged user; true when that user is who runs now.
+fn is_unprivileged(test: &str) -> bool {
+    if !rustix::process::geteuid().is_root() {
+        return true;
+    }
+    let module = module_path!().split_once("::").map_or("", |(_, module)| module);
+    let exe = std::env::current_exe().unwrap();
+    let user = NOBODY.to_string();
+    let command = Command::new("setpriv")
+        .args(["--reuid", &user, "--regid", &user, "--clear-groups"])
+        .arg(exe)
+        .args(["--exact", &format!("{module}::{test}"), "--nocapture"])
+        .env("HOME", "/nonexistent")
+        .output();
+    match command {
+        Err(error) => println!("SKIPPED: there is no setpriv to become an unprivileged user: {error}"),
+        Ok(output) => {
+            let text = String::from_utf8_lossy(&output.stdout).into_owned()
+                + &String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success() && text.contains("1 passed"), "as an unprivileged user:\n{text}");
+        }
+    }
+    false
+}
+
+fn chmod(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+#[test]
+fn a_file_without_any_write_bit_is_refused_to_root_too() {
+    let scene = Scene::new(&[("a.txt", "old")]);
+    chmod(&scene.at("a.txt"), 0o444);
+    let time = fs::metadata(scene.at("a.txt")).unwrap().modified().unwrap();
+    assert_eq!(scene.code("a.txt"), Code::PermissionDenied);
+    assert!(scene.read("a.txt").unwrap().is_some(), "reading is allowed");
+    assert_eq!(fs::metadata(scene.at("a.txt")).unwrap().modified().unwrap(), time);
+    chmod(&scene.at("a.txt"), 0o644);
+    assert!(scene.write("a.txt", "new").is_ok(), "the control");
+}
+
+#[test]
+fn rights_withdrawn_after_admission_are_seen_when_publishing() {
+    let scene = Scene::new(&[("a.txt", "old")]);
+    let place = scene.files.admit("a.txt").unwrap();
+    let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
+    chmod(&scene.at("a.txt"), 0o444);
+    let error = scene.files.publish(&place, Some(snapshot.held(b"old")), b"new").unwrap_err();
+    assert_eq!((error.code, scene.text("a.txt").as_str()), (Code::PermissionDenied, "old"));
+}
+
+#[test]
+fn privileged_files_are_refused() {
+    let scene = Scene::new(&[("suid", "x"), ("sgid", "x"), ("caps", "x")]);
+    chmod(&scene.at("suid"), 0o4755);
+    chmod(&scene.at("sgid"), 0o2755);
+    assert_eq!((scene.code("suid"), scene.code("sgid")), (Code::PermissionDenied, Code::PermissionDenied));
+    // Version 2, effective, cap_net_bind_service permitted.
+    let caps = [1, 0, 0, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    match rustix::fs::setxattr(
+        scene.at("caps"),
+        "security.capability",
+        &caps,
+        rustix::fs::XattrFlags::empty(),
+    ) {
+        Ok(()) => assert_eq!(scene.code("caps"), Code::PermissionDenied),
+        Err(errno) => println!("SKIPPED: file capabilities cannot be set here: {errno}"),
+    }
+}
+
+#[test]
+fn hard_links_are_refused_with_a_hint_and_may_be_read() {
+    let scene = Scene::new(&[("a.txt", "x"), ("single.txt", "x")]);
+    fs::hard_link(scene.at("a.txt"), scene.at("b.txt")).unwrap();
+    let error = scene.refusal("b.txt");
+    assert_eq!(error.code, Code::PermissionDenied);
+    assert!(error.message.contains("2 names") && error.hint.is_some(), "{}", error.message);
+    assert!(scene.read("b.txt").unwrap().is_some());
+    let place = scene.files.admit("single.txt").unwrap();
+    let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
+    fs::hard_link(scene.at("single.txt"), scene.at("twin.txt")).unwrap();
+    let error = scene.files.publish(&place, Some(snapshot.held(b"x")), b"y").unwrap_err();
+    assert_eq!(error.code, Code::PermissionDenied, "a link made after admission");
+}
+
+#[test]
+fn another_users_file_is_refused_although_a_rename_could_replace_it() {
+    if rustix::process::geteuid().is_root() {
+        let dir = Path::new("/tmp/lockgate-test-another-user");
+        let _ = fs::remove_dir_all(dir);
+        fs::create_dir(dir).unwrap();
+        fs::write(dir.join("theirs.txt"), "old").unwrap();
+        chmod(&dir.join("theirs.txt"), 0o666);
+        chmod(dir, 0o777);
+        let _ = is_unprivileged("another_users_file_is_refused_although_a_rename_could_replace_it");
+        fs::remove_dir_all(dir).unwrap();
+        return;
+    }
+    let dir = Path::new("/tmp/lockgate-test-another-user");
+    if !dir.exists() {
+        println!("SKIPPED: only root can prepare another user's file");
+        return;
+    }
+    let files = Files::open(&[dir.to_owned()]).unwrap();
+    let error = files.admit("theirs.txt").unwrap_err();
+    assert_eq!(error.code, Code::PermissionDenied, "{}", error.message);
+    assert!(write(&files, "mine.txt", "x").is_ok(), "the control: the folder itself is ours to write");
+    fs::rename(dir.join("mine.txt"), dir.join("theirs.txt")).unwrap();
+}
+
+#[test]
+fn the_owner_without_the_write_bit_is_refused() {
+    if !is_unprivileged("the_owner_without_the_write_bit_is_refused") {
+        return;
+    }
+    let scene = Scene::new(&[("a.txt", "x"), ("d/b.txt", "x"), ("e/f.txt", "x")]);
+    chmod(&scene.at("a.txt"), 0o466);
+    assert_eq!(scene.code("a.txt"), Code::PermissionDenied);
+    chmod(&scene.at("d"), 0o555);
+    for path in ["d/b.txt", "d/new.txt", "d/x/new.txt"] {
+        assert_eq!(scene.code(path), Code::PermissionDenied, "{path}");
+    }
+    chmod(&scene.at("e"), 0o000);
+    assert_eq!(scene.code("e/f.txt"), Code::PermissionDenied, "and not PATH_OUTSIDE_ROOT");
+    chmod(&scene.at("d"), 0o755);
+    chmod(&scene.at("e"), 0o755);
+    assert!(scene.write("d/b.txt", "y").is_ok(), "the control");
+}
+
+#[test]
+fn a_folder_that_cannot_be_synced_is_a_note_and_not_a_refusal() {
+    if !is_unprivileged("a_folder_that_cannot_be_synced_is_a_note_and_not_a_refusal") {
+        return;
+    }
+    let scene = Scene::new(&[("d/a.txt", "old")]);
+    chmod(&scene.at("d"), 0o300);
+    let published = scene.write("d/a.txt", "new").unwrap();
+    chmod(&scene.at("d"), 0o755);
+    assert_eq!(scene.text("d/a.txt"), "new");
+    assert!(published.notes.iter().any(|note| note.contains("power cut")), "{:?}", published.notes);
+}
+
+#[test]
+fn root_keeps_the_owner_of_what_it_edits() {
+    if !rustix::process::geteuid().is_root() {
+        println!("SKIPPED: only root may edit and keep another's file");
+        return;
+    }
+    let scene = Scene::new(&[("a.txt", "old")]);
+    chown(scene.at("a.txt"), Some(NOBODY), Some(NOBODY)).unwrap();
+    let _ = scene.write("a.txt", "new").unwrap();
+    use std::os::unix::fs::MetadataExt;
+    let meta = fs::metadata(scene.at("a.txt")).unwrap();
+    assert_eq!((meta.uid(), meta.gid()), (NOBODY, NOBODY));
+}

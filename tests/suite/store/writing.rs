@@ -1,0 +1,273 @@
+//! Reading and publishing: what arrives, what is kept, what is refused, and that nothing is left behind.
+
+use super::*;
+use rustix::fs::XattrFlags;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+const ACL: [u8; 44] = [
+    2, 0, 0, 0, 1, 0, 6, 0, 255, 255, 255, 255, 2, 0, 4, 0, 57, 48, 0, 0, 4, 0, 4, 0, 255, 255, 255, 255, 16,
+    0, 4, 0, 255, 255, 255, 255, 32, 0, 0, 0, 255, 255, 255, 255,
+];
+
+fn umask() -> u32 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("Umask:")).unwrap();
+    u32::from_str_radix(line.trim(), 8).unwrap()
+}
+
+#[test]
+fn a_file_is_replaced_whole_and_nothing_else_changes() {
+    let scene = Scene::new(&[("a.txt", "old"), ("b.txt", "other")]);
+    let published = scene.write("a.txt", "new text").unwrap();
+    assert_eq!((published.created, published.notes.len()), (false, 0));
+    assert_eq!((scene.text("a.txt").as_str(), scene.text("b.txt").as_str()), ("new text", "other"));
+    assert_eq!(scene.tree(), ["a.txt", "b.txt"]);
+}
+
+#[test]
+fn a_link_stays_a_link() {
+    let scene = Scene::new(&[("real/a.txt", "old")]);
+    scene.link("real/a.txt", "l");
+    let _ = scene.write("l", "new").unwrap();
+    assert!(scene.at("l").is_symlink());
+    assert_eq!(scene.text("real/a.txt"), "new");
+    assert_eq!(scene.tree(), ["l", "real", "real/a.txt"]);
+}
+
+#[test]
+fn a_new_file_gets_its_folders_and_the_rights_of_the_umask() {
+    let scene = Scene::new(&[]);
+    let published = scene.write("a/b/new.txt", "x").unwrap();
+    assert!(published.created);
+    assert_eq!(scene.tree(), ["a", "a/b", "a/b/new.txt"]);
+    let mode = |path| fs::metadata(scene.at(path)).unwrap().mode() & 0o7777;
+    assert_eq!(mode("a/b/new.txt"), 0o666 & !umask());
+    assert_eq!(mode("a/b"), 0o777 & !umask());
+}
+
+#[test]
+fn names_of_the_greatest_length_can_be_edited() {
+    let scene = Scene::new(&[]);
+    let name = "é".repeat(127);
+    let _ = scene.write(&name, "1").unwrap();
+    let _ = scene.write(&name, "2").unwrap();
+    assert_eq!(scene.tree(), [name]);
+}
+
+#[test]
+fn mode_owner_attributes_and_acl_are_kept() {
+    let scene = Scene::new(&[("a.sh", "old")]);
+    let path = scene.at("a.sh");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o751)).unwrap();
+    if rustix::process::geteuid().is_root() {
+        std::os::unix::fs::chown(&path, Some(1234), Some(2345)).unwrap();
+    } else {
+        println!("SKIPPED: owner and group, since only root may give files away");
+    }
+    rustix::fs::setxattr(&path, "user.note", b"kept", XattrFlags::empty()).unwrap();
+    let acl = rustix::fs::setxattr(&path, "system.posix_acl_access", &ACL, XattrFlags::empty());
+    let before = fs::metadata(&path).unwrap();
+    let _ = scene.write("a.sh", "new").unwrap();
+    let after = fs::metadata(&path).unwrap();
+    assert_eq!((after.mode(), after.uid(), after.gid()), (before.mode(), before.uid(), before.gid()));
+    assert_ne!(after.ino(), before.ino(), "the control: it is another file");
+    let attribute = |name: &str| {
+        let mut space = [0_u8; 256];
+        let length = rustix::fs::getxattr(&path, name, &mut space[..]).unwrap();
+        space[..length].to_vec()
+    };
+    assert_eq!(attribute("user.note"), b"kept");
+    match acl {
+        Ok(()) => assert_eq!(attribute("system.posix_acl_access"), ACL),
+        Err(errno) => println!("SKIPPED: the ACL, since this file system takes none: {errno}"),
+    }
+}
+
+#[test]
+fn an_acl_that_the_folder_would_give_is_not_added() {
+    let scene = Scene::new(&[("d/a.txt", "old")]);
+    let path = scene.at("d/a.txt");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+    if let Err(errno) =
+        rustix::fs::setxattr(scene.at("d"), "system.posix_acl_default", &ACL, XattrFlags::empty())
+    {
+        println!("SKIPPED: this file system takes no ACL: {errno}");
+        return;
+    }
+    let _ = scene.write("d/a.txt", "new").unwrap();
+    let _ = scene.write("d/fresh.txt", "new").unwrap();
+    let has_acl = |path: &str| {
+        rustix::fs::getxattr(scene.at(path), "system.posix_acl_access", &mut [0_u8; 256][..]).is_ok()
+    };
+    assert!(has_acl("d/fresh.txt"), "the control: a new file takes the folder's ACL");
+    assert!(!has_acl("d/a.txt"));
+    assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, 0o640);
+}
+
+#[test]
+fn foreign_changes_between_reading_and_publishing_are_conflicts() {
+    type Change = fn(&Path);
+    let changes: [(&str, Change); 5] = [
+        ("was changed", |path| fs::write(path, "other").unwrap()),
+        ("was changed", |path| fs::write(path, "longer than before").unwrap()),
+        ("was removed", |path| fs::remove_file(path).unwrap()),
+        ("was replaced", |path| {
+            fs::write(path.with_extension("tmp"), "first").unwrap();
+            fs::rename(path.with_extension("tmp"), path).unwrap();
+        }),
+        ("became a symlink", |path| {
+            fs::rename(path, path.with_extension("moved")).unwrap();
+            std::os::unix::fs::symlink(path.with_extension("moved"), path).unwrap();
+        }),
+    ];
+    for (seen, change) in changes {
+        let scene = Scene::new(&[("a.txt", "first")]);
+        let place = scene.files.admit("a.txt").unwrap();
+        let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
+        change(&scene.at("a.txt"));
+        let (tree, content) = (scene.tree(), fs::read(scene.at("a.txt")).ok());
+        let error = scene.files.publish(&place, Some(snapshot.held(b"first")), b"ours").unwrap_err();
+        assert_eq!(error.code, Code::EditConflict, "{}", error.message);
+        assert!(
+            error.message.contains(seen) && error.hint.unwrap().contains(seen),
+            "{seen}: {}",
+            error.message
+        );
+        assert_eq!((scene.tree(), fs::read(scene.at("a.txt")).ok()), (tree, content), "{seen}");
+    }
+}
+
+#[test]
+fn a_same_sized_write_that_hides_its_time_is_still_seen() {
+    let scene = Scene::new(&[("a.txt", "first")]);
+    let place = scene.files.admit("a.txt").unwrap();
+    let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
+    let time = fs::metadata(scene.at("a.txt")).unwrap().modified().unwrap();
+    fs::write(scene.at("a.txt"), "other").unwrap();
+    fs::File::options().write(true).open(scene.at("a.txt")).unwrap().set_modified(time).unwrap();
+    assert_eq!(fs::metadata(scene.at("a.txt")).unwrap().modified().unwrap(), time);
+    let error = scene.files.publish(&place, Some(snapshot.held(b"first")), b"ours").unwrap_err();
+    assert_eq!((error.code, scene.text("a.txt").as_str()), (Code::EditConflict, "other"));
+    assert_eq!(
+        fs::metadata(scene.at("a.txt")).unwrap().modified().unwrap(),
+        time,
+        "a refused file keeps its time"
+    );
+}
+
+#[test]
+fn a_file_that_appeared_is_a_conflict_and_new_folders_go() {
+    let scene = Scene::new(&[]);
+    let place = scene.files.admit("a.txt").unwrap();
+    fs::write(scene.at("a.txt"), "faster").unwrap();
+    let error = scene.files.publish(&place, None, b"ours").unwrap_err();
+    assert_eq!((error.code, scene.text("a.txt").as_str()), (Code::EditConflict, "faster"));
+    let place = scene.files.admit("d/e/a.txt").unwrap();
+    fs::write(scene.at("d"), "a file now").unwrap();
+    assert_eq!(scene.files.publish(&place, None, b"ours").unwrap_err().code, Code::EditConflict);
+    assert_eq!(scene.tree(), ["a.txt", "d"]);
+}
+
+#[test]
+fn a_folder_that_was_exchanged_is_a_conflict() {
+    let scene = Scene::new(&[("d/a.txt", "1"), ("e/a.txt", "1")]);
+    let place = scene.files.admit("d/a.txt").unwrap();
+    let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
+    fs::rename(scene.at("d"), scene.at("was")).unwrap();
+    scene.link("e", "d");
+    let error = scene.files.publish(&place, Some(snapshot.held(b"1")), b"2").unwrap_err();
+    assert_eq!((error.code, scene.text("e/a.txt").as_str()), (Code::EditConflict, "1"));
+    assert!(error.message.contains("another folder"), "{}", error.message);
+    fs::remove_file(scene.at("d")).unwrap();
+    fs::rename(scene.at("was"), scene.at("d")).unwrap();
+    let place = scene.files.admit("d/new.txt").unwrap();
+    fs::rename(scene.at("d"), scene.at("was")).unwrap();
+    scene.link("e", "d");
+    assert_eq!(scene.files.publish(&place, None, b"x").unwrap_err().code, Code::EditConflict);
+    assert!(!scene.at("e/new.txt").exists(), "it would have been made in a folder that nobody admitted");
+}
+
+#[test]
+fn sizes_are_limited_before_and_while_reading() {
+    let scene = Scene::new(&[("a.txt", "12345")]);
+    let file = fs::File::create(scene.at("huge")).unwrap();
+    file.set_len(1 << 40).unwrap();
+    let start = std::time::Instant::now();
+    let error = scene.read("huge").unwrap_err();
+    assert_eq!(error.code, Code::TooLarge);
+    assert_eq!(error.message, "huge is too large: 1099511627776 bytes, limit 10485760 bytes");
+    assert!(start.elapsed().as_millis() < 100);
+    let place = scene.files.admit("a.txt").unwrap();
+    assert_eq!(scene.files.read(&place, 4).unwrap_err().code, Code::TooLarge);
+    assert_eq!(scene.files.read(&place, 5).unwrap().unwrap().bytes(), b"12345");
+}
+
+#[test]
+fn a_file_that_grows_and_shrinks_is_read_whole_or_refused() {
+    let scene = Scene::new(&[("a.txt", "")]);
+    let (path, stop) = (scene.at("a.txt"), std::sync::atomic::AtomicBool::new(false));
+    let place = scene.files.admit_to_read("a.txt").unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let file = fs::File::options().write(true).open(&path).unwrap();
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                for length in [0, 3_000_000, 100, 1_000_000] {
+                    file.set_len(length).unwrap();
+                }
+            }
+        });
+        let (mut read, mut refused) = (0, 0);
+        for _ in 0..500 {
+            match scene.files.read(&place, LIMIT) {
+                Ok(Some(snapshot)) => {
+                    assert!(
+                        [0, 3_000_000, 100, 1_000_000].contains(&snapshot.bytes().len()),
+                        "{}",
+                        snapshot.bytes().len()
+                    );
+                    read += 1;
+                }
+                Ok(None) => panic!("the file was there all the time"),
+                Err(error) => {
+                    assert_eq!(error.code, Code::EditConflict, "{}", error.message);
+                    refused += 1;
+                }
+            }
+        }
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        println!("{read} readings, {refused} refusals");
+    });
+}
+
+#[test]
+fn taking_the_bytes_leaves_a_snapshot_to_publish_with() {
+    let scene = Scene::new(&[("a.txt", "old")]);
+    let place = scene.files.admit("a.txt").unwrap();
+    let mut snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
+    let bytes = snapshot.take_bytes();
+    assert!(snapshot.bytes().is_empty());
+    assert!(!scene.files.publish(&place, Some(snapshot.held(&bytes)), b"new").unwrap().created);
+    assert_eq!(scene.text("a.txt"), "new");
+}
+
+#[test]
+fn a_full_disk_leaves_the_target_and_no_trace() {
+    let scene = Scene::new(&[]);
+    let mount = |args: &[&str]| {
+        std::process::Command::new("mount").args(args).arg(scene.at("")).status().is_ok_and(|s| s.success())
+    };
+    if !mount(&["-t", "tmpfs", "-o", "size=64k", "none"]) {
+        println!("SKIPPED: a small file system cannot be mounted here");
+        return;
+    }
+    let outcome = std::panic::catch_unwind(|| {
+        fs::write(scene.at("a.txt"), "old").unwrap();
+        let files = Files::open(&[scene.at("")]).unwrap();
+        let error = write(&files, "a.txt", &"x".repeat(200_000)).unwrap_err();
+        assert_eq!((error.code, scene.text("a.txt").as_str()), (Code::NoSpace, "old"));
+        assert_eq!(write(&files, "d/new.txt", &"x".repeat(200_000)).unwrap_err().code, Code::NoSpace);
+        assert_eq!(scene.tree(), ["a.txt"]);
+    });
+    let _ = std::process::Command::new("umount").arg(scene.at("")).status();
+    outcome.unwrap();
+}

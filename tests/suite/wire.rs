@@ -1,0 +1,246 @@
+//! A client of the real binary: MCP over its standard input and output, and its command line.
+//!
+//! Invariant: a server never sees the state, the home or the settings of the person who runs the tests.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::{NamedTempFile, TempDir};
+
+/// How long an answer may take in a debug build on a busy machine.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A running server.
+pub struct Server {
+    child: Child,
+    input: Option<ChildStdin>,
+    lines: Receiver<String>,
+    kept: Vec<Value>,
+    next: u64,
+    errors: NamedTempFile,
+    user: Option<TempDir>,
+}
+
+/// What a tool answered.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// Whether the answer is marked as a refusal.
+    pub is_error: bool,
+    /// The part for programs.
+    pub structured: Value,
+    /// The part for readers.
+    pub text: String,
+}
+
+impl Answer {
+    /// The code of a refusal, empty for a success.
+    pub fn code(&self) -> &str {
+        self.structured["code"].as_str().unwrap_or("")
+    }
+
+    /// The status of an edit, empty where there is none.
+    pub fn status(&self) -> &str {
+        self.structured["status"].as_str().unwrap_or("")
+    }
+}
+
+/// The binary under test, with surroundings of its own under `private`.
+pub fn lockgate(private: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lockgate"));
+    for (name, folder) in
+        [("HOME", "home"), ("XDG_STATE_HOME", "state"), ("XDG_CONFIG_HOME", "config"), ("XDG_RUNTIME_DIR", "run")]
+    {
+        let folder = private.join(folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        command.env(name, folder);
+    }
+    command.env_remove("RUST_LOG").env("NO_COLOR", "1");
+    command
+}
+
+impl Server {
+    /// Starts a server on one root with every tool, and with `more` arguments.
+    pub fn start(root: &Path, more: &[&str]) -> Server {
+        let mut arguments = vec!["--tools", "all"];
+        arguments.extend_from_slice(more);
+        Server::start_bare(root, &arguments)
+    }
+
+    /// Starts a server on one root with exactly these further arguments.
+    pub fn start_bare(root: &Path, arguments: &[&str]) -> Server {
+        let user = tempfile::tempdir().unwrap();
+        let mut server = Server::start_for(user.path(), root, arguments);
+        server.user = Some(user);
+        server
+    }
+
+    /// Starts a server for a user whose own folders lie under `user`.
+    pub fn start_for(user: &Path, root: &Path, arguments: &[&str]) -> Server {
+        let errors = tempfile::NamedTempFile::new().unwrap();
+        let mut child = lockgate(user)
+            .arg("serve")
+            .arg("--root")
+            .arg(root)
+            .args(arguments)
+            .current_dir(root)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(errors.reopen().unwrap())
+            .spawn()
+            .expect("the binary starts");
+        let (sender, lines) = channel();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        std::thread::spawn(move || {
+            output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)).ok();
+        });
+        let input = child.stdin.take();
+        let mut server = Server { child, input, lines, kept: Vec::new(), next: 0, errors, user: None };
+        server.greet();
+        server
+    }
+
+    fn greet(&mut self) {
+        let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": {"name": "suite", "version": "1"}});
+        let id = self.post("initialize", hello);
+        self.wait(id).unwrap_or_else(|why| panic!("no greeting: {why}"));
+        self.send(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
+    }
+
+    /// Sends one line as it is.
+    pub fn send(&mut self, line: &[u8]) {
+        let Some(input) = &mut self.input else { return };
+        let sent = input.write_all(line).and_then(|()| input.write_all(b"\n")).and_then(|()| input.flush());
+        if let Err(error) = sent {
+            eprintln!("the server no longer listens: {error}");
+        }
+    }
+
+    /// Sends a request and gives its number, without waiting for the answer.
+    pub fn post(&mut self, method: &str, params: Value) -> u64 {
+        self.next += 1;
+        let message = json!({"jsonrpc": "2.0", "id": self.next, "method": method, "params": params});
+        self.send(message.to_string().as_bytes());
+        self.next
+    }
+
+    /// Sends a call of a tool and gives its number.
+    pub fn post_call(&mut self, tool: &str, arguments: &Value) -> u64 {
+        self.post("tools/call", json!({"name": tool, "arguments": arguments}))
+    }
+
+    /// Waits for the answer of a number; `Err` says why there is none.
+    pub fn wait(&mut self, id: u64) -> Result<Value, String> {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if let Some(at) = self.kept.iter().position(|message| message["id"] == json!(id)) {
+                return Ok(self.kept.swap_remove(at));
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.lines.recv_timeout(left) {
+                Ok(line) => match serde_json::from_str::<Value>(&line) {
+                    Ok(message) => self.kept.push(message),
+                    Err(error) => return Err(format!("the server wrote what is not JSON ({error}): {line:.200}")),
+                },
+                Err(RecvTimeoutError::Timeout) => return Err(format!("no answer within {PATIENCE:?}")),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(format!("the server ended; its last words: {}", self.last_words()));
+                }
+            }
+        }
+    }
+
+    /// Waits for the answer of a tool; `Err` also for an error of the protocol.
+    pub fn wait_answer(&mut self, id: u64) -> Result<Answer, String> {
+        let message = self.wait(id)?;
+        let Some(result) = message.get("result") else {
+            return Err(format!("an error of the protocol instead of a refusal: {}", message["error"]));
+        };
+        let parts = result["content"].as_array().cloned().unwrap_or_default();
+        let texts: Vec<&str> = parts.iter().filter_map(|part| part["text"].as_str()).collect();
+        Ok(Answer {
+            is_error: result["isError"] == json!(true),
+            structured: result["structuredContent"].clone(),
+            text: texts.join("\n"),
+        })
+    }
+
+    /// Calls a tool and waits for its answer.
+    pub fn try_call(&mut self, tool: &str, arguments: &Value) -> Result<Answer, String> {
+        let id = self.post_call(tool, arguments);
+        self.wait_answer(id)
+    }
+
+    /// Calls a tool; an answer must come.
+    pub fn call(&mut self, tool: &str, arguments: &Value) -> Answer {
+        self.try_call(tool, arguments).unwrap_or_else(|why| panic!("{tool}: {why}"))
+    }
+
+    /// The process of the server.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    fn last_words(&self) -> String {
+        let text = std::fs::read_to_string(self.errors.path()).unwrap_or_default();
+        let lines: Vec<&str> = text.lines().collect();
+        lines[lines.len().saturating_sub(5)..].join(" | ")
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.input.take());
+        let deadline = Instant::now() + Duration::from_secs(5);
+        while Instant::now() < deadline {
+            if matches!(self.child.try_wait(), Ok(Some(_))) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+/// What a call of the command line gave.
+pub struct Outcome {
+    /// The exit code; `-1` when a signal ended it.
+    pub exit: i32,
+    /// What it wrote to standard output.
+    pub stdout: String,
+    /// What it wrote to standard error.
+    pub stderr: String,
+}
+
+/// Runs the command line to its end with this standard input.
+pub fn run(arguments: &[String], root: &Path, input: &str) -> Outcome {
+    let private = tempfile::tempdir().unwrap();
+    let mut child = lockgate(private.path())
+        .args(arguments)
+        .current_dir(root)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    let mut stdin = child.stdin.take().unwrap();
+    let mut errors = child.stderr.take().unwrap();
+    let input = input.to_owned();
+    let feeding = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
+    let reading = std::thread::spawn(move || {
+        let mut text = String::new();
+        errors.read_to_string(&mut text).map(|_| text).unwrap_or_default()
+    });
+    let output = child.wait_with_output().unwrap();
+    feeding.join().unwrap().ok();
+    Outcome {
+        exit: output.status.code().unwrap_or(-1),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: reading.join().unwrap(),
+    }
+}
