@@ -5,7 +5,12 @@ mod suite {
     mod architecture;
     mod bad_input;
     mod cases;
+    mod cli;
     mod docs;
+    mod fuzz;
+    mod gates;
     mod parallel;
+    mod regex_parity;
+    mod store;
     mod wire;
 }

@@ -225,6 +225,23 @@ mod tests {
     }
 
     #[test]
+    fn a_line_end_that_falls_apart_or_together_is_touched() {
+        let before = Buffer::read(b"\rb\n\n".to_vec(), Hints::default()).unwrap();
+        let plan = before.plan(vec![Change { span: 1..3, text: String::new() }]).unwrap();
+        let after = before.apply(&plan).unwrap();
+        assert_eq!((after.bytes(), after.view()), (b"\r\n".as_slice(), "\n"));
+        let [two, one] = [(1, 2), (1, 1)];
+        let region = |old: (usize, usize), new: (usize, usize)| Region {
+            start_line: old.0,
+            end_line: old.1,
+            new_start_line: new.0,
+            new_end_line: new.1,
+        };
+        assert_eq!(plan.regions(&before, &after), [region(two, one)]);
+        assert_eq!(plan.inverse(&before, &after).regions(&after, &before), [region(one, two)]);
+    }
+
+    #[test]
     fn lines_that_a_replaced_block_keeps_are_carried() {
         let (_, map) = edited("a\nb\nc\nd\ne\n", &[(0..8, "new\na\nb\nC\nd\n")]);
         assert_eq!([1, 2, 3, 4, 5].map(|line| map.carry(line)), [Some(2), Some(3), None, Some(5), Some(6)]);

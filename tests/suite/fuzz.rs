@@ -17,7 +17,7 @@ const WORDS: &[&str] = &[
 
 fn edit_of(json: &str) -> Option<Edit> {
     let arguments = serde_json::from_str(json).ok()?;
-    safe_edit_file::request(arguments).ok().map(|request| request.edit)
+    (safe_edit_file::TOOL.ask)(arguments).ok().map(|ask| ask.request.edit)
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn texts() {
         let Ok(plan) = buffer.plan(changes) else { return };
         let after = buffer.apply(&plan).expect("what was planned for a buffer applies to it");
         assert!(bytes_outside_unchanged(buffer.bytes(), after.bytes(), &plan));
-        let back = after.apply(&plan.inverse(&buffer)).expect("the inverse was made for the result");
+        let back = after.apply(&plan.inverse(&buffer, &after)).expect("the inverse was made for the result");
         assert_eq!(back.bytes(), bytes);
         diff::unified("a", Some(&buffer), &after, &plan);
     });

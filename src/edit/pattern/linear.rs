@@ -99,7 +99,7 @@ impl Linear {
 
     /// Where the leftmost match from a place on ends.
     fn end(&self, text: Fed, from: usize, cache: &mut Cache, budget: &mut Budget) -> Result<Found, Error> {
-        let before = from.checked_sub(1).and_then(|at| text.byte(at));
+        let before = from.checked_sub(1).and_then(|at| text.beside(at));
         let mut walk = Walk { dfa: &self.forward, cache, found: Found::Nowhere };
         let Some(mut state) = walk.begin(before, Anchored::No) else { return Ok(Found::GivenUp) };
         let mut at = from;
@@ -126,7 +126,7 @@ impl Linear {
         budget: &mut Budget,
     ) -> Result<Found, Error> {
         let mut walk = Walk { dfa: &self.backward, cache, found: Found::Nowhere };
-        let Some(mut state) = walk.begin(text.byte(end), Anchored::Yes) else { return Ok(Found::GivenUp) };
+        let Some(mut state) = walk.begin(text.beside(end), Anchored::Yes) else { return Ok(Found::GivenUp) };
         let mut at = end;
         loop {
             budget.spend(1)?;
@@ -164,6 +164,13 @@ impl Fed<'_> {
         let byte = *self.bytes.get(at)?;
         let last = byte == b'\n' && self.lines == Lines::LastOnly && at + 1 == self.bytes.len();
         Some(if last { LAST_NEWLINE } else { byte })
+    }
+
+    /// The byte beside the place where a walk begins. A newline that ends no line is shown as another byte: a
+    /// backward automaton takes a newline there for the end of a line, whatever it was told ends one.
+    fn beside(self, at: usize) -> Option<u8> {
+        let plain = self.lines == Lines::LastOnly;
+        self.byte(at).map(|byte| if plain && byte == b'\n' { b' ' } else { byte })
     }
 }
 

@@ -143,11 +143,12 @@ mod tests {
             "(?m)^.*$",
             "(?:a|$)b?",
             "\\s$",
+            "b(?:a|ba$)",
         ];
         for pattern in patterns {
             let pattern = Pattern::compile(pattern, Flags::default()).unwrap();
             assert!(pattern.linear.is_some());
-            for text in texts(&['a', 'b', '\n', 'é'], 5) {
+            for text in texts(&['a', 'b', '\n'], 5).into_iter().chain(texts(&['a', 'é'], 4)) {
                 let mut backtracking = Walk::new(&pattern, &text, false);
                 backtracking.linear = None;
                 assert_eq!(

@@ -21,6 +21,7 @@ pub(super) struct Facts<'a> {
     pub(super) hint: Option<&'a str>,
     pub(super) field: Option<&'a str>,
     pub(super) path: Option<&'a str>,
+    pub(super) resolved_path: Option<&'a str>,
     pub(super) version: Option<String>,
     pub(super) previous_version: Option<String>,
     pub(super) changed: bool,
@@ -55,7 +56,6 @@ impl<'a> Facts<'a> {
         let findings = shown(&report.verdict.findings);
         let touched =
             regions.iter().map(lines_touched).reduce(|one, other| (one.0 + other.0, one.1 + other.1));
-        let link = report.resolved_path.iter().map(|path| format!("the path is a symbolic link to {path}"));
         Facts {
             success: report.status.is_success(),
             status: report.status,
@@ -64,6 +64,7 @@ impl<'a> Facts<'a> {
             hint: refused.then(|| Code::GateRefused.remedy()),
             field: None,
             path: Some(&report.path),
+            resolved_path: report.resolved_path.as_deref(),
             version: report.version.map(|stamp| stamp.to_string()),
             previous_version: report.previous_version.map(|stamp| stamp.to_string()),
             changed: report.created || diff.hunks() > 0,
@@ -85,7 +86,7 @@ impl<'a> Facts<'a> {
             more_findings: report.verdict.findings.len() - findings.len(),
             findings,
             runs: &report.verdict.runs,
-            notes: report.notes.iter().cloned().chain(link).collect(),
+            notes: report.notes.clone(),
         }
     }
 
@@ -106,6 +107,7 @@ impl<'a> Facts<'a> {
             hint: Some(error.next_step()),
             field,
             path,
+            resolved_path: None,
             version: None,
             previous_version: None,
             changed: false,

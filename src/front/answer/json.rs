@@ -12,7 +12,7 @@ use crate::gate::{Finding, Run};
 pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str) -> Value {
     let text = |text: &str| Value::String(clip(text, bytes));
     let texts = |texts: &[String]| list(texts, |entry| text(entry));
-    let fields: [(&str, Option<Value>); 24] = [
+    let fields: [(&str, Option<Value>); 25] = [
         ("success", Some(facts.success.into())),
         ("status", Some(facts.status.name().into())),
         ("code", facts.code.map(Code::name).map(Value::from)),
@@ -20,6 +20,7 @@ pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str) -> Value {
         ("hint", facts.hint.map(text)),
         ("field", facts.field.map(text)),
         ("path", facts.path.map(text)),
+        ("resolved_path", facts.resolved_path.map(text)),
         ("version", facts.version.as_deref().map(Value::from)),
         ("previous_version", facts.previous_version.as_deref().map(Value::from)),
         ("written", Some((facts.status == Status::Written).into())),

@@ -46,6 +46,7 @@ impl Told {
             hint: self.refusal.then_some(self.message.as_str()),
             field: self.refusal.then_some(self.path.as_str()),
             path: Some(&self.path),
+            resolved_path: self.refusal.then_some(self.message.as_str()),
             version: Some("0123456789ab".into()),
             previous_version: Some("ba9876543210".into()),
             changed: true,

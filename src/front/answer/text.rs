@@ -12,6 +12,7 @@ use crate::text::{Region, Shift};
 pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str, forms: Forms) -> String {
     let mut lines = vec![clip(&facts.message, bytes)];
     lines.extend(facts.code.map(|code| remedy(code, facts.hint, bytes)));
+    lines.extend(facts.resolved_path.map(|path| format!("the path leads to {}", clip(path, bytes))));
     lines.extend(standing(facts));
     lines.extend(facts.findings.iter().map(|one| finding(one, bytes)));
     lines.extend(told_apart(facts).map(|warning| format!("warning: {}", clip(warning, bytes))));

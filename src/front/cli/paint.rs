@@ -45,8 +45,9 @@ pub(super) fn paint(style: Style, text: impl Display) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// A line that begins with a label, in one column with the others.
+/// A text that begins with a label, in one column with the others; its further lines are indented.
 pub(super) fn labelled(style: Style, label: &str, text: impl Display) -> String {
+    let text = text.to_string().replace('\n', "\n          ");
     format!("{style}{label:<9}{style:#} {text}\n")
 }
 
@@ -119,6 +120,11 @@ mod tests {
     fn escapes_controls_and_bidi_marks_are_shown() {
         assert_eq!(visible("a\u{1b}[2Jb\u{7f}\r\n"), "a\u{241b}[2Jb\u{2421}\u{240d}\n");
         assert_eq!(visible("\u{202e}evil\u{9b}"), "\u{fffd}evil\u{fffd}");
+    }
+
+    #[test]
+    fn lines_below_a_label_are_in_its_column() {
+        assert_eq!(labelled(Style::new(), "hint", "one\ntwo"), "hint      one\n          two\n");
     }
 
     #[test]

@@ -86,6 +86,7 @@ fn gate(run: &ToldRun) -> String {
     let style = match run.outcome.as_str() {
         "passed" => DONE,
         "found" => REFUSED,
+        "skipped" => FAINT,
         _ => WARNING,
     };
     let why = run.why.as_deref().map(|why| format!(", {}", visible(why))).unwrap_or_default();
@@ -96,21 +97,20 @@ fn outcome(told: &Told) -> String {
     let style = if told.success { DONE } else { REFUSED };
     let code = told.code.as_deref().map(|code| format!("{code}: ")).unwrap_or_default();
     let mut text = labelled(style, &told.status, format!("{code}{}", visible(&told.message)));
-    if let Some(path) = told.path.as_deref().filter(|_| told.success) {
-        text += &labelled(LABEL, "file", format!("{}{}", visible(path), versions(told)));
+    if let Some(version) = told.version.as_deref().filter(|_| told.success) {
+        let was = told.previous_version.iter().map(|version| format!(", was {version}"));
+        let outside = told.bytes_outside_edit.iter().filter(|_| told.written);
+        let outside = outside.map(|found| format!("; bytes outside the edit {}", visible(found)));
+        text += &labelled(
+            LABEL,
+            "version",
+            was.chain(outside).fold(version.to_owned(), |text, more| text + &more),
+        );
     }
     if let Some(hint) = &told.hint {
         text += &labelled(LABEL, "hint", visible(hint));
     }
     text
-}
-
-fn versions(told: &Told) -> String {
-    match (&told.version, &told.previous_version) {
-        (Some(now), Some(before)) => format!(", version {now}, was {before}"),
-        (Some(now), None) => format!(", version {now}"),
-        (None, _) => String::new(),
-    }
 }
 
 #[cfg(test)]

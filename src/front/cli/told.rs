@@ -102,10 +102,11 @@ impl Told {
             .map_err(|trouble| Error::new(Code::Internal, format!("the answer cannot be read: {trouble}")))
     }
 
-    /// The warnings that are not findings, which are shown with their source line.
+    /// The warnings that nothing else says: neither the message, nor a finding, which is shown with its source line.
     pub(super) fn spoken_warnings(&self) -> impl Iterator<Item = &String> {
-        self.validation_warnings
-            .iter()
-            .filter(|warning| !self.findings.iter().any(|finding| warning.ends_with(&finding.message)))
+        self.validation_warnings.iter().filter(|warning| {
+            let found = self.findings.iter().any(|finding| warning.ends_with(&finding.message));
+            !found && !self.message.contains(warning.as_str())
+        })
     }
 }

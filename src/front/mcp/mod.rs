@@ -16,7 +16,7 @@ use std::sync::Arc;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::stdio_pipes;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::toolset::{Access, Selection};
 use crate::engine::Workspace;
@@ -51,9 +51,9 @@ impl Structured {
 }
 
 /// What `tools/list` answers.
-pub fn listed(selection: &Selection, access: Access) -> impl Serialize {
+pub fn listed(selection: &Selection, access: Access) -> Value {
     let tools: Vec<_> = selection.tools(access).map(server::listing).collect();
-    serde_json::json!({ "tools": tools })
+    json!({ "tools": tools })
 }
 
 /// Serves a client over standard input and output until it hangs up and every edit has ended.

@@ -89,7 +89,7 @@ fn heading(stop: &Stop, number: usize, of: usize) -> String {
             argument(&mut text, name, value);
         }
     }
-    text
+    text + "\n"
 }
 
 /// An argument by the path of its field, texts of several lines as a block.
@@ -123,12 +123,15 @@ fn closing(project: &Project, afterwards: Afterwards) -> String {
         Afterwards::Keep => format!("The project stays in {}", project.root().display()),
         Afterwards::Remove => "The project's folder is removed (`lockgate demo --keep` leaves it)".to_owned(),
     };
+    let next = [
+        ("lockgate serve --root DIR", "for your MCP client, in its own configuration"),
+        ("lockgate edit --help", "one edit from the shell or a script"),
+        ("lockgate --help", "every command"),
+    ];
+    let next = next.map(|(command, about)| format!("  {LABEL}{command:<27}{LABEL:#}{about}\n"));
     format!(
-        "\n{}\nAll six calls went as told. {folder}.\n\nWhere to go next:\n  {}   for your MCP client, in its own \
-         configuration\n  {}          one edit from the shell or a script\n  {}       every command\n",
+        "\n{}\nAll six calls went as told. {folder}.\n\nWhere to go next:\n{}",
         paint(TITLE, "The end"),
-        paint(LABEL, "lockgate serve --root DIR"),
-        paint(LABEL, "lockgate edit --help"),
-        paint(LABEL, "lockgate --help")
+        next.concat()
     )
 }

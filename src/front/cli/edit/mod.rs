@@ -28,11 +28,11 @@ use crate::request::Request;
 pub(super) struct Args {
     #[command(flatten)]
     roots: Roots,
-    #[command(flatten)]
-    asked: asked::Asked,
-    /// Print the answer as JSON, just as the MCP tool gives it
+    /// Prints the answer as JSON, just as the MCP tool gives it
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    asked: asked::Asked,
 }
 
 /// Carries out one edit and shows what became of it.
