@@ -108,11 +108,12 @@ impl Workspace {
         })
     }
 
-    /// Has the gates of the policy judge what the draft adds.
+    /// Has the gates of the policy judge what the draft adds; in `interactive` nothing of it blocks.
     ///
     /// Errors: `INTERNAL` when the caller cancelled the request meanwhile, so that nothing is written.
     pub(super) fn judge(
         &self,
+        mode: Mode,
         place: &Place,
         seen: &Seen,
         draft: &Draft,
@@ -134,7 +135,10 @@ impl Workspace {
         if watch.cancelled() {
             return Err(Error::new(Code::Internal, "the caller cancelled the request"));
         }
-        Ok(verdict)
+        Ok(match mode {
+            Mode::Strict | Mode::VerifyOnly => verdict,
+            Mode::Interactive => verdict.softened(),
+        })
     }
 }
 

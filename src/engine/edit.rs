@@ -35,7 +35,7 @@ impl Workspace {
         seen.check(request)?;
         let planned = self.plan(request, &seen, rules)?;
         let draft = Draft::new(&seen, &planned.plan, rules)?;
-        let verdict = self.judge(place, &seen, &draft, rules, watch)?;
+        let verdict = self.judge(request.mode, place, &seen, &draft, rules, watch)?;
         let decision = decide(request.mode, &verdict);
         let published = self.publish(place, &seen, &draft, decision)?;
         Ok(Report::new(place, seen.release(), planned, draft, verdict, decision, published))

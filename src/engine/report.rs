@@ -119,8 +119,11 @@ impl Report {
     }
 
     /// The difference between the text before and the draft, written when it is asked for.
+    ///
+    /// It names the file that the text really lies in, since `git apply` does not write through a link.
     pub fn diff(&self) -> Diff<'_> {
-        diff::unified(&self.path, self.before.as_ref(), &self.draft, &self.plan)
+        let path = self.resolved_path.as_deref().unwrap_or(&self.path).trim_start_matches('/');
+        diff::unified(path, self.before.as_ref(), &self.draft, &self.plan)
     }
 
     /// The edited ranges, before and after.

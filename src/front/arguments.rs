@@ -214,64 +214,63 @@ mod tests {
         }
     }
 
-    #[test]
-    fn everything_else_is_refused_at_its_field() {
-        for (arguments, field, message) in [
-            (json!({}), "path", "`path` is missing"),
-            (json!({"path": null}), "path", "`path` is missing"),
-            (json!({"path": 3}), "path", "`path` must be a string, found 3"),
-            (
-                json!({"path": "a", "deep": "true"}),
-                "deep",
-                "`deep` must be true or false, found the string \"true\"",
-            ),
-            (json!({"path": "a", "parts": "x"}), "parts", "`parts` must be an array, found the string \"x\""),
-            (json!({"path": "a", "parts": [null]}), "parts[0]", "`parts[0]` must be an object, found null"),
-            (json!({"path": "a", "parts": [{"line": 1}, {}]}), "parts[1].line", "`parts[1].line` is missing"),
-            (
-                json!({"path": "a", "parts": [{"lin": 1}]}),
-                "parts[0].lin",
-                "unknown field `parts[0].lin`; did you mean `line`?",
-            ),
-            (
-                json!({"path": "a", "parts": [{"line": 1.5}]}),
-                "parts[0].line",
-                "`parts[0].line` must be a 64-bit integer, found 1.5",
-            ),
-            (
-                json!({"path": "a", "line_count": 1e30}),
-                "line_count",
-                "`line_count` must be a 64-bit integer, found 1e+30",
-            ),
-            (
-                json!({"path": "a", "line_count": u64::MAX}),
-                "line_count",
-                "`line_count` must be a 64-bit integer, found 18446744073709551615",
-            ),
-            (
-                json!({"path": "a", "lines_count": 1}),
-                "lines_count",
-                "unknown field `lines_count`; did you mean `line_count`?",
-            ),
-            (
-                json!({"path": "a", "line_count": "x"}),
-                "line_count",
-                "`line_count`: invalid type: string \"x\", expected an integer",
-            ),
-            (json!({"path": "a", "zebra": 1}), "zebra", "unknown field `zebra`"),
-        ] {
-            let refused = asked(arguments.clone()).unwrap_err();
-            assert_eq!(refused.code, Code::InvalidInput);
-            assert_eq!(
-                (refused.field.as_deref(), refused.message.as_str()),
-                (Some(field), message),
-                "{arguments}"
-            );
-        }
+    fn refused(arguments: Value, field: &str, message: &str) {
+        let refused = asked(arguments.clone()).unwrap_err();
+        assert_eq!(refused.code, Code::InvalidInput);
         assert_eq!(
-            asked(json!({"path": "a", "zebra": 1})).unwrap_err().next_step(),
-            "known fields here: path, parts, deep, line_count"
+            (refused.field.as_deref(), refused.message.as_str()),
+            (Some(field), message),
+            "{arguments}"
         );
+    }
+
+    #[test]
+    fn another_type_is_refused_at_its_field() {
+        for (field, value, said) in [
+            ("path", json!(3), "must be a string, found 3"),
+            ("deep", json!("true"), "must be true or false, found the string \"true\""),
+            ("parts", json!("x"), "must be an array, found the string \"x\""),
+            ("line_count", json!(1.5), "must be a 64-bit integer, found 1.5"),
+            ("line_count", json!(1e30), "must be a 64-bit integer, found 1e+30"),
+            ("line_count", json!(u64::MAX), "must be a 64-bit integer, found 18446744073709551615"),
+            ("line_count", json!(false), "must be an integer, found false"),
+        ] {
+            let mut arguments = json!({"path": "a"});
+            arguments[field] = value;
+            refused(arguments, field, &format!("`{field}` {said}"));
+        }
+        let within = |part: Value| json!({"path": "a", "parts": [{"line": 1}, part]});
+        refused(within(Value::Null), "parts[1]", "`parts[1]` must be an object, found null");
+        refused(
+            within(json!({"line": []})),
+            "parts[1].line",
+            "`parts[1].line` must be an integer, found an array of 0",
+        );
+        refused(
+            within(json!({"line": "x"})),
+            "parts[1].line",
+            "`parts[1].line`: invalid type: string \"x\", expected an integer",
+        );
+    }
+
+    #[test]
+    fn a_missing_or_unknown_field_is_refused_by_name() {
+        for none in [json!({}), json!({"path": null})] {
+            refused(none, "path", "`path` is missing");
+        }
+        refused(json!({"path": "a", "parts": [{}]}), "parts[0].line", "`parts[0].line` is missing");
+        for (field, said) in [
+            ("zebra", "unknown field `zebra`"),
+            ("lines_count", "unknown field `lines_count`; did you mean `line_count`?"),
+        ] {
+            let mut arguments = json!({"path": "a"});
+            arguments[field] = json!(1);
+            refused(arguments.clone(), field, said);
+            let hint = "known fields here: path, parts, deep, line_count";
+            assert_eq!(asked(arguments).unwrap_err().next_step(), hint);
+        }
+        let nested = json!({"path": "a", "parts": [{"lin": 1}]});
+        refused(nested, "parts[0].lin", "unknown field `parts[0].lin`; did you mean `line`?");
     }
 
     #[test]

@@ -83,8 +83,11 @@ fn dependence_runs_one_way() {
 fn the_table_has_no_circle() {
     let mut left = table();
     while !left.is_empty() {
-        let free: Vec<String> =
-            left.iter().filter(|(_, uses)| uses.iter().all(|used| !left.contains_key(used))).map(|(room, _)| room.clone()).collect();
+        let free: Vec<String> = left
+            .iter()
+            .filter(|(_, uses)| uses.iter().all(|used| !left.contains_key(used)))
+            .map(|(room, _)| room.clone())
+            .collect();
         assert!(!free.is_empty(), "these use each other: {:?}", left.keys());
         free.iter().for_each(|room| drop(left.remove(room)));
     }
@@ -96,8 +99,11 @@ fn pure_rooms_say_that_they_are() {
     let pure = pure_places();
     assert!(pure.len() >= 5, "the sentence that ends in `are **pure**` is not understood: {pure:?}");
     for place in pure {
-        let file = sources.iter().find(|source| source.path == format!("{place}/mod.rs") || source.path == format!("{place}.rs"));
-        let file = file.unwrap_or_else(|| panic!("docs/architecture.md calls {place} pure, but it is not there"));
+        let file = sources
+            .iter()
+            .find(|source| source.path == format!("{place}/mod.rs") || source.path == format!("{place}.rs"));
+        let file =
+            file.unwrap_or_else(|| panic!("docs/architecture.md calls {place} pure, but it is not there"));
         assert!(file.code.contains("#![deny(clippy::disallowed_methods)]"), "{} does not deny it", file.path);
     }
 }
@@ -119,8 +125,11 @@ fn only_some_places_name_some_things() {
 
 #[test]
 fn files_are_short() {
-    let mut lengths: Vec<(usize, String)> =
-        sources().iter().filter(|source| !source.is_test).map(|source| (source.lines.len(), source.path.clone())).collect();
+    let mut lengths: Vec<(usize, String)> = sources()
+        .iter()
+        .filter(|source| !source.is_test)
+        .map(|source| (source.lines.len(), source.path.clone()))
+        .collect();
     lengths.sort();
     let long: Vec<_> = lengths.iter().filter(|(length, _)| *length > FILE_LINES.0).collect();
     assert!(long.is_empty(), "over {} lines without their tests: {long:?}", FILE_LINES.0);
@@ -132,7 +141,9 @@ fn files_are_short() {
 fn functions_are_short() {
     let mut lengths = Vec::new();
     for source in sources().iter().filter(|source| !source.is_test) {
-        lengths.extend(functions(&source.lines).into_iter().map(|(name, length)| (length, name, source.path.clone())));
+        lengths.extend(
+            functions(&source.lines).into_iter().map(|(name, length)| (length, name, source.path.clone())),
+        );
     }
     lengths.sort();
     let long: Vec<_> = lengths.iter().filter(|(length, ..)| *length > FUNCTION_LINES.0).collect();
@@ -149,9 +160,15 @@ fn no_file_of_the_suite_is_forgotten() {
         let rust = files.filter(|path| path.extension().is_some_and(|it| it == "rs"));
         rust.map(|path| path.file_stem().unwrap().to_string_lossy().into_owned()).collect()
     };
-    let mut forgotten = unnamed(&fs::read_to_string(home.join("all.rs")).unwrap(), &names(&home.join("suite")));
-    for folder in fs::read_dir(home.join("suite")).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()) {
-        let inside = fs::read_to_string(folder.with_extension("rs")).or_else(|_| fs::read_to_string(folder.join("mod.rs")));
+    let mut forgotten =
+        unnamed(&fs::read_to_string(home.join("all.rs")).unwrap(), &names(&home.join("suite")));
+    for folder in fs::read_dir(home.join("suite"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_dir())
+    {
+        let inside = fs::read_to_string(folder.with_extension("rs"))
+            .or_else(|_| fs::read_to_string(folder.join("mod.rs")));
         let files: Vec<String> = names(&folder).into_iter().filter(|name| name != "mod").collect();
         forgotten.extend(unnamed(&inside.unwrap_or_default(), &files));
     }
@@ -197,7 +214,8 @@ fn sources() -> Vec<Source> {
 fn test_files(path: &Path, text: &str) -> Vec<PathBuf> {
     let declared = Regex::new(r#"#\[cfg\(test\)\]\s*(?:#\[path = "([^"]+)"\]\s*)?mod (\w+);"#).unwrap();
     let folder = path.parent().unwrap();
-    let is_root = path.file_name().is_some_and(|name| name == "mod.rs" || name == "lib.rs" || name == "main.rs");
+    let is_root =
+        path.file_name().is_some_and(|name| name == "mod.rs" || name == "lib.rs" || name == "main.rs");
     let inner = if is_root { folder.to_owned() } else { path.with_extension("") };
     let file = |found: regex::Captures<'_>| match found.get(1) {
         Some(given) => folder.join(given.as_str()),
@@ -263,7 +281,12 @@ fn climbs_out(source: &Source) -> bool {
 
 /// The table of docs/architecture.md: what each room may use.
 fn table() -> BTreeMap<String, BTreeSet<String>> {
-    let rows = page().lines().skip_while(|line| !line.starts_with("| room | may use |")).skip(2).map(str::to_owned).collect::<Vec<_>>();
+    let rows = page()
+        .lines()
+        .skip_while(|line| !line.starts_with("| room | may use |"))
+        .skip(2)
+        .map(str::to_owned)
+        .collect::<Vec<_>>();
     let rows = rows.iter().take_while(|line| line.starts_with('|'));
     let read = |row: &String| {
         let mut cells = row.trim_matches('|').splitn(2, '|').map(|cell| cell.replace('`', ""));
@@ -279,7 +302,9 @@ fn table() -> BTreeMap<String, BTreeSet<String>> {
 /// The places that docs/architecture.md calls pure, as paths under `src` without `.rs`.
 fn pure_places() -> Vec<String> {
     let page = page();
-    let Some(sentence) = page.split("\n\n").find(|text| text.contains("are **pure**")) else { return Vec::new() };
+    let Some(sentence) = page.split("\n\n").find(|text| text.contains("are **pure**")) else {
+        return Vec::new();
+    };
     let names = sentence.split("are **pure**").next().unwrap_or_default();
     let quoted = Regex::new("`([^`]+)`").unwrap();
     let mut places = Vec::new();
@@ -287,7 +312,9 @@ fn pure_places() -> Vec<String> {
         match name.split_once("::{") {
             None => places.push(name.replace("::", "/")),
             Some((room, group)) => {
-                places.extend(group.trim_end_matches('}').split(',').map(|part| format!("{room}/{}", part.trim())));
+                places.extend(
+                    group.trim_end_matches('}').split(',').map(|part| format!("{room}/{}", part.trim())),
+                );
             }
         }
     }
@@ -300,12 +327,15 @@ fn page() -> String {
 
 /// The functions of formatted code, each with the number of lines of its body that hold code.
 fn functions(lines: &[String]) -> Vec<(String, usize)> {
-    let start = Regex::new(r"^(\s*)(?:pub(?:\([^)]*\))? )?(?:const )?(?:async )?(?:unsafe )?fn (\w+)").unwrap();
+    let start =
+        Regex::new(r"^(\s*)(?:pub(?:\([^)]*\))? )?(?:const )?(?:async )?(?:unsafe )?fn (\w+)").unwrap();
     let mut functions = Vec::new();
     for (at, line) in lines.iter().enumerate() {
         let Some(found) = start.captures(line) else { continue };
         let end = format!("{}}}", &found[1]);
-        let opens = |line: &&String| line.trim_end().ends_with('{') || line.trim_end().ends_with('}') || line.trim_end().ends_with(';');
+        let opens = |line: &&String| {
+            line.trim_end().ends_with('{') || line.trim_end().ends_with('}') || line.trim_end().ends_with(';')
+        };
         let Some(head) = lines[at..].iter().position(|line| opens(&line)) else { continue };
         let body: Vec<&String> = match lines[at + head].trim_end() {
             head if head.ends_with(';') => continue,
@@ -323,7 +353,12 @@ mod controls {
     use super::*;
 
     fn source(path: &str, code: &str) -> Source {
-        Source { path: path.into(), code: code.into(), lines: code.lines().map(str::to_owned).collect(), is_test: false }
+        Source {
+            path: path.into(),
+            code: code.into(),
+            lines: code.lines().map(str::to_owned).collect(),
+            is_test: false,
+        }
     }
 
     #[test]
@@ -346,7 +381,9 @@ mod controls {
     #[test]
     fn long_functions_are_measured() {
         let body = "    let x = 1;\n".repeat(60);
-        let code = format!("impl A {{\n    pub fn short(&self) -> u8 {{ 1 }}\n}}\npub(crate) async fn long(\n    a: u8,\n) -> u8 {{\n{body}    // a reason\n\n}}\nfn none();\n");
+        let code = format!(
+            "impl A {{\n    pub fn short(&self) -> u8 {{ 1 }}\n}}\npub(crate) async fn long(\n    a: u8,\n) -> u8 {{\n{body}    // a reason\n\n}}\nfn none();\n"
+        );
         let lines: Vec<String> = code.lines().map(str::to_owned).collect();
         assert_eq!(functions(&lines), [("short".to_owned(), 1), ("long".to_owned(), 60)]);
     }

@@ -63,7 +63,11 @@ impl Scene {
         let answer = self.server.try_call(tool, arguments).unwrap_or_else(|why| panic!("{shown}: {why}"));
         let seen = answer.structured.to_string();
         assert!(answer.is_error, "{shown} was not refused: {seen:.400}");
-        assert!(codes.contains(&answer.code()), "{shown} was refused with {}, not {codes:?}: {seen:.400}", answer.code());
+        assert!(
+            codes.contains(&answer.code()),
+            "{shown} was refused with {}, not {codes:?}: {seen:.400}",
+            answer.code()
+        );
         assert!(answer.text.contains("nothing was written"), "{shown}: {}", answer.text);
         assert!(!seen.contains("KEY=1") && !answer.text.contains("KEY=1"), "{shown} told a secret");
         self.untouched(&shown);
@@ -120,8 +124,14 @@ impl Scene {
 
     fn untouched(&self, after: &str) {
         let now = stand(self.home.path());
-        let changed: Vec<_> = now.iter().filter(|(path, seen)| self.before.get(*path) != Some(*seen)).collect();
-        assert!(now == self.before, "{after:.200} left its mark: {changed:?}, {} of {}", now.len(), self.before.len());
+        let changed: Vec<_> =
+            now.iter().filter(|(path, seen)| self.before.get(*path) != Some(*seen)).collect();
+        assert!(
+            now == self.before,
+            "{after:.200} left its mark: {changed:?}, {} of {}",
+            now.len(),
+            self.before.len()
+        );
     }
 }
 
@@ -208,7 +218,9 @@ fn fields_that_no_edit_may_have() {
         json!({"content": "x", "expected_version": 7}),
     ];
     invalid.into_iter().for_each(|fields| scene.refuse_edit(fields, "INVALID_INPUT"));
-    for (start, end) in [(0, 1), (-1, 1), (1, 0), (1, 4), (4, 4), (1, i64::MAX), (i64::MAX, i64::MAX), (i64::MIN, 1)] {
+    for (start, end) in
+        [(0, 1), (-1, 1), (1, 0), (1, 4), (4, 4), (1, i64::MAX), (i64::MAX, i64::MAX), (i64::MIN, 1)]
+    {
         scene.refuse_edit(range(json!(start), json!(end)), "RANGE_OUT_OF_BOUNDS");
     }
     for at in [0, -1, 5, i64::MAX, i64::MIN] {
@@ -221,7 +233,10 @@ fn fields_that_no_edit_may_have() {
         scene.refuse_edit(json!({"search": "one", "replace": template, "regex": true}), "BAD_PATTERN");
     }
     for flags in [json!(4096), json!(-1), json!("Q"), json!("I|"), json!(i64::MAX)] {
-        scene.refuse_edit(json!({"search": "one", "replace": "x", "regex": true, "search_flags": flags}), "BAD_PATTERN");
+        scene.refuse_edit(
+            json!({"search": "one", "replace": "x", "regex": true, "search_flags": flags}),
+            "BAD_PATTERN",
+        );
     }
     scene.good_edit("all of them");
 }
@@ -230,7 +245,9 @@ fn fields_that_no_edit_may_have() {
 fn arguments_that_are_no_arguments() {
     let mut scene = Scene::new();
     for tool in ["safe_edit_file", "create_file"] {
-        for arguments in [json!({}), json!({"path": 5}), json!({"path": null, "content": "x"}), json!({"path": ["a.txt"]})] {
+        for arguments in
+            [json!({}), json!({"path": 5}), json!({"path": null, "content": "x"}), json!({"path": ["a.txt"]})]
+        {
             scene.refuse(tool, &arguments, &["INVALID_INPUT", "MODE_MISSING"]);
         }
     }
@@ -304,18 +321,77 @@ fn paths_that_lead_to_no_file_of_the_root() {
 
 /// Spellings of what may not be written, for file systems that fold case, width, dots and marks.
 const PROTECTED: &[&str] = &[
-    ".git/config", ".git/hooks/pre-commit", ".git/HEAD", ".git/objects/aa/bb", ".git/new", "folder/.git/config",
-    ".GIT/config", ".Git/hooks/x", ".gIt/x", "./.git/config", "folder/../.git/config", ".git//hooks//x", ".git/./x",
-    ".git/../.git/x", ".git./config", ".git /config", ".git. ./config", ".g\u{200c}it/config", ".g\u{200d}it/config",
-    ".\u{feff}git/config", ".gi\u{ad}t/x", "\u{ff0e}git/config", ".\u{ff47}\u{ff49}\u{ff54}/config", ".g\u{131}t/x",
-    "GIT~1/config", "git~1/hooks/x", ".git::$INDEX_ALLOCATION/config", ".git\\config", "folder\\.git\\config",
-    "quality.yaml", "QUALITY.YAML", "Quality.Yaml", "folder/quality.yaml", ".st3/quality.yaml", ".lockgate/quality.yaml",
-    ".lockgate/x", ".LOCKGATE/x", "quality.yaml.", "quality.yaml ", "\u{ff51}uality.yaml", "quality.yaml::$DATA",
-    ".env", ".ENV", ".env.local", ".Env.production", "folder/.env", ".env.", ".e\u{200b}nv", "\u{ff0e}env",
-    ".envrc", ".mcp.json", ".MCP.json", ".husky/pre-commit", ".claude/settings.json", ".cursor/mcp.json",
-    ".vscode/settings.json", ".VSCode/Tasks.json", ".vscode/launch.json", ".vscode/mcp.json",
-    "key.pem", "KEY.PEM", "folder/key.pem", "tls.key", "tls.KEY", "cert.p12", "id_rsa", "id_rsa.bak", "ID_RSA",
-    ".ssh/authorized_keys", "folder/.ssh/config", ".SSH/config",
+    ".git/config",
+    ".git/hooks/pre-commit",
+    ".git/HEAD",
+    ".git/objects/aa/bb",
+    ".git/new",
+    "folder/.git/config",
+    ".GIT/config",
+    ".Git/hooks/x",
+    ".gIt/x",
+    "./.git/config",
+    "folder/../.git/config",
+    ".git//hooks//x",
+    ".git/./x",
+    ".git/../.git/x",
+    ".git./config",
+    ".git /config",
+    ".git. ./config",
+    ".g\u{200c}it/config",
+    ".g\u{200d}it/config",
+    ".\u{feff}git/config",
+    ".gi\u{ad}t/x",
+    "\u{ff0e}git/config",
+    ".\u{ff47}\u{ff49}\u{ff54}/config",
+    ".g\u{131}t/x",
+    "GIT~1/config",
+    "git~1/hooks/x",
+    ".git::$INDEX_ALLOCATION/config",
+    ".git\\config",
+    "folder\\.git\\config",
+    "quality.yaml",
+    "QUALITY.YAML",
+    "Quality.Yaml",
+    "folder/quality.yaml",
+    ".st3/quality.yaml",
+    ".lockgate/quality.yaml",
+    ".lockgate/x",
+    ".LOCKGATE/x",
+    "quality.yaml.",
+    "quality.yaml ",
+    "\u{ff51}uality.yaml",
+    "quality.yaml::$DATA",
+    ".env",
+    ".ENV",
+    ".env.local",
+    ".Env.production",
+    "folder/.env",
+    ".env.",
+    ".e\u{200b}nv",
+    "\u{ff0e}env",
+    ".envrc",
+    ".mcp.json",
+    ".MCP.json",
+    ".husky/pre-commit",
+    ".claude/settings.json",
+    ".cursor/mcp.json",
+    ".vscode/settings.json",
+    ".VSCode/Tasks.json",
+    ".vscode/launch.json",
+    ".vscode/mcp.json",
+    "key.pem",
+    "KEY.PEM",
+    "folder/key.pem",
+    "tls.key",
+    "tls.KEY",
+    "cert.p12",
+    "id_rsa",
+    "id_rsa.bak",
+    "ID_RSA",
+    ".ssh/authorized_keys",
+    "folder/.ssh/config",
+    ".SSH/config",
 ];
 
 #[test]
@@ -333,7 +409,9 @@ fn protected_paths_under_every_spelling() {
 fn lines_that_are_no_messages() {
     let mut scene = Scene::new();
     let call = |id: u64, content: &str| {
-        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"safe_edit_file","arguments":{{"path":"a.txt","content":"{content}"}}}}}}"#)
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"safe_edit_file","arguments":{{"path":"a.txt","content":"{content}"}}}}}}"#
+        )
     };
     scene.refuse_line("100 MB of JSON", call(8_001, &"a".repeat(100_000_000)).as_bytes(), Some(8_001));
     let peak = peak_memory(scene.server.id());

@@ -19,12 +19,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use lockgate::error::Code;
 
 use run::Findings;
+use scan::Case;
+use update::Rewrite;
 
 /// Codes that no case can provoke, each with the reason.
 const NOT_IN_CASES: &[(Code, &str)] = &[
     (Code::NoSpace, "needs a full disk"),
     (Code::IoFailed, "needs a disk that fails"),
     (Code::Internal, "is a fault of lockgate itself"),
+    (Code::AmbiguousMatch, "every match is replaced, so no tool asks for exactly one place"),
     (Code::LockTimeout, "needs two calls at once: tests/suite/parallel.rs"),
 ];
 
@@ -34,76 +37,84 @@ const PAGES: &[&str] = &["docs/modes.md"];
 #[test]
 fn every_case_holds_and_every_code_is_provoked() {
     let wanted = std::env::var("CASE").unwrap_or_default();
-    let files: Vec<PathBuf> = files();
-    let (next, all) = (AtomicUsize::new(0), Mutex::new(Tally::default()));
+    let (mut pages, mut failures) = (Vec::new(), Vec::new());
+    for file in files() {
+        match Page::read(&file, &wanted) {
+            Ok(page) => pages.push(page),
+            Err(why) => failures.push(why),
+        }
+    }
+    let work: Vec<(&Page, &Case)> =
+        pages.iter().flat_map(|page| page.cases.iter().map(move |case| (page, case))).collect();
+    let results = in_parallel(&work);
+    let codes: BTreeSet<String> =
+        results.iter().flat_map(|findings| findings.codes.iter().cloned()).collect();
+    let told = |((page, case), findings): (&(&Page, &Case), &Findings)| page.tell(case, findings);
+    failures.extend(work.iter().zip(&results).flat_map(told));
+    if wanted.is_empty() {
+        failures.extend(unprovoked(&codes));
+    }
+    if std::env::var_os("UPDATE").is_some() {
+        rewrite(&pages, &work, &results);
+    }
+    let failed = results.iter().filter(|findings| !findings.failures.is_empty()).count();
+    assert!(failures.is_empty(), "{}\n\n{failed} of {} cases fail", failures.join("\n\n"), work.len());
+    assert!(!work.is_empty(), "no case was run");
+}
+
+/// A file of cases.
+struct Page {
+    file: PathBuf,
+    /// The file's path from the root of the repository.
+    here: String,
+    text: String,
+    cases: Vec<Case>,
+}
+
+impl Page {
+    fn read(file: &Path, wanted: &str) -> Result<Page, String> {
+        let text = std::fs::read_to_string(file).unwrap();
+        let here = file.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap_or(file).display().to_string();
+        let mut cases = scan::cases(&text).map_err(|(line, why)| format!("{here}:{line}: {why}"))?;
+        cases.retain(|case| case.name.contains(wanted) || here.contains(wanted));
+        Ok(Page { file: file.to_owned(), here, text, cases })
+    }
+
+    fn tell(&self, case: &Case, findings: &Findings) -> Vec<String> {
+        let tell = |(line, why): &(usize, String)| format!("{}:{line}: {}\n  {why}", self.here, case.name);
+        findings.failures.iter().map(tell).collect()
+    }
+}
+
+/// Runs the cases on as many threads as there are cores, and gives what they showed in their order.
+fn in_parallel(work: &[(&Page, &Case)]) -> Vec<Findings> {
+    let next = AtomicUsize::new(0);
+    let results: Vec<Mutex<Findings>> = work.iter().map(|_| Mutex::default()).collect();
     let threads = std::thread::available_parallelism().map_or(2, usize::from);
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
-                while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let tally = run_file(file, &wanted);
-                    all.lock().unwrap().add(tally);
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let (Some((_, case)), Some(result)) = (work.get(at), results.get(at)) else { break };
+                    *result.lock().unwrap() = run::case(case);
                 }
             });
         }
     });
-    let mut tally = all.into_inner().unwrap();
-    if wanted.is_empty() {
-        tally.failures.extend(unprovoked(&tally.codes));
-    }
-    tally.failures.sort();
-    let failures = tally.failures.join("\n\n");
-    assert!(failures.is_empty(), "{failures}\n\n{} of {} cases fail", tally.failed, tally.cases);
-    assert!(tally.cases > 0, "no case was run");
-    eprintln!("{} cases hold", tally.cases);
+    results.into_iter().map(|result| result.into_inner().unwrap()).collect()
 }
 
-/// What the cases of some files showed.
-#[derive(Debug, Default)]
-struct Tally {
-    cases: usize,
-    failed: usize,
-    failures: Vec<String>,
-    codes: BTreeSet<String>,
-}
-
-impl Tally {
-    fn add(&mut self, other: Tally) {
-        self.cases += other.cases;
-        self.failed += other.failed;
-        self.failures.extend(other.failures);
-        self.codes.extend(other.codes);
-    }
-}
-
-fn run_file(file: &Path, wanted: &str) -> Tally {
-    let text = std::fs::read_to_string(file).unwrap();
-    let here = file.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap_or(file).display();
-    let mut tally = Tally::default();
-    let cases = match scan::cases(&text) {
-        Ok(cases) => cases,
-        Err((line, why)) => {
-            tally.failures.push(format!("{here}:{line}: {why}"));
-            return tally;
+/// Writes what was seen into the files whose cases do not hold.
+fn rewrite(pages: &[Page], work: &[(&Page, &Case)], results: &[Findings]) {
+    for page in pages {
+        let of_page = work.iter().zip(results).filter(|((other, _), _)| std::ptr::eq(*other, page));
+        let rewrites: Vec<Rewrite> =
+            of_page.flat_map(|(_, findings)| findings.rewrites.iter().cloned()).collect();
+        if !rewrites.is_empty() {
+            std::fs::write(&page.file, update::apply(&page.text, rewrites)).unwrap();
         }
-    };
-    let mut rewrites = Vec::new();
-    for case in &cases {
-        if !case.name.contains(wanted) && !here.to_string().contains(wanted) {
-            continue;
-        }
-        let Findings { failures, codes, rewrites: more } = run::case(case);
-        tally.cases += 1;
-        tally.failed += usize::from(!failures.is_empty());
-        let tell = |(line, why): (usize, String)| format!("{here}:{line}: {}\n  {why}", case.name);
-        tally.failures.extend(failures.into_iter().map(tell));
-        tally.codes.extend(codes);
-        rewrites.extend(more);
     }
-    if std::env::var_os("UPDATE").is_some() && !rewrites.is_empty() {
-        std::fs::write(file, update::apply(&text, rewrites)).unwrap();
-    }
-    tally
 }
 
 /// Every code is provoked by a case or stands with its reason in [`NOT_IN_CASES`], and never both.
@@ -138,13 +149,28 @@ fn files() -> Vec<PathBuf> {
 
 /// Cases that are wrong on purpose, each with a part of what the runner must say of it.
 const WRONG: &[(&str, &str)] = &[
-    ("```text before path=a\nx\n```\n```yaml call\nsafe_edit_file: {path: a, content: y}\n```", "no `after` block names it"),
+    (
+        "```text before path=a\nx\n```\n```yaml call\nsafe_edit_file: {path: a, content: y}\n```",
+        "no `after` block names it",
+    ),
     ("```yaml call\nsafe_edit_file: {path: a, content: y}\n```", "no `after` block names it"),
-    ("```text before path=a\nx\n```\n```yaml call\nsafe_edit_file: {path: a, content: \"y\\n\"}\n```\n```text after path=a\nz\n```", "expected"),
+    (
+        "```text before path=a\nx\n```\n```yaml call\nsafe_edit_file: {path: a, content: \"y\\n\"}\n```\n```text after path=a\nz\n```",
+        "expected",
+    ),
     ("```text before path=a\nx\n```\n```yaml call\nsafe_edit_file: {path: a}\n```", "names no code"),
-    ("```text before path=a\nx\n```\n```yaml call\nsafe_edit_file: {path: a}\n```\n```yaml answer\ncode: NO_MATCH\n```", "MODE_MISSING"),
-    ("```text before path=a\nx\n```\n```yaml call\nsafe_edit_file: {path: a, content: \"x\\n\"}\n```\n```yaml answer\nstatus: written\n```", "unchanged"),
-    ("```text before path=a\nx\n```\n```yaml call\nsafe_edit_file: {path: a, content: \"x\\n\"}\n```\n```text after path=b\ny\n```", "is not there"),
+    (
+        "```text before path=a\nx\n```\n```yaml call\nsafe_edit_file: {path: a}\n```\n```yaml answer\ncode: NO_MATCH\n```",
+        "MODE_MISSING",
+    ),
+    (
+        "```text before path=a\nx\n```\n```yaml call\nsafe_edit_file: {path: a, content: \"x\\n\"}\n```\n```yaml answer\nstatus: written\n```",
+        "unchanged",
+    ),
+    (
+        "```text before path=a\nx\n```\n```yaml call\nsafe_edit_file: {path: a, content: \"x\\n\"}\n```\n```text after path=b\ny\n```",
+        "is not there",
+    ),
     ("```yaml call\nno_such_tool: {path: a}\n```", "the protocol"),
     ("```yaml call\nsafe_edit_file: [\n```", "not YAML"),
     ("```yaml call\nlockgate: [no-such-command]\n```", "does not say so"),

@@ -52,7 +52,8 @@ fn two_servers_lose_nothing_to_each_other() {
     fs::write(&file, places()).unwrap();
     let user = tempfile::tempdir().unwrap();
     let mut servers = [0, 1].map(|_| Server::start_for(user.path(), root.path(), &["--tools", "all"]));
-    let calls: Vec<u64> = (0..EDITS).map(|it| servers[it % 2].post_call("safe_edit_file", &edit(it))).collect();
+    let calls: Vec<u64> =
+        (0..EDITS).map(|it| servers[it % 2].post_call("safe_edit_file", &edit(it))).collect();
     for (at, call) in calls.into_iter().enumerate() {
         let answer = servers[at % 2].wait_answer(call).unwrap_or_else(|why| panic!("edit {at}: {why}"));
         assert_eq!(answer.status(), "written", "edit {at}: {}", answer.structured);
@@ -103,13 +104,18 @@ fn contend(lock_wait: &str) -> (Answer, Answer, String) {
     fs::write(root.path().join("quality.yaml"), format!("limits: {{ lock_wait: {lock_wait} }}\n")).unwrap();
     fs::write(root.path().join("a.py"), "x = 0\n").unwrap();
     let mut server = Server::start(root.path(), &[]);
-    let first = server.post_call("safe_edit_file", &json!({"path": "a.py", "content": slow(1), "show_diff": false}));
+    let first =
+        server.post_call("safe_edit_file", &json!({"path": "a.py", "content": slow(1), "show_diff": false}));
     thread::sleep(Duration::from_millis(400));
     let elsewhere = server.call("safe_edit_file", &json!({"path": "b.py", "content": "y = 1\n"}));
     assert_eq!(elsewhere.status(), "written", "another file waits for nobody: {}", elsewhere.structured);
-    let second = server.call("safe_edit_file", &json!({"path": "a.py", "insert_lines": [{"at_line": 1, "content": "y = 2\n"}]}));
+    let second = server.call(
+        "safe_edit_file",
+        &json!({"path": "a.py", "insert_lines": [{"at_line": 1, "content": "y = 2\n"}]}),
+    );
     let first = server.wait_answer(first).unwrap();
-    let third = server.call("safe_edit_file", &json!({"path": "a.py", "search": "x", "replace": "z", "search_count": 1}));
+    let third = server
+        .call("safe_edit_file", &json!({"path": "a.py", "search": "x", "replace": "z", "search_count": 1}));
     assert_eq!(third.status(), "written", "the lock was not given back: {}", third.structured);
     (first, second, fs::read_to_string(root.path().join("a.py")).unwrap())
 }

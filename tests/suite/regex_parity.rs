@@ -20,7 +20,7 @@ const REFUSED_AT_MOST: f64 = 2.0;
 mod grammar;
 
 /// One case.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct Case {
     pattern: String,
     template: String,
@@ -46,7 +46,8 @@ struct Tally {
 #[test]
 fn results_are_those_of_pythons_re_sub() {
     let seed = number("PARITY_SEED", 20_231_107);
-    let cases = grammar::generate(seed, number("PARITY_CASES", 10_000) as usize);
+    let mut cases = grammar::generate(seed, number("PARITY_CASES", 10_000) as usize);
+    cases.extend(grammar::sets());
     let Some(answers) = ask_python(&cases) else { return };
     let mut tally = Tally::default();
     for (case, answer) in cases.iter().zip(&answers) {

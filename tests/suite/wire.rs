@@ -51,9 +51,12 @@ impl Answer {
 /// The binary under test, with surroundings of its own under `private`.
 pub fn lockgate(private: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lockgate"));
-    for (name, folder) in
-        [("HOME", "home"), ("XDG_STATE_HOME", "state"), ("XDG_CONFIG_HOME", "config"), ("XDG_RUNTIME_DIR", "run")]
-    {
+    for (name, folder) in [
+        ("HOME", "home"),
+        ("XDG_STATE_HOME", "state"),
+        ("XDG_CONFIG_HOME", "config"),
+        ("XDG_RUNTIME_DIR", "run"),
+    ] {
         let folder = private.join(folder);
         std::fs::create_dir_all(&folder).unwrap();
         command.env(name, folder);
@@ -144,7 +147,9 @@ impl Server {
             match self.lines.recv_timeout(left) {
                 Ok(line) => match serde_json::from_str::<Value>(&line) {
                     Ok(message) => self.kept.push(message),
-                    Err(error) => return Err(format!("the server wrote what is not JSON ({error}): {line:.200}")),
+                    Err(error) => {
+                        return Err(format!("the server wrote what is not JSON ({error}): {line:.200}"));
+                    }
                 },
                 Err(RecvTimeoutError::Timeout) => return Err(format!("no answer within {PATIENCE:?}")),
                 Err(RecvTimeoutError::Disconnected) => {

@@ -256,6 +256,18 @@ mod tests {
     }
 
     #[test]
+    fn sets_have_pythons_oddities() {
+        let accepts = |items: &[Item], char: char| {
+            let node = Node::In(Set { negated: false, items: items.to_vec() });
+            unit(&node, Flags::IGNORECASE).unwrap().accepts(u32::from(char))
+        };
+        let range = [Item::Range(u32::from('s'), u32::from('t'))];
+        assert!("sStTſ".chars().all(|char| accepts(&range, char)) && !accepts(&range, 'u'));
+        let far = [Item::Literal(u32::from('𐐀')), Item::Literal(u32::from('x'))];
+        assert!(accepts(&far, 'X') && !accepts(&far, '𐐀') && !accepts(&far, '𐐨'));
+    }
+
+    #[test]
     fn tables_are_whole() {
         assert_eq!(LOWER.len(), 1433, "every character that has another lower case");
         assert!(LOWER.is_sorted() && UPPER.is_sorted() && ALIKE.len() == 50);

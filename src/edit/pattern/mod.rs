@@ -1,7 +1,8 @@
 //! Search and replace with Python's regular expressions.
 //!
 //! A pattern is read as CPython 3.11 reads it, and [`Pattern::replace`] replaces what `re.sub` replaces, byte for
-//! byte, or refuses: what is not supported (`\N{...}`, group names that are not ASCII, `(?t)`, patterns that are
+//! byte, or refuses: what is not supported (`\N{...}`, group names that are not ASCII, `(?t)`, a class in `(?a:...)` or
+//! `(?u:...)` at the very start, which CPython itself searches wrongly, patterns that are
 //! huge or nested very deeply) is `BAD_PATTERN` and says so. Two engines share the work under one [`Budget`] of steps:
 //! one without backtracking wherever the pattern needs none, and one that backtracks as CPython's does. Neither
 //! looks at a clock, so the same call gives the same answer on every machine.

@@ -27,7 +27,7 @@ const LEVELS: [Level; 9] = [
     Level { entries: 4, bytes: 160 },
     Level { entries: 2, bytes: 120 },
     Level { entries: 1, bytes: 90 },
-    Level { entries: 0, bytes: 48 },
+    Level { entries: 0, bytes: 28 },
 ];
 
 /// Renders the facts within the limit of the shape.

@@ -16,6 +16,9 @@ const LOG: (&str, &str) = ("LOCKGATE_LOG", "warn");
 
 /// The arguments of `lockgate serve`.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "LOCKGATE_LOG=debug says more on standard error; standard output belongs to the protocol."
+)]
 pub(super) struct Args {
     #[command(flatten)]
     roots: Roots,
@@ -58,7 +61,6 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
         .build()
         .map_err(|trouble| Error::new(Code::Internal, format!("cannot start the runtime: {trouble}")))?;
     runtime.block_on(mcp::serve(workspace, selection, access, args.structured))?;
-    // An edit that is being published is let end; nothing else is waited for.
     Ok(ExitCode::SUCCESS)
 }
 

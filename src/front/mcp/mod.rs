@@ -52,7 +52,8 @@ impl Structured {
 
 /// What `tools/list` answers.
 pub fn listed(selection: &Selection, access: Access) -> Value {
-    let tools: Vec<_> = selection.tools(access).map(server::listing).collect();
+    let mut tools: Vec<_> = selection.tools(access).map(server::listing).collect();
+    tools.sort_by(|one, other| one.name.cmp(&other.name));
     json!({ "tools": tools })
 }
 

@@ -74,6 +74,7 @@ async fn both_eras_list_the_tools() {
     assert_eq!(found["result"]["instructions"], INSTRUCTIONS, "{found}");
     let new = client.ask(2, "tools/list", json!({"_meta": meta()})).await;
     assert_eq!(old["result"]["tools"], new["result"]["tools"]);
+    assert_eq!(old["result"]["tools"], listed(&"all".parse().unwrap(), Access::Write)["tools"]);
     let names: Vec<&Value> =
         old["result"]["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
     assert_eq!(names, ["create_file", "safe_edit_file"]);

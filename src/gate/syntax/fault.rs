@@ -29,8 +29,8 @@ impl Fault {
     pub(super) fn mark(&self, lines: Lines<'_>, text: &str) -> Mark {
         let (line, column) = place(lines, text, self.at);
         let mut mark = Mark::new(lines, (line, column), self.message.clone());
-        // The character before the end: a fault up to the end of a line does not reach into the next one.
-        let end_line = place(lines, text, self.end.saturating_sub(1)).0.max(line);
+        // The byte before the end: a fault up to the end of a line does not reach into the next one.
+        let end_line = lines.at(self.end.saturating_sub(1)).min(lines.count()).max(line);
         mark.end_line = if end_line - line < LONGEST { end_line } else { line };
         mark
     }

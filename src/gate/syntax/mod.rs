@@ -13,6 +13,8 @@ mod cases;
 mod columns;
 mod ecmascript;
 mod fault;
+#[cfg(test)]
+mod hostile;
 mod json;
 mod python;
 mod rust;
@@ -142,7 +144,12 @@ impl Eye<'_> {
         Ok(tree::survey(grammar, self.path, text, self.limit)?)
     }
 
-    fn compare(&self, draft: &Draft<'_>, before: &Buffer, after: Reading) -> Result<Vec<(Mark, bool)>, Trouble> {
+    fn compare(
+        &self,
+        draft: &Draft<'_>,
+        before: &Buffer,
+        after: Reading,
+    ) -> Result<Vec<(Mark, bool)>, Trouble> {
         let (old, after) = match self.read(before) {
             Ok(old) if old.by == after.by => (old, after),
             Err(Trouble::Halted(halt)) => return Err(Trouble::Halted(halt)),
@@ -183,11 +190,12 @@ impl Eye<'_> {
     }
 }
 
-/// Places faults in the order of the text. Only the first one of a line is kept: the others mostly follow from it.
+/// Places faults in the order of the text. Only the first one of a line is kept: the others mostly follow from it, and
+/// a line with many would be read as often.
 fn marked(faults: &[Fault], buffer: &Buffer) -> Vec<(Mark, u8)> {
     let (lines, text) = (buffer.lines(), buffer.view());
-    let mut marks: Vec<_> = faults.iter().map(|fault| (fault.mark(lines, text), fault.pass)).collect();
-    marks.sort_by_key(|(mark, _)| (mark.line, mark.column));
-    marks.dedup_by_key(|(mark, _)| mark.line);
-    marks
+    let mut faults: Vec<_> = faults.iter().collect();
+    faults.sort_by_key(|fault| fault.at);
+    faults.dedup_by_key(|fault| lines.at(fault.at).min(lines.count()));
+    faults.into_iter().map(|fault| (fault.mark(lines, text), fault.pass)).collect()
 }

@@ -153,7 +153,7 @@ impl Scene {
                 some => some,
             };
             for ((mark, &candidate), struck) in marks.iter().zip(candidates).zip(&mut struck) {
-                if candidate && self.wrote(piece, mark.line) {
+                if candidate && self.wrote(piece, mark) {
                     *struck |= excused == 0;
                     excused = excused.saturating_sub(1);
                 }
@@ -164,16 +164,14 @@ impl Scene {
 
     /// Tells whether a fault stands in a piece where something was wrong before.
     fn is_excused(&self, mark: &Mark) -> bool {
-        self.pieces.iter().any(|piece| self.wrote(piece, mark.line) && self.trouble_in(piece) > 0)
+        self.pieces.iter().any(|piece| self.wrote(piece, mark) && self.trouble_in(piece) > 0)
     }
 
-    /// Tells whether a line was written by the edit, or lies beside what it took away.
-    fn wrote(&self, piece: &Piece, line: usize) -> bool {
+    /// Tells whether a fault is in lines that the edit wrote, or beside those that it took away.
+    fn wrote(&self, piece: &Piece, mark: &Mark) -> bool {
         let (first, last) = piece.new;
-        if first <= last {
-            return within(line, piece.new);
-        }
-        line == last || line == first || (first > self.last_line && line == self.last_line)
+        let (first, last) = if first <= last { piece.new } else { (last, first.min(self.last_line)) };
+        mark.line <= last && mark.end_line >= first
     }
 
     /// How much was wrong before in the lines of a piece and beside them.

@@ -123,26 +123,35 @@ impl Eye<'_> {
     fn fault(&self, node: Node<'_>) -> Option<Fault> {
         let (at, end) = (node.start_byte(), node.end_byte());
         let seen = self.text.get(at..end).unwrap_or_default();
+        if self.grammar.trailing_commas && is_trailing_comma(node, seen) {
+            return None;
+        }
         if node.is_missing() {
             return Some(Fault::new(at, end, format!("missing \"{}\"", node.kind())));
         }
         if node.kind() == "erroneous_end_tag" {
             return Some(Fault::new(at, end, format!("no element is open for \"{}\"", quote(seen))));
         }
-        if !node.is_error() || self.is_trailing_comma(seen, end) {
+        if !node.is_error() {
             return None;
         }
         let near = if seen.trim().is_empty() { "syntax error".to_owned() } else { near(seen) };
         Some(Fault::new(at, end, near))
     }
+}
 
-    /// JSON with comments is read by programs that take a comma before a closing bracket.
-    fn is_trailing_comma(&self, seen: &str, end: usize) -> bool {
-        self.grammar.trailing_commas && seen == "," && {
-            let rest = self.text.get(end..).unwrap_or_default().trim_start();
-            rest.starts_with([']', '}'])
-        }
-    }
+/// JSON with comments is read by programs that take a comma after the last value.
+fn is_trailing_comma(node: Node<'_>, seen: &str) -> bool {
+    let comma = if node.is_missing() { beside(node, Node::prev_sibling) } else { Some(node) };
+    let Some(comma) = comma.filter(|comma| comma.kind() == "," || seen == ",") else { return false };
+    let after = beside(node, Node::next_sibling).map(|node| node.kind());
+    let before = beside(comma, Node::prev_sibling).filter(|node| node.is_named() && !node.is_error());
+    matches!(after, Some("]" | "}")) && before.is_some()
+}
+
+/// The next node on one side that is no comment.
+fn beside<'t>(node: Node<'t>, step: impl Fn(&Node<'t>) -> Option<Node<'t>>) -> Option<Node<'t>> {
+    std::iter::successors(step(&node), &step).find(|node| !node.is_extra() || node.is_error())
 }
 
 fn near(seen: &str) -> String {
@@ -150,5 +159,33 @@ fn near(seen: &str) -> String {
 }
 
 fn quote(seen: &str) -> String {
-    seen.trim_start().lines().next().unwrap_or_default().trim_end().chars().take(LONGEST_QUOTE).collect()
+    let words = seen.split_whitespace().take(LONGEST_QUOTE).collect::<Vec<_>>().join(" ");
+    words.chars().take(LONGEST_QUOTE).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cases::judged;
+
+    fn said(path: &str, text: &str) -> Vec<(usize, usize, String)> {
+        let verdict = judged(path, None, text);
+        verdict.findings.into_iter().map(|found| (found.line, found.column, found.message)).collect()
+    }
+
+    #[test]
+    fn says_what_is_missing_and_what_cannot_be_read() {
+        assert_eq!(said("a.c", "int é = 1;\nint a = 1\n"), [(2, 10, "missing \";\"".to_owned())]);
+        assert_eq!(
+            said("a.go", "package a\n\nvar a = )\n"),
+            [(3, 1, "syntax error near \"var a = )\"".to_owned())]
+        );
+        let html = said("a.html", "<p>é</b></p>\n");
+        assert_eq!(html, [(1, 5, "no element is open for \"</b>\"".to_owned())]);
+    }
+
+    #[test]
+    fn a_quote_is_one_short_line() {
+        assert_eq!(super::quote("  a\n\t b "), "a b");
+        assert_eq!(super::quote(&"é".repeat(99)), "é".repeat(30));
+    }
 }

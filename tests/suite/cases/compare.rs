@@ -59,7 +59,8 @@ fn contains(wanted: &Value, there: &[Value], path: &str, differences: &mut Vec<S
             apart.is_empty()
         });
         if !found {
-            differences.push(format!("{path}: no element is {element}; seen {}", Value::from(there.to_vec())));
+            differences
+                .push(format!("{path}: no element is {element}; seen {}", Value::from(there.to_vec())));
         }
     }
 }
@@ -80,12 +81,18 @@ pub fn state(before: &State, after: &[Thing], seen: &State, differences: &mut Ve
     for (path, entry) in seen {
         let parent = entry.kind == Kind::Folder && holds(path);
         if !named(path) && !before.contains_key(path) && !parent {
-            differences.push(format!("{path}: was made, and no `after` block names it: {}", describe(&entry.kind)));
+            differences
+                .push(format!("{path}: was made, and no `after` block names it: {}", describe(&entry.kind)));
         }
     }
 }
 
-fn thing_is_there(thing: &Thing, before: Option<&Entry>, seen: Option<&Entry>, differences: &mut Vec<String>) {
+fn thing_is_there(
+    thing: &Thing,
+    before: Option<&Entry>,
+    seen: Option<&Entry>,
+    differences: &mut Vec<String>,
+) {
     let path = &thing.path;
     let Some(seen) = seen else {
         if thing.kind != Kind::Absent {
@@ -98,7 +105,11 @@ fn thing_is_there(thing: &Thing, before: Option<&Entry>, seen: Option<&Entry>, d
     }
     let mode = thing.mode.or_else(|| before.map(|entry| entry.mode));
     if mode.is_some_and(|mode| mode != seen.mode) {
-        differences.push(format!("{path}: expected mode {:o}, seen {:o}", mode.unwrap_or_default(), seen.mode));
+        differences.push(format!(
+            "{path}: expected mode {:o}, seen {:o}",
+            mode.unwrap_or_default(),
+            seen.mode
+        ));
     }
     let rewritten = before.is_some_and(|entry| entry.kind == seen.kind && entry.identity != seen.identity);
     if rewritten {

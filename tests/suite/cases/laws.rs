@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use super::thing::Kind;
-use super::world::{State, World, version};
+use super::world::{READ_AT_MOST, State, World, version};
 use crate::suite::wire::Answer;
 
 /// The greatest length of an answer, in bytes of JSON.
@@ -29,7 +29,10 @@ pub fn hold(answer: &Answer, world: &World, before: &State, broken: &mut Vec<Str
     let status = answer.status();
     let written = status == "written";
     let refused = status == "refused";
-    law(refused || ["written", "unchanged", "verified", "already_applied"].contains(&status), "a known status");
+    law(
+        refused || ["written", "unchanged", "verified", "already_applied"].contains(&status),
+        "a known status",
+    );
     law(answer.is_error == refused, "isError is true for a refusal and only for one");
     law(seen["success"] == Value::Bool(!refused), "success says the same as the status");
     law(seen["code"].is_string() == refused, "a refusal has a code and a success has none");
@@ -43,7 +46,7 @@ pub fn hold(answer: &Answer, world: &World, before: &State, broken: &mut Vec<Str
         law(refused, "a success names the path");
         return;
     };
-    let on_disk = std::fs::read(world.root().join(path)).ok();
+    let on_disk = text_of(&world.root().join(path));
     let there = on_disk.as_deref().map(version);
     law(refused || seen["version"].as_str() == there.as_deref(), "version is what is on disk after the call");
     let told = seen["version"].is_null() || seen["version"].as_str() == there.as_deref();
@@ -59,6 +62,55 @@ pub fn hold(answer: &Answer, world: &World, before: &State, broken: &mut Vec<Str
     let new = if written { on_disk.as_deref() } else { None };
     if let Err(why) = diff_applies(diff, target, old, new) {
         law(false, &format!("git applies the diff ({why})"));
+    }
+    if let Err(why) = lines_moved_as_told(seen, old, new) {
+        law(false, &format!("line_map and edits say where the lines are ({why})"));
+    }
+}
+
+/// The bytes of a regular file of no unusual length; a pipe would never end.
+fn text_of(path: &Path) -> Option<Vec<u8>> {
+    let found = std::fs::metadata(path).ok()?;
+    if found.is_file() && found.len() <= READ_AT_MOST { std::fs::read(path).ok() } else { None }
+}
+
+/// Whether every line that no edit names is where `line_map` says.
+fn lines_moved_as_told(seen: &Value, old: Option<&[u8]>, new: Option<&[u8]>) -> Result<(), String> {
+    let (Some(old), Some(new)) = (old, new) else { return Ok(()) };
+    let list = |key: &str| seen[key].as_array().cloned().unwrap_or_default();
+    let number = |value: &Value| value.as_i64().unwrap_or(0);
+    let (edits, shifts) = (list("edits"), list("line_map"));
+    let cut = seen["notes"].to_string().contains("not shown");
+    if cut || old.contains(&0) {
+        return Ok(());
+    }
+    let (old, new): (Vec<&[u8]>, Vec<&[u8]>) = (lines(old), lines(new));
+    for (line, text) in (1..).zip(&old) {
+        if edits.iter().any(|edit| (number(&edit["start_line"])..=number(&edit["end_line"])).contains(&line))
+        {
+            continue;
+        }
+        let by = shifts
+            .iter()
+            .rfind(|shift| number(&shift["from"]) <= line)
+            .map_or(0, |shift| number(&shift["by"]));
+        let there = usize::try_from(line + by - 1).ok().and_then(|at| new.get(at));
+        if there != Some(text) {
+            return Err(format!("line {line} should be {by} lines further on"));
+        }
+    }
+    Ok(())
+}
+
+/// The lines, without their ends and without a byte order mark.
+fn lines(bytes: &[u8]) -> Vec<&[u8]> {
+    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+    let whole = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    let end = |line: &'_ [u8]| line.len() - usize::from(line.ends_with(b"\r"));
+    if bytes.is_empty() {
+        Vec::new()
+    } else {
+        whole.split(|byte| *byte == b'\n').map(|line| &line[..end(line)]).collect()
     }
 }
 
@@ -117,6 +169,16 @@ mod tests {
         assert_eq!(diff_applies(DIFF, "x", Some(b"a\nb\n"), Some(b"a\nc\n")), Ok(()));
         assert!(diff_applies(DIFF, "x", Some(b"a\nb\n"), Some(b"a\nd\n")).is_err());
         assert!(diff_applies(DIFF, "x", Some(b"a\nx\n"), None).is_err());
+    }
+
+    #[test]
+    fn a_line_that_is_elsewhere_is_seen() {
+        let told = |by: i64| {
+            let seen = serde_json::json!({"edits": [{"start_line": 1, "end_line": 1}], "line_map": [{"from": 2, "by": by}]});
+            lines_moved_as_told(&seen, Some(b"a\nb\nc\n"), Some(b"1\n2\nb\nc\n"))
+        };
+        assert_eq!(told(1), Ok(()));
+        assert!(told(0).is_err() && told(2).is_err());
     }
 
     #[test]

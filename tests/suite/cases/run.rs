@@ -148,7 +148,8 @@ impl Stage {
         for key in keys {
             if seen[key] != self.previous[key] {
                 let previous = &self.previous[key];
-                differences.push(format!("{key}: is {}, and in the call before it was {previous}", seen[key]));
+                differences
+                    .push(format!("{key}: is {}, and in the call before it was {previous}", seen[key]));
             }
         }
     }
@@ -234,7 +235,10 @@ impl<'a> Group<'a> {
 fn unnamed_refusal(wanted: &Map<String, Value>, seen: &Value) -> Option<String> {
     let refused = seen["status"] == "refused" || seen["success"] == false || seen["is_error"] == true;
     if refused && !wanted.get("code").is_some_and(Value::is_string) {
-        return Some(format!("was refused, and the case names no code: {} {}", seen["code"], seen["message"]));
+        return Some(format!(
+            "was refused, and the case names no code: {} {}",
+            seen["code"], seen["message"]
+        ));
     }
     let failed = seen["exit"].as_i64().is_some_and(|exit| exit != 0);
     (failed && !wanted.contains_key("exit"))
@@ -256,5 +260,7 @@ pub fn yaml(text: &str) -> Result<Value, String> {
     if text.trim().is_empty() {
         return Ok(json!({}));
     }
-    serde_saphyr::from_str(text).map_err(|error| format!("the block is not YAML: {error}"))
+    let strict = serde_saphyr::options! { strict_booleans: true };
+    serde_saphyr::from_str_with_options(text, strict)
+        .map_err(|error| format!("the block is not YAML: {error}"))
 }

@@ -66,7 +66,9 @@ pub fn cases(text: &str) -> Result<Vec<Case>, (usize, String)> {
                 .ok_or_else(|| (at + 1, "this fence is never closed".to_owned()))?;
             if let Some(fence) = fence(&lines, at, end, info)? {
                 let case = cases.last_mut();
-                case.ok_or_else(|| (at + 1, "a block before the first heading".to_owned()))?.fences.push(fence);
+                case.ok_or_else(|| (at + 1, "a block before the first heading".to_owned()))?
+                    .fences
+                    .push(fence);
             }
             at = end;
         } else if let Some(name) = heading(lines[at]) {

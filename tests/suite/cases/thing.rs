@@ -129,7 +129,11 @@ impl Dress {
             Some(Charset::Utf16Be) => Ok(units().flat_map(u16::to_be_bytes).collect()),
             Some(Charset::Windows1252) => {
                 let (bytes, _, lost) = encoding_rs::WINDOWS_1252.encode(text);
-                if lost { Err("windows-1252 cannot hold this text".to_owned()) } else { Ok(bytes.into_owned()) }
+                if lost {
+                    Err("windows-1252 cannot hold this text".to_owned())
+                } else {
+                    Ok(bytes.into_owned())
+                }
             }
         }
     }

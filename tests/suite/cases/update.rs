@@ -47,14 +47,16 @@ pub fn answer(block: Option<&Fence>, call: &Fence, mut wanted: Map<String, Value
 /// Rewrites the `after` blocks of a call, and adds one after `last` for each file that has none and was changed.
 pub fn state(blocks: &[&Fence], last: &Fence, before: &State, now: &State) -> Vec<Rewrite> {
     let mut rewrites = Vec::new();
-    let path_of = |fence: &&&Fence, path: &str| fence.words.iter().any(|word| *word == format!("path={path}"));
+    let path_of =
+        |fence: &&&Fence, path: &str| fence.words.iter().any(|word| *word == format!("path={path}"));
     let changed = now.iter().filter(|(path, entry)| {
         entry.kind != Kind::Folder && before.get(*path).is_none_or(|old| old.kind != entry.kind)
     });
     for (path, entry) in changed {
         match blocks.iter().find(|fence| path_of(fence, path)) {
             Some(block) => {
-                let rewrite = Rewrite { start: block.line - 1, end: block.body.end, lines: file(path, entry) };
+                let rewrite =
+                    Rewrite { start: block.line - 1, end: block.body.end, lines: file(path, entry) };
                 rewrites.push(rewrite);
             }
             None => {
@@ -65,12 +67,23 @@ pub fn state(blocks: &[&Fence], last: &Fence, before: &State, now: &State) -> Ve
             }
         }
     }
+    let gone = |fence: &&&Fence| !now.keys().any(|path| path_of(fence, path));
+    for block in blocks.iter().filter(gone) {
+        let word = |word: &&String| word.starts_with("path=");
+        let path = block.words.iter().find(word).map_or("", |word| &word["path=".len()..]);
+        let lines = vec![format!("```text after path={} absent", quoted(path))];
+        rewrites.push(Rewrite { start: block.line - 1, end: block.body.end, lines });
+    }
     rewrites
+}
+
+fn quoted(path: &str) -> String {
+    if path.contains([' ', '"']) { format!("{path:?}") } else { path.to_owned() }
 }
 
 /// A block for a file, without its closing fence: plain where that says all, else with escapes.
 fn file(path: &str, entry: &Entry) -> Vec<String> {
-    let path = if path.contains([' ', '"']) { format!("{path:?}") } else { path.to_owned() };
+    let path = quoted(path);
     let Kind::File(bytes) = &entry.kind else { return vec![format!("```text after path={path} absent")] };
     let plain = |text: &str| text.is_empty() || text.ends_with('\n') && !text.contains("```");
     let shown = |c: char| c == '\n' || c == ' ' || c.is_alphanumeric() || c.is_ascii_graphic();

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use super::thing::{Kind, Thing};
 
 /// Files longer than this are compared by length, times and number only.
-const READ_AT_MOST: u64 = 64 << 20;
+pub const READ_AT_MOST: u64 = 64 << 20;
 
 /// A root, and a folder beside it that no edit may reach.
 pub struct World {

@@ -38,3 +38,13 @@ fn the_tour_shows_each_outcome_and_cleans_up() {
     assert!(seen.contains(&format!("stays in {}", kept.display())), "{seen}");
     assert!(kept.join("tests/test_inventory.py").exists());
 }
+
+#[test]
+fn a_tour_that_cannot_begin_fails() {
+    let private = tempfile::tempdir().unwrap();
+    let nowhere = private.path().join("nowhere");
+    let mut demo: Command = lockgate(private.path());
+    let done = demo.arg("demo").env("TMPDIR", &nowhere).env("TMP", &nowhere).output().unwrap();
+    assert_eq!(done.status.code(), Some(70));
+    assert!(String::from_utf8_lossy(&done.stderr).contains("IO_FAILED"), "{done:?}");
+}

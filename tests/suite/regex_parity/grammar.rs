@@ -7,6 +7,18 @@ pub(super) fn generate(seed: u64, cases: usize) -> Vec<Case> {
     (0..cases).map(|_| Grammar::default().case(&mut dice)).collect()
 }
 
+/// Sets and classes against every character of the blocks where case and classes are odd.
+pub(super) fn sets() -> Vec<Case> {
+    let blocks =
+        [0..=0x24FF, 0x2C00..=0x2D2F, 0xA640..=0xA7FF, 0xAB30..=0xABBF, 0xFB00..=0xFB06, 0xFF10..=0xFF5A];
+    let far = [0x10400..=0x1044F, 0x1D7C0..=0x1D7FF, 0x1E900..=0x1E943];
+    let text: String = blocks.into_iter().chain(far).flatten().filter_map(char::from_u32).collect();
+    let patterns = SETS.split_ascii_whitespace();
+    let cases = patterns.flat_map(|pattern| [0, 2, 256, 258].map(|flags| (pattern.to_owned(), flags)));
+    let case = |(pattern, flags)| Case { pattern, flags, text: text.clone(), ..Case::default() };
+    cases.map(case).collect()
+}
+
 /// SplitMix64: the same cases from the same seed, everywhere.
 struct Dice {
     state: u64,
@@ -69,6 +81,10 @@ const ODD_ATOMS: &str = r##"
 "##;
 const SCOPED: &str = r##"
     (?i: (?s: (?m: (?-i: (?i-s: (?a: (?u: (?x: (?ai: (?-x: (?i: (?i:
+"##;
+const SETS: &str = r##"
+    \w \W \d \D \s \S \b. [\w-] [^\W_] [^\d\s] s ſ K i İ ı µ Σ ß 𐐀 𐐨 [^s] [^K] [s-t] [^i-j] [ſx] [𐐀x] [A-𐐀]
+    [𐐀-𐐧] [^𐐀-𐐧] [à-þ] [Ͱ-Ͽ] [А-Я] [^Ѐ-ӿ] [\WA-Z] [^\dk] [ᲀᲈ] [ﬅǅ] [Ꭰ-Ᏽ] [ꭰ-ꮿ] [\u0000-\U0010ffff] [\ud800-\ue000a]
 "##;
 const BAD_ATOMS: &str = r##"
     \q \x1 \u12 \U00110000 \8 \999 \N{DASH} \N{EM␠DASH} \Nx [ [a ( ) * +? a** a+* a{2}{3} a{3,2}

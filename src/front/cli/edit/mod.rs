@@ -8,6 +8,8 @@ mod flags;
 
 use std::process::ExitCode;
 
+use serde_json::Value;
+
 use super::excerpt::Excerpt;
 use super::paint;
 use super::roots::Roots;
@@ -49,9 +51,14 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
 
 /// Carries out the edit, and says how its answer is to look.
 fn carry(roots: Roots, asked: asked::Asked) -> (Result<Report, Error>, Shape) {
-    match asked.into_object().and_then(|arguments| (safe_edit_file::TOOL.ask)(arguments)) {
-        Ok(Ask { request, shape }) => (edit(roots, request), shape),
-        Err(refusal) => (Err(refusal), Shape::default()),
+    let arguments = match asked.into_object() {
+        Ok(arguments) => arguments,
+        Err(refusal) => return (Err(refusal), Shape::default()),
+    };
+    let path = arguments.get("path").and_then(Value::as_str).map(str::to_owned);
+    match (safe_edit_file::TOOL.ask)(arguments) {
+        Ok(Ask { request, shape }) => (edit(roots, request), Shape { path, ..shape }),
+        Err(refusal) => (Err(refusal), Shape { path, ..Shape::default() }),
     }
 }
 

@@ -1,0 +1,146 @@
+//! The server before clients that are not ours: the protocol's Python SDK and its inspector; and its manners towards
+//! any client: it stays awake, and it ends what it has begun.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::wire::{Server, lockgate};
+
+/// The promise is 50 ms; a debug build on a busy machine gets ten times that.
+const AWAKE: Duration = Duration::from_millis(500);
+
+/// A folder that `tests/run` fills; without it the test says that it did not run, which fails in CI.
+fn installed(variable: &str, folder: &str, file: &str) -> Option<PathBuf> {
+    let target = || Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join(folder);
+    let found = std::env::var_os(variable).map_or_else(target, PathBuf::from).join(file);
+    if found.exists() {
+        return Some(found);
+    }
+    let said = format!("NOT RUN: {} is not there; tests/run installs it", found.display());
+    assert!(std::env::var("CI").as_deref() != Ok("true"), "{said}");
+    println!("{said}");
+    if let Some(list) = std::env::var_os("LOCKGATE_TEST_MISSING") {
+        let mut list = std::fs::OpenOptions::new().append(true).create(true).open(list).unwrap();
+        writeln!(list, "{}", said.trim_start_matches("NOT RUN: ")).unwrap();
+    }
+    None
+}
+
+fn tool(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools").join(name)
+}
+
+/// Runs a command, and gives what it wrote when it succeeds.
+fn succeeds(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    let text =
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{command:?} ended with {}:\n{text}", output.status);
+    text
+}
+
+#[test]
+fn the_python_sdk_is_served_in_both_eras() {
+    let Some(python) = installed("LOCKGATE_TEST_VENV", "venv", "bin/python") else { return };
+    let told = succeeds(Command::new(python).arg(tool("mcp_client.py")).arg(env!("CARGO_BIN_EXE_lockgate")));
+    assert_eq!(told.lines().filter(|line| line.starts_with("ok ")).count(), 18, "{told}");
+}
+
+/// What the inspector says about the tools of a server.
+fn inspected(bin: &Path, server: &[&str]) -> String {
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
+    let mut inspector = Command::new(bin.join("mcp-inspector"));
+    succeeds(inspector.env("PATH", path).arg("--cli").args(server).args([
+        "--method",
+        "tools/list",
+        "--strict",
+    ]))
+}
+
+#[test]
+fn the_inspector_has_nothing_to_say_about_the_tools() {
+    let inspector = "node_modules/@modelcontextprotocol/inspector";
+    let Some(inspector) = installed("LOCKGATE_TEST_NODE", "node", inspector) else { return };
+    let bin = inspector.parent().unwrap().parent().unwrap().join(".bin");
+    let root = tempfile::tempdir().unwrap();
+    let root = root.path().to_str().unwrap();
+    for tools in ["edit", "all"] {
+        let told =
+            inspected(&bin, &[env!("CARGO_BIN_EXE_lockgate"), "serve", "--tools", tools, "--root", root]);
+        let listed = told.matches("inputSchema").count();
+        assert!(listed > 0 && !told.contains("Warning:") && !told.contains("Error:"), "{told}");
+    }
+    let control = tool("inspector_control.mjs");
+    let told = inspected(&bin, &["node", control.to_str().unwrap()]);
+    assert!(
+        told.contains("Warning:") && told.contains("0 errors, 1 warning"),
+        "the control is not seen: {told}"
+    );
+}
+
+/// A text whose syntax takes a debug build a while to check.
+fn large() -> String {
+    "def f(a, b):\n    return [a, b, (a, b), {a: b}]\n".repeat(8_000)
+}
+
+#[test]
+fn a_ping_is_answered_while_edits_are_judged() {
+    let root = tempfile::tempdir().unwrap();
+    let mut server = Server::start(root.path(), &[]);
+    let begun = Instant::now();
+    let edits: Vec<u64> = (0..4)
+        .map(|number| {
+            let arguments = json!({"path": format!("{number}.py"), "content": large(), "show_diff": false});
+            server.post_call("safe_edit_file", &arguments)
+        })
+        .collect();
+    let mut slowest = Duration::ZERO;
+    for _ in 0..20 {
+        let asked = Instant::now();
+        let ping = server.post("ping", json!({}));
+        server.wait(ping).unwrap();
+        slowest = slowest.max(asked.elapsed());
+    }
+    let pinged = begun.elapsed();
+    for edit in edits {
+        assert_eq!(server.wait_answer(edit).unwrap().status(), "written");
+    }
+    let took = begun.elapsed();
+    assert!(slowest < AWAKE, "a ping took {slowest:?}");
+    assert!(took > pinged + slowest, "the edits took {took:?} only, so the pings met no work");
+}
+
+#[test]
+fn an_edit_that_runs_when_the_client_hangs_up_is_ended_and_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let (root, home) = (folder.path().join("root"), folder.path().join("home"));
+    std::fs::create_dir(&root).unwrap();
+    let mut child = lockgate(&home)
+        .args(["serve", "--root"])
+        .arg(&root)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params":
+        {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "suite", "version": "1"}}});
+    let edit = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params":
+        {"name": "safe_edit_file", "arguments": {"path": "a.py", "content": large(), "show_diff": false}}});
+    // Not even the last line end is sent.
+    child.stdin.take().unwrap().write_all(format!("{hello}\n{edit}").as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", output.status);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let last: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    assert_eq!(
+        (&last["id"], &last["result"]["structuredContent"]["status"]),
+        (&json!(2), &json!("written")),
+        "{last}"
+    );
+    assert_eq!(std::fs::read_to_string(root.join("a.py")).unwrap(), large());
+}

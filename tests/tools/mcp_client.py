@@ -1,0 +1,149 @@
+"""Drives the real server with the Python SDK of the protocol, in both of its eras.
+
+  mcp_client.py BINARY
+
+Exits with 1 and a trace at the first thing that is not as it should be.
+"""
+
+import sys
+import tempfile
+import time
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+from mcp import Client, MCPError, StdioServerParameters
+
+BINARY = sys.argv[1]
+OLD, NEW = "legacy", "2026-07-28"
+TOOL = "safe_edit_file"
+
+
+@asynccontextmanager
+async def client(mode, *arguments):
+    """A client in `mode` of a server on a folder of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder).resolve()
+        command = StdioServerParameters(command=BINARY, args=["serve", "--root", str(root), *arguments])
+        async with Client(command, mode=mode, read_timeout_seconds=60) as connected:
+            yield connected, root
+
+
+def same(seen, wanted):
+    assert seen == wanted, f"saw {seen!r}, wanted {wanted!r}"
+
+
+async def lists_its_tools(mode):
+    async with client(mode, "--tools", "all") as (connected, _):
+        tools = {tool.name: tool for tool in (await connected.list_tools()).tools}
+        same(sorted(tools), ["create_file", TOOL])
+        same(tools[TOOL].annotations.destructive_hint, True)
+        same(tools["create_file"].annotations.idempotent_hint, True)
+        if mode != NEW:  # A client that is told its version asks for nothing else.
+            assert "quality gates" in connected.instructions
+    async with client(mode, "--read-only") as (connected, _):
+        same((await connected.list_tools()).tools, [])
+
+
+async def edits_in_every_mode(mode):
+    async with client(mode) as (connected, root):
+        steps = [
+            (dict(content="x = 1\ny = 2\n"), "x = 1\ny = 2\n"),
+            (dict(line_edits=[dict(start_line=2, end_line=2, new_content="y = 3\n")]), "x = 1\ny = 3\n"),
+            (dict(insert_lines=[dict(at_line=1, content="w = 0\n")]), "w = 0\nx = 1\ny = 3\n"),
+            (dict(search=r"= (\d)", replace=r"= 1\1", regex=True), "w = 10\nx = 11\ny = 13\n"),
+        ]
+        version = None
+        for fields, text in steps:
+            guard = dict(expected_version=version) if version else {}
+            answer = await connected.call_tool(TOOL, dict(path="app.py", **fields, **guard))
+            assert not answer.is_error, answer
+            told = answer.structured_content
+            same((told["status"], told["written"], told["bytes_outside_edit"]), ("written", True, "unchanged"))
+            same((root / "app.py").read_text(), text)
+            assert told["version"] in answer.content[0].text and "app.py" in answer.content[0].text, answer
+            version = told["version"]
+        shown = await connected.call_tool(TOOL, dict(path="app.py", content="x = 2\n", mode="verify_only"))
+        same(shown.structured_content["status"], "verified")
+        same((root / "app.py").read_text(), steps[-1][1])
+
+
+async def refuses_where_the_model_sees_it(mode):
+    async with client(mode) as (connected, root):
+        (root / "app.py").write_text("x = 1\n")
+        for fields, code in [
+            (dict(content="def f(:\n"), "GATE_REFUSED"),
+            (dict(search="y", replace="z"), "NO_MATCH"),
+            (dict(content="x", contents="y"), "INVALID_INPUT"),
+            (dict(line_edits=[dict(start_line=1, end_line="x", new_content="")]), "INVALID_INPUT"),
+            (dict(content="x", expected_version="000000000000"), "EDIT_CONFLICT"),
+        ]:
+            answer = await connected.call_tool(TOOL, dict(path="app.py", **fields))
+            told, text = answer.structured_content, answer.content[0].text
+            same((answer.is_error, told["success"], told["written"], told["code"]), (True, False, False, code))
+            for said in (told["message"], text):
+                assert said.startswith("nothing was written: "), said
+            assert code in text and told["hint"] in text, text
+            same((root / "app.py").read_text(), "x = 1\n")
+        try:
+            await connected.call_tool("no_such_tool", {})
+            raise AssertionError("an unknown tool was called")
+        except MCPError as error:
+            same(error.error.code, -32602)
+
+
+async def answers_in_the_form_that_was_asked_for(mode):
+    for choice, structured in [("on", True), ("off", False), ("auto", True)]:
+        async with client(mode, "--structured", choice) as (connected, _):
+            answer = await connected.call_tool(TOOL, dict(path="a.txt", content="a\n"))
+            same(answer.structured_content is not None, structured)
+            assert "+a" in answer.content[0].text, answer
+
+
+async def tells_its_progress(mode):
+    async with client(mode) as (connected, _):
+        steps = []
+
+        async def note(done, total, message):
+            steps.append((done, total, message))
+
+        await connected.call_tool(TOOL, dict(path="a.py", content="x = 1\n"), progress_callback=note)
+        assert any(message == "syntax" and done <= total for done, total, message in steps), steps
+
+
+def large(value):
+    """A file whose syntax takes a while to check."""
+    return f"x = {value}\n" + "def f(a, b):\n    return [a, b, (a, b), {a: b}]\n" * 8_000
+
+
+async def leaves_the_file_alone_when_cancelled(mode):
+    async with client(mode) as (connected, root):
+        begun = time.monotonic()
+        answer = await connected.call_tool(TOOL, dict(path="a.py", content=large(1), show_diff=False))
+        took = time.monotonic() - begun
+        same(answer.structured_content["status"], "written")
+        with anyio.move_on_after(took / 8) as scope:
+            await connected.call_tool(TOOL, dict(path="a.py", content=large(2), show_diff=False))
+        assert scope.cancelled_caught, f"the edit took {took} s at first and was not slow enough to be cancelled"
+        # The lock is given back once the cancelled edit has ended.
+        answer = await connected.call_tool(TOOL, dict(path="a.py", search="x = 1", replace="x = 3", mode="verify_only"))
+        same(answer.structured_content["status"], "verified")
+        same((root / "a.py").read_text(), large(1))
+
+
+async def main():
+    for mode in (OLD, NEW, "auto"):
+        for check in (
+            lists_its_tools,
+            edits_in_every_mode,
+            refuses_where_the_model_sees_it,
+            answers_in_the_form_that_was_asked_for,
+            tells_its_progress,
+            leaves_the_file_alone_when_cancelled,
+        ):
+            begun = time.monotonic()
+            await check(mode)
+            print(f"ok  {mode:10} {check.__name__} ({time.monotonic() - begun:.1f} s)", flush=True)
+
+
+anyio.run(main)
