@@ -9,6 +9,7 @@ mod suite {
     mod docs;
     mod fuzz;
     mod gates;
+    mod mcp;
     mod parallel;
     mod regex_parity;
     mod store;

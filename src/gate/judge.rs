@@ -6,7 +6,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-use super::delta::{self, Mark};
+use super::delta::{self, Belief, Mark};
 use super::draft::Draft;
 use super::finding::{Finding, Severity};
 use super::pattern;
@@ -100,17 +100,127 @@ fn refusal(silence: &Silence) -> (Outcome, Option<String>) {
 fn weigh(rule: &Rule, mut marks: Vec<(Mark, bool)>) -> Vec<Finding> {
     marks.sort_by_key(|(_, fresh)| !fresh);
     marks.truncate(MOST_FINDINGS);
-    let severity = match rule.level {
-        Level::Block => Severity::Error,
-        Level::Warn => Severity::Warning,
-    };
-    let weighed = marks.into_iter().map(|(mark, fresh)| Finding {
-        gate: rule.gate.name.clone(),
-        severity,
-        code: mark.code,
-        fresh,
-        blocking: fresh && severity == Severity::Error,
-        ..Finding::new(mark.line, mark.column, &mark.message)
+    let weighed = marks.into_iter().map(|(mark, fresh)| {
+        let severity = match (rule.level, mark.belief) {
+            (Level::Block, Belief::Certain) => Severity::Error,
+            (Level::Block, Belief::Doubtful) | (Level::Warn, _) => Severity::Warning,
+        };
+        Finding {
+            gate: rule.gate.name.clone(),
+            severity,
+            code: mark.code,
+            fresh,
+            blocking: fresh && severity == Severity::Error,
+            ..Finding::new(mark.line, mark.column, &mark.message)
+        }
     });
     weighed.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+    use std::time::Duration;
+
+    use regex::Regex;
+    use tokio_util::sync::CancellationToken;
+
+    use super::*;
+    use crate::policy::{Catalogue, Gate, Languages};
+    use crate::text::{Hints, LineMap};
+
+    fn forbidding(pattern: &str, languages: Languages, level: Level, enabled: bool) -> Rule {
+        let wanted = PatternRules::Regex {
+            must_match: None,
+            must_not_match: Some(Regex::new(pattern).unwrap()),
+            message: format!("seen {pattern}"),
+        };
+        let gate = Gate {
+            name: format!("no-{pattern}"),
+            about: String::new(),
+            languages,
+            kind: Kind::Pattern(wanted),
+            role: Catalogue::embedded().find("syntax").unwrap().role,
+            timeout: Duration::from_secs(5),
+            samples: Vec::new(),
+        };
+        Rule { gate: Arc::new(gate), level, enabled }
+    }
+
+    fn verdict(before: Option<&str>, after: &str, rules: &[Rule], watch: &Watch) -> Verdict {
+        let read = |text: &str| Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
+        let (old, new) = (before.map(read), read(after));
+        let map =
+            old.as_ref().map_or_else(LineMap::default, |old| old.rewrite(after).unwrap().line_map(old, &new));
+        let beside = |_: &str| false;
+        let draft = Draft {
+            path: "a.txt",
+            language: None,
+            before: old.as_ref(),
+            after: &new,
+            map: &map,
+            beside: &beside,
+        };
+        judge(&draft, &rules.iter().collect::<Vec<_>>(), watch)
+    }
+
+    fn outcomes(verdict: &Verdict) -> Vec<(Outcome, Option<&str>)> {
+        verdict.runs.iter().map(|run| (run.outcome, run.why.as_deref())).collect()
+    }
+
+    #[test]
+    fn old_findings_are_told_and_only_new_errors_block() {
+        let rules = [
+            forbidding("TODO", Languages::Every, Level::Block, true),
+            forbidding("XXX", Languages::Every, Level::Warn, true),
+            forbidding("HACK", Languages::Every, Level::Block, true),
+        ];
+        let told = verdict(Some("a TODO\n"), "a TODO\nb TODO\nc XXX\n", &rules, &Watch::idle());
+        assert_eq!(
+            outcomes(&told),
+            [(Outcome::Found, None), (Outcome::Found, None), (Outcome::Passed, None)]
+        );
+        let findings: Vec<_> = told
+            .findings
+            .iter()
+            .map(|found| (found.line, found.severity, found.fresh, found.blocking))
+            .collect();
+        let (error, warning) = (Severity::Error, Severity::Warning);
+        assert_eq!(findings, [(2, error, true, true), (3, warning, true, false), (1, error, false, false)]);
+        assert_eq!(told.findings[0].gate, "no-TODO");
+    }
+
+    #[test]
+    fn a_gate_that_did_not_look_has_not_passed() {
+        let rules = [
+            forbidding("a", Languages::Every, Level::Block, false),
+            forbidding("b", Languages::Only(vec!["go".to_owned()]), Level::Block, true),
+            Rule {
+                gate: Arc::clone(Catalogue::embedded().find("syntax").unwrap()),
+                level: Level::Block,
+                enabled: true,
+            },
+        ];
+        let told = verdict(None, "a b\n", &rules, &Watch::idle());
+        let why = |why| (Outcome::Skipped, Some(why));
+        let other = "not for this language";
+        assert_eq!(outcomes(&told), [why("disabled in the policy"), why(other), why(other)]);
+    }
+
+    #[test]
+    fn every_gate_is_reported_and_none_runs_for_a_caller_that_has_gone() {
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let (ear, token) = (Arc::clone(&heard), CancellationToken::new());
+        let (leave, rules) =
+            (token.clone(), ["a", "b"].map(|p| forbidding(p, Languages::Every, Level::Block, true)));
+        let progress = move |gate: &str, done, total| {
+            ear.lock().unwrap().push((gate.to_owned(), done, total));
+            if done == 1 {
+                leave.cancel();
+            }
+        };
+        let told = verdict(None, "c\n", &rules, &Watch::new(token, Some(Box::new(progress))));
+        assert_eq!(outcomes(&told), [(Outcome::Passed, None), (Outcome::Skipped, Some("cancelled"))]);
+        assert_eq!(*heard.lock().unwrap(), [("no-a".to_owned(), 0, 2), ("no-b".to_owned(), 1, 2)]);
+    }
 }

@@ -39,22 +39,19 @@ pub(super) fn fit(facts: &Facts<'_>, shape: &Shape) -> Answer {
     let copies = if shape.forms == Forms::Both { 2 } else { 1 };
     let wanted = (escaped(&whole) * copies).min(shape.limit / 3);
     let room = shape.limit.saturating_sub(ENVELOPE);
-    let mut last = None;
+    let mut tight = None;
     for level in LEVELS {
-        let pruned = prune(facts, level);
-        let bare = size(&compose(&pruned, level, shape.forms, &Shown::nothing(facts, shape)), shape.forms);
-        let best = with_diff(&pruned, level, shape, room);
-        let fits = size(&best, shape.forms) <= room;
-        if fits && bare + wanted <= room {
-            return best;
+        let bare = Bare::new(facts, level, shape);
+        if bare.size + wanted <= room {
+            return bare.with_diff(room);
         }
-        last = if fits { last.or(Some(best)) } else { last };
+        if bare.size <= room {
+            tight = tight.or(Some(bare));
+        }
     }
-    // Every level was too tight for a good piece of the diff: the most generous one that fits without it is best.
-    last.unwrap_or_else(|| {
-        let [.., level] = LEVELS;
-        compose(&prune(facts, level), level, shape.forms, &Shown::nothing(facts, shape))
-    })
+    // No level leaves room for a good piece of the diff: the most generous one that fits at all is best.
+    let [.., last] = LEVELS;
+    tight.unwrap_or_else(|| Bare::new(facts, last, shape)).with_diff(room)
 }
 
 /// The piece of the diff that is shown.
@@ -89,29 +86,45 @@ impl Shown {
     }
 }
 
-/// Gives the diff as much of the room as it can use.
-fn with_diff(facts: &Facts<'_>, level: Level, shape: &Shape, room: usize) -> Answer {
-    let mut answer = compose(facts, level, shape.forms, &Shown::nothing(facts, shape));
-    let bare = size(&answer, shape.forms);
-    if shape.diff == DiffWish::Left || bare > room {
-        return answer;
+/// An answer at one level, before it gets its piece of the diff.
+struct Bare<'a> {
+    facts: Facts<'a>,
+    level: Level,
+    shape: &'a Shape,
+    answer: Answer,
+    size: usize,
+}
+
+impl<'a> Bare<'a> {
+    fn new(facts: &Facts<'a>, level: Level, shape: &'a Shape) -> Bare<'a> {
+        let facts = prune(facts, level);
+        let answer = compose(&facts, level, shape.forms, &Shown::nothing(&facts, shape));
+        let size = size(&answer, shape.forms);
+        Bare { facts, level, shape, answer, size }
     }
-    let mut budget = room - bare;
-    for _ in 0..TRIES {
-        let shown = Shown::of(facts, budget);
-        if shown.diff.is_empty() {
-            break;
+
+    /// Gives the diff as much of the room as it can use.
+    fn with_diff(self, room: usize) -> Answer {
+        let forms = self.shape.forms;
+        let Some(spare) = room.checked_sub(self.size).filter(|_| self.shape.diff == DiffWish::Shown) else {
+            return self.answer;
+        };
+        let mut budget = spare;
+        for _ in 0..TRIES {
+            let shown = Shown::of(&self.facts, budget);
+            if shown.diff.is_empty() {
+                break;
+            }
+            let fuller = compose(&self.facts, self.level, forms, &shown);
+            let size = size(&fuller, forms);
+            if size <= room {
+                return fuller;
+            }
+            // Quoting and the second form cost more than the diff's own bytes: aim for what the next try may cost.
+            budget = shown.diff.len() * spare / (size - self.size).max(1);
         }
-        let fuller = compose(facts, level, shape.forms, &shown);
-        let size = size(&fuller, shape.forms);
-        if size <= room {
-            answer = fuller;
-            break;
-        }
-        // Quoting and the second form cost more than the diff's own bytes: aim for what the next try may cost.
-        budget = shown.diff.len() * (room - bare) / (size - bare).max(1);
+        self.answer
     }
-    answer
 }
 
 fn compose(facts: &Facts<'_>, level: Level, forms: Forms, shown: &Shown) -> Answer {

@@ -165,7 +165,7 @@ fn answered(told: &Told, shape: &Shape) -> (Answer, usize) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 3000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
     fn no_answer_is_larger_than_its_limit(told in told(), shape in shape()) {

@@ -166,7 +166,7 @@ fn the_default_tools_and_the_instructions_stay_small() {
 #[test]
 fn the_hints_are_honest() {
     let hints = |name: &str| {
-        let tool = crate::front::tools::named(name).unwrap();
+        let tool = crate::front::tools::TOOLS.iter().find(|tool| tool.name == name).unwrap();
         serde_json::to_value(server::listing(tool)).unwrap()["annotations"].clone()
     };
     assert_eq!(

@@ -61,8 +61,3 @@ pub struct Ask {
     /// The answer's form.
     pub shape: Shape,
 }
-
-/// The tool of that name.
-pub fn named(name: &str) -> Option<&'static Tool> {
-    TOOLS.iter().find(|tool| tool.name == name)
-}

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::gate::{Draft, Outcome, Verdict, Watch, judge};
+use crate::gate::{Draft, Outcome, Severity, Verdict, Watch, judge};
 use crate::policy::{Catalogue, Gate, Kind, Languages, Level, Rule, language_of};
 use crate::text::{Buffer, Hints, LineMap};
 
@@ -78,13 +78,7 @@ const SOUND: &[Case] = &[
     ("a.yaml", "an indentation that does not fit", "a:\n  - b\n  - c\n", "a:\n  - b\n - c\n", &[3]),
     ("a.yaml", "a fault in the second document", "a: 1\n---\nb: 1\n", "a: 1\n---\nb: [1\n", &[3]),
     ("a.go", "a brace taken away", "package a\n\nfunc f() {\n}\n", "package a\n\nfunc f() {\n", &[3]),
-    (
-        "a.c",
-        "a semicolon left out",
-        "int f(void) {\n  return 1;\n}\n",
-        "int f(void) {\n  return 1\n}\n",
-        &[2],
-    ),
+    ("a.c", "a semicolon left out", "int f(void) {\n  return 1;\n}\n", "int f(void) {\n  return 1\n}\n", &[]),
     ("a.sh", "an end taken away", "if a; then\n  b\nfi\n", "if a; then\n  b\n", &[2]),
     ("a.css", "a brace taken away", "a {\n  b: c;\n}\n", "a {\n  b: c;\n", &[2]),
     ("A.java", "a semicolon left out", "class A {\n  int a;\n}\n", "class A {\n  int a\n}\n", &[2]),
@@ -92,6 +86,20 @@ const SOUND: &[Case] = &[
 ];
 
 const BROKEN: &[Case] = &[
+    (
+        "a.c",
+        "a macro that the grammar does not know",
+        "int f( { }\n\nint a;\n",
+        "int f( { }\n\nint a;\nSTACK_OF(int)\n",
+        &[],
+    ),
+    (
+        "a.c",
+        "a brace taken away elsewhere",
+        "A(B)\nint x y;\n\nint f(void) {\n  a();\n}\n\nint g;\n",
+        "A(B)\nint x y;\n\nint f(void) {\n  a();\n\nint g;\n",
+        &[4],
+    ),
     // Steps of a repair.
     ("a.py", "one of two mended", "x = (]\ny = 1\nz = [)\n", "x = ()\ny = 1\nz = [)\n", &[]),
     ("a.py", "the second of two mended", "x = (]\ny = 1\nz = [)\n", "x = (]\ny = 1\nz = []\n", &[]),
@@ -317,6 +325,23 @@ fn a_file_that_parsed_before_must_parse_after() {
 #[test]
 fn a_file_that_did_not_parse_can_be_repaired_in_steps_and_not_made_worse() {
     check(BROKEN);
+}
+
+#[test]
+fn what_a_grammar_says_of_good_files_too_only_warns() {
+    let verdict = judged("a.c", None, "int f(void) {\n  return 1\n}\n");
+    assert_eq!(verdict.runs[0].outcome, Outcome::Found);
+    assert!(verdict.findings.iter().all(|finding| finding.fresh && !finding.blocking));
+    let verdict = judged("a.c", None, "int f(void) {\n  return 1;\n");
+    assert_eq!(verdict.blocking().count(), 1);
+}
+
+#[test]
+fn a_rule_that_warns_does_not_block() {
+    let watch = Watch::idle();
+    let verdict = judged_by("a.py", None, "x = (]\n", Level::Warn, Duration::from_secs(9), &watch);
+    assert_eq!(verdict.blocking().count(), 0);
+    assert!(verdict.findings.iter().all(|finding| finding.fresh && finding.severity == Severity::Warning));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What a parser says, before it is known what it means for the edit.
 
-use super::super::delta::Mark;
+use super::super::delta::{Belief, Mark};
 use crate::text::Lines;
 
 /// A fault that goes on for more lines than this says where something begins, not how far it is wrong.
@@ -17,12 +17,14 @@ pub(super) struct Fault {
     pub(super) pass: u8,
     /// What was seen.
     pub(super) message: String,
+    /// Whether the reader can be believed.
+    pub(super) belief: Belief,
 }
 
 impl Fault {
     /// Notes one place.
     pub(super) fn new(at: usize, end: usize, message: impl Into<String>) -> Fault {
-        Fault { at, end: end.max(at), pass: 0, message: message.into() }
+        Fault { at, end: end.max(at), pass: 0, message: message.into(), belief: Belief::Certain }
     }
 
     /// Turns offsets into lines and columns; what lies beyond the last line is put at its end.
@@ -31,6 +33,7 @@ impl Fault {
         let mut mark = Mark::new(lines, (line, column), self.message.clone());
         // The byte before the end: a fault up to the end of a line does not reach into the next one.
         let end_line = lines.at(self.end.saturating_sub(1)).min(lines.count()).max(line);
+        mark.belief = self.belief;
         mark.end_line = if end_line - line < LONGEST { end_line } else { line };
         mark
     }

@@ -158,11 +158,7 @@ impl Eye<'_> {
                 (self.read_tree(before)?, self.read_tree(draft.after)?)
             }
         };
-        let stops = match after.by {
-            Reader::Own(stops) => stops,
-            Reader::Tree => Stops::InPasses,
-        };
-        let sides = Sides { before, after: draft.after, map: draft.map, stops };
+        let sides = Sides { before, after: draft.after, map: draft.map, by: after.by };
         if old.marks.is_empty() {
             return Ok(sides.all_new(after.marks));
         }
@@ -190,12 +186,13 @@ impl Eye<'_> {
     }
 }
 
-/// Places faults in the order of the text. Only the first one of a line is kept: the others mostly follow from it, and
-/// a line with many would be read as often.
+/// Places faults in the order of the text. Only the first one of a line is kept, a certain one where there is one:
+/// the others mostly follow from it, and a line with many would be read as often.
 fn marked(faults: &[Fault], buffer: &Buffer) -> Vec<(Mark, u8)> {
     let (lines, text) = (buffer.lines(), buffer.view());
     let mut faults: Vec<_> = faults.iter().collect();
-    faults.sort_by_key(|fault| fault.at);
-    faults.dedup_by_key(|fault| lines.at(fault.at).min(lines.count()));
+    let line = |fault: &Fault| lines.at(fault.at).min(lines.count());
+    faults.sort_by_key(|fault| (line(fault), fault.belief, fault.at));
+    faults.dedup_by_key(|fault| line(fault));
     faults.into_iter().map(|fault| (fault.mark(lines, text), fault.pass)).collect()
 }

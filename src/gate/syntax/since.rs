@@ -13,15 +13,18 @@
 //!
 //! Invariant: an edit that leaves the faults as they were, and one that only takes faults away, brings nothing new.
 
-use super::super::delta::{self, Mark, Piece};
+use super::super::delta::{self, Belief, Mark, Piece};
 use super::brackets::balance;
-use super::fault;
 use super::table::Stops;
+use super::{Reader, fault, tree};
 use crate::text::{Buffer, LineMap};
 
 /// How long a piece may be, in lines, to count as one place: what was wrong in it before excuses whatever is now.
 /// In a longer one the old faults excuse as many new ones.
 const ONE_PLACE: usize = 12;
+
+/// The reader whose word is final.
+const REPORTS_ALL: Reader = Reader::Own(Stops::Never);
 
 /// Faults in the order of the text, each with the pass over the text that found it.
 pub(super) type Faults = Vec<(Mark, u8)>;
@@ -40,7 +43,7 @@ pub(super) struct Sides<'a> {
     pub(super) before: &'a Buffer,
     pub(super) after: &'a Buffer,
     pub(super) map: &'a LineMap,
-    pub(super) stops: Stops,
+    pub(super) by: Reader,
 }
 
 impl Sides<'_> {
@@ -53,9 +56,10 @@ impl Sides<'_> {
     pub(super) fn judge(&self, before: &Faults, after: Faults, opinion: &Opinion) -> Vec<(Mark, bool)> {
         let scene = self.scene(before, &opinion.old);
         let fresh = scene.fresh(self, before, &after);
-        let seen = fresh.contains(&true);
+        let certain = |(mark, fresh): (&(Mark, u8), &bool)| *fresh && mark.0.belief == Belief::Certain;
+        let seen = after.iter().zip(&fresh).any(certain);
         let mut judged: Vec<_> = after.into_iter().map(|(mark, _)| mark).zip(fresh).collect();
-        if !seen && self.stops != Stops::Never {
+        if !seen && self.by != REPORTS_ALL {
             judged.extend(self.second_look(&scene, opinion).into_iter().map(|mark| (mark, true)));
         }
         judged
@@ -64,13 +68,13 @@ impl Sides<'_> {
     fn scene(&self, before: &Faults, opinion: &Faults) -> Scene {
         let (old, new) = (self.before.lines().count(), self.after.lines().count());
         // A parser that reports every fault needs no second opinion on where they were.
-        let second = if self.stops == Stops::Never { Vec::new() } else { marks(opinion) };
+        let second = if self.by == REPORTS_ALL { Vec::new() } else { marks(opinion) };
         Scene { pieces: delta::pieces(self.map, old, new), trouble: [marks(before), second], last_line: new }
     }
 
     fn second_look(&self, scene: &Scene, opinion: &Opinion) -> Vec<Mark> {
         let mut found = Vec::new();
-        if opinion.new.len() > opinion.old.len() {
+        if self.by != Reader::Tree && opinion.new.len() > opinion.old.len() {
             let (old, new) = (marks(&opinion.old), marks(&opinion.new));
             let unmatched = delta::unmatched(&old, &new, self.map).new;
             let struck = scene.struck(&new, &unmatched);
@@ -130,7 +134,7 @@ impl Scene {
     /// How far the parser came before, as pass and line of now. What it says at the end of a file may have its
     /// cause anywhere, so that counts for nothing.
     fn reach(&self, sides: &Sides<'_>, before: &Faults) -> Option<(u8, usize)> {
-        if sides.stops != Stops::AtFirst {
+        if sides.by != Reader::Own(Stops::AtFirst) {
             return None;
         }
         let (mark, pass) = before.iter().max_by_key(|(mark, pass)| (*pass, mark.line))?;
@@ -188,10 +192,7 @@ fn marks(faults: &Faults) -> Vec<Mark> {
 
 fn lone(buffer: &Buffer, offsets: &[usize]) -> Vec<Mark> {
     let (lines, text) = (buffer.lines(), buffer.view());
-    let mark = |&at: &usize| {
-        let bracket = text.get(at..at + 1).unwrap_or_default();
-        Mark::new(lines, fault::place(lines, text, at), format!("\"{bracket}\" has no partner"))
-    };
+    let mark = |&at: &usize| Mark::new(lines, fault::place(lines, text, at), tree::lone_bracket(text, at));
     offsets.iter().map(mark).collect()
 }
 

@@ -10,10 +10,11 @@ use std::ops::ControlFlow;
 
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree, TreeCursor};
 
+use super::super::delta::Belief;
 use super::super::watch::{Halt, Limit};
 use super::brackets::Brackets;
 use super::fault::Fault;
-use super::table::Grammar;
+use super::table::{Grammar, Trust};
 
 /// How much of the text at fault a message quotes, in characters.
 const LONGEST_QUOTE: usize = 30;
@@ -75,9 +76,7 @@ fn look(tree: &Tree, grammar: &Grammar, text: &str, limit: Limit<'_>) -> Result<
             break;
         }
     }
-    eye.survey.depth = deepest + eye.loose;
-    eye.survey.lone = eye.brackets.lone();
-    Ok(eye.survey)
+    Ok(eye.finish(deepest))
 }
 
 /// Goes on to the next node that was not seen; false at the end of the tree.
@@ -127,16 +126,40 @@ impl Eye<'_> {
             return None;
         }
         if node.is_missing() {
-            return Some(Fault::new(at, end, format!("missing \"{}\"", node.kind())));
+            let kind = node.kind();
+            let belief = self.belief(|sure| sure.contains(&kind));
+            return Some(Fault { belief, ..Fault::new(at, end, format!("missing \"{kind}\"")) });
         }
+        let belief = self.belief(|_| false);
         if node.kind() == "erroneous_end_tag" {
-            return Some(Fault::new(at, end, format!("no element is open for \"{}\"", quote(seen))));
+            let message = format!("no element is open for \"{}\"", quote(seen));
+            return Some(Fault { belief, ..Fault::new(at, end, message) });
         }
         if !node.is_error() {
             return None;
         }
         let near = if seen.trim().is_empty() { "syntax error".to_owned() } else { near(seen) };
-        Some(Fault::new(at, end, near))
+        Some(Fault { belief, ..Fault::new(at, end, near) })
+    }
+
+    fn belief(&self, is_sure: impl Fn(&[&str]) -> bool) -> Belief {
+        match self.grammar.trust {
+            Trust::Whole => Belief::Certain,
+            Trust::Only(sure) if is_sure(sure) => Belief::Certain,
+            Trust::Only(_) => Belief::Doubtful,
+        }
+    }
+
+    /// Where the grammar is not believed, brackets are still counted.
+    fn finish(mut self, deepest: usize) -> Survey {
+        self.survey.depth = deepest + self.loose;
+        self.survey.lone = self.brackets.lone();
+        if self.grammar.trust != Trust::Whole {
+            let text = self.text;
+            let lone = |&at: &usize| Fault::new(at, at + 1, lone_bracket(text, at));
+            self.survey.faults.extend(self.survey.lone.iter().map(lone));
+        }
+        self.survey
     }
 }
 
@@ -152,6 +175,11 @@ fn is_trailing_comma(node: Node<'_>, seen: &str) -> bool {
 /// The next node on one side that is no comment.
 fn beside<'t>(node: Node<'t>, step: impl Fn(&Node<'t>) -> Option<Node<'t>>) -> Option<Node<'t>> {
     std::iter::successors(step(&node), &step).find(|node| !node.is_extra() || node.is_error())
+}
+
+/// Says of the bracket at this offset that it stands alone.
+pub(super) fn lone_bracket(text: &str, at: usize) -> String {
+    format!("\"{}\" has no partner", text.get(at..at + 1).unwrap_or_default())
 }
 
 fn near(seen: &str) -> String {
