@@ -1,5 +1,5 @@
 //! What each room of the line costs, and how it grows: `cargo bench --bench rooms`.
-#![expect(clippy::unwrap_used, missing_docs, reason = "a benchmark stops at the first trouble; criterion's macros")]
+#![expect(clippy::unwrap_used, reason = "a benchmark stops at the first trouble")]
 
 use std::hint::black_box;
 

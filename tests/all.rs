@@ -1,5 +1,14 @@
 //! Every test that needs more than one room, in one binary, so that it is linked once.
-#![expect(unreachable_pub, reason = "what the files of the suite share is public to each other only")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test may take for granted what it has set up, and speaks to who runs it"
+)]
 
 mod suite {
     mod architecture;
@@ -12,6 +21,7 @@ mod suite {
     mod mcp;
     mod parallel;
     mod regex_parity;
+    mod speed;
     mod store;
     mod wire;
 }

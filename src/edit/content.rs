@@ -1,11 +1,17 @@
 //! Mode `content`: the whole new text, written as given.
 
 use crate::edit::Planned;
-use crate::error::Error;
+use crate::error::{Code, Error};
 use crate::text::Buffer;
 
 /// Plans the replacement of the whole text; the file keeps its encoding and byte order mark.
-pub fn plan(content: &str, buffer: &Buffer) -> Result<Planned, Error> {
-    let plan = buffer.rewrite(content)?;
-    Ok(Planned::new(plan, Vec::new()))
+///
+/// Errors: `TOO_LARGE` for more characters than the result may have bytes, `NOT_ENCODABLE`.
+pub fn plan(content: &str, buffer: &Buffer, limit: u64) -> Result<Planned, Error> {
+    let characters = content.chars().count() as u64;
+    if characters > limit {
+        let message = format!("the content is too large: {characters} characters, limit {limit} bytes");
+        return Err(Error::new(Code::TooLarge, message).field("content"));
+    }
+    Ok(Planned::new(buffer.rewrite(content)?, Vec::new()))
 }

@@ -143,12 +143,11 @@ impl Edit {
 
 /// Plans an edit for a text.
 ///
-/// `limit` is the most bytes that the result may have: a search that would write more than that is not built in
-/// memory first. Errors: what each mode refuses, and `NOT_ENCODABLE` where the file's encoding cannot hold the new
+/// `limit` is the most bytes that the result may have: what would surely be more is not built in memory first. Errors: what each mode refuses, and `NOT_ENCODABLE` where the file's encoding cannot hold the new
 /// text. All parts of the edit are planned or none is.
 pub fn plan(edit: &Edit, buffer: &Buffer, limit: u64) -> Result<Planned, Error> {
     match edit {
-        Edit::Content(content) => content::plan(content, buffer),
+        Edit::Content(content) => content::plan(content, buffer, limit),
         Edit::Lines(edits) => line_edits::plan(edits, buffer),
         Edit::Insert(insertions) => insert_lines::plan(insertions, buffer),
         Edit::Search(search) => search_replace::plan(search, buffer, limit),

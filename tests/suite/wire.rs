@@ -117,10 +117,8 @@ impl Server {
     /// Sends one line as it is.
     pub fn send(&mut self, line: &[u8]) {
         let Some(input) = &mut self.input else { return };
-        let sent = input.write_all(line).and_then(|()| input.write_all(b"\n")).and_then(|()| input.flush());
-        if let Err(error) = sent {
-            eprintln!("the server no longer listens: {error}");
-        }
+        // Whoever waits for the answer is told that the server has ended.
+        input.write_all(line).and_then(|()| input.write_all(b"\n")).and_then(|()| input.flush()).ok();
     }
 
     /// Sends a request and gives its number, without waiting for the answer.

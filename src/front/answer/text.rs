@@ -19,13 +19,14 @@ pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str, forms: Forms) 
     if !facts.success || diff.is_empty() {
         lines.extend(facts.places.iter().map(|one| place(one, bytes)));
     }
-    if diff.is_empty() {
+    let shown = match forms {
+        Forms::Both => changes(diff),
+        Forms::Json | Forms::Text => diff.trim_end_matches('\n').to_owned(),
+    };
+    if shown.is_empty() {
         lines.extend(facts.regions.iter().map(region));
     } else {
-        lines.push(match forms {
-            Forms::Both => changes(diff),
-            Forms::Json | Forms::Text => diff.trim_end_matches('\n').to_owned(),
-        });
+        lines.push(shown);
     }
     if !facts.shifts.is_empty() {
         let shifts: Vec<String> =

@@ -8,13 +8,9 @@
 
 mod apart;
 mod brackets;
-#[cfg(test)]
-mod cases;
 mod columns;
 mod ecmascript;
 mod fault;
-#[cfg(test)]
-mod hostile;
 mod json;
 mod python;
 mod rust;
@@ -88,7 +84,7 @@ pub(super) fn judge(draft: &Draft<'_>, limit: Limit<'_>) -> Result<Vec<(Mark, bo
     let after = eye.read(draft.after)?;
     match draft.before {
         _ if after.marks.is_empty() => Ok(Vec::new()),
-        None => Ok(after.marks.into_iter().map(|(mark, _)| (mark, true)).collect()),
+        None => Ok(since::all_new(after.marks)),
         Some(before) => eye.compare(draft, before, after),
     }
 }
@@ -158,10 +154,10 @@ impl Eye<'_> {
                 (self.read_tree(before)?, self.read_tree(draft.after)?)
             }
         };
-        let sides = Sides { before, after: draft.after, map: draft.map, by: after.by };
         if old.marks.is_empty() {
-            return Ok(sides.all_new(after.marks));
+            return Ok(since::all_new(after.marks));
         }
+        let sides = Sides { before, after: draft.after, map: draft.map, by: after.by };
         let opinion = self.opinion(before, draft.after)?;
         Ok(sides.judge(&old.marks, after.marks, &opinion))
     }
@@ -196,3 +192,8 @@ fn marked(faults: &[Fault], buffer: &Buffer) -> Vec<(Mark, u8)> {
     faults.dedup_by_key(|fault| line(fault));
     faults.into_iter().map(|fault| (fault.mark(lines, text), fault.pass)).collect()
 }
+
+#[cfg(test)]
+mod cases;
+#[cfg(test)]
+mod hostile;

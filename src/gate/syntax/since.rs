@@ -46,12 +46,12 @@ pub(super) struct Sides<'a> {
     pub(super) by: Reader,
 }
 
-impl Sides<'_> {
-    /// A file that parsed before: every fault is new.
-    pub(super) fn all_new(&self, after: Faults) -> Vec<(Mark, bool)> {
-        after.into_iter().map(|(mark, _)| (mark, true)).collect()
-    }
+/// A file that parsed before, or was not there: every fault is new.
+pub(super) fn all_new(after: Faults) -> Vec<(Mark, bool)> {
+    after.into_iter().map(|(mark, _)| (mark, true)).collect()
+}
 
+impl Sides<'_> {
     /// Tells which faults the edit brought; one that only tree-sitter sees is added to them.
     pub(super) fn judge(&self, before: &Faults, after: Faults, opinion: &Opinion) -> Vec<(Mark, bool)> {
         let scene = self.scene(before, &opinion.old);

@@ -170,3 +170,28 @@ fn c(path: &str) -> Vec<Language> {
     }
     languages
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::{Catalogue, Languages, language_named};
+
+    #[test]
+    fn every_grammar_loads() {
+        for row in &TABLE {
+            for path in ["a", "a.h", "a.tsx"] {
+                for language in (row.grammar.languages)(path) {
+                    tree_sitter::Parser::new().set_language(&language).unwrap();
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_row_is_a_known_language_and_every_language_of_the_gate_has_one() {
+        assert!(TABLE.iter().all(|row| language_named(row.name).is_some()));
+        let gate = Catalogue::embedded().find("syntax").unwrap();
+        let Languages::Only(names) = &gate.languages else { panic!("the gate names its languages") };
+        assert!(names.iter().all(|name| row(name).is_some()));
+    }
+}

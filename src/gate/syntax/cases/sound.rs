@@ -1,0 +1,37 @@
+//! Edits of files that parsed before.
+
+use super::Case;
+
+pub(super) const CASES: &[Case] = &[
+    ("a.py", "a change that parses", "x = 1\n", "x = 2\n", &[]),
+    ("a.py", "a break", "x = 1\n", "x = (\n", &[1]),
+    ("a.py", "an indentation that does not fit", "def f():\n    a\n    b\n", "def f():\n    a\n  b\n", &[3]),
+    ("a.py", "a body taken away", "def f():\n    a\nb\n", "def f():\nb\n", &[2]),
+    ("a.py", "a closing quote taken away", "\"\"\"a\nb\n\"\"\"\nx = 1\n", "\"\"\"a\nb\nx = 1\n", &[1]),
+    ("a.py", "a tab among blanks", "if a:\n        b\n        c\n", "if a:\n        b\n\tc\n", &[3]),
+    ("a.py", "a bracket taken away at the end", "f(\n  1\n)\n", "f(\n  1\n", &[2]),
+    ("a.rs", "a brace taken away at the end", "fn f() {\n    a();\n}\n", "fn f() {\n    a();\n", &[1]),
+    ("a.rs", "half a line", "fn f() {\n    let x = 1;\n}\n", "fn f() {\n    let x = ;\n}\n", &[2]),
+    ("a.rs", "an item without a body at the end", "fn f() {}\n", "fn f() {}\nfn g()\n", &[2]),
+    ("a.js", "a brace taken away", "function f() {\n  a();\n}\n", "function f() {\n  a();\n", &[2]),
+    ("a.ts", "a type left out", "let a: number = 1;\n", "let a: = 1;\n", &[1]),
+    ("a.tsx", "a tag left open", "let a = <p>x</p>;\n", "let a = <p>x;\n", &[1]),
+    ("a.json", "a comma too many", "{\n  \"a\": 1\n}\n", "{\n  \"a\": 1,\n}\n", &[3]),
+    ("a.json", "a brace taken away", "{\n  \"a\": 1\n}\n", "{\n  \"a\": 1\n", &[2]),
+    ("tsconfig.json", "comments and commas are good", "{}\n", "{\n  // a\n  \"a\": [1,],\n}\n", &[]),
+    ("tsconfig.json", "a comma over two lines", "{}\n", "{\n  \"a\": [1, 2, /* b */\n  ],\n}\n", &[]),
+    ("tsconfig.json", "nothing before a comma", "{}\n", "{\n  \"a\": [,]\n}\n", &[2]),
+    ("tsconfig.json", "two commas", "{}\n", "{\n  \"a\": [1,,]\n}\n", &[2]),
+    ("tsconfig.json", "a comma between", "{}\n", "{\n  \"a\": 1\n  \"b\": 2\n}\n", &[2]),
+    ("tsconfig.json", "a brace left out", "{}\n", "{\n  \"a\": 1\n", &[2]),
+    ("a.toml", "a value left out", "a = 1\nb = 2\n", "a = 1\nb =\n", &[2]),
+    ("a.toml", "a key twice", "a = 1\n", "a = 1\na = 2\n", &[2]),
+    ("a.yaml", "an indentation that does not fit", "a:\n  - b\n  - c\n", "a:\n  - b\n - c\n", &[3]),
+    ("a.yaml", "a fault in the second document", "a: 1\n---\nb: 1\n", "a: 1\n---\nb: [1\n", &[3]),
+    ("a.go", "a brace taken away", "package a\n\nfunc f() {\n}\n", "package a\n\nfunc f() {\n", &[3]),
+    ("a.c", "a semicolon left out", "int f(void) {\n  return 1;\n}\n", "int f(void) {\n  return 1\n}\n", &[]),
+    ("a.sh", "an end taken away", "if a; then\n  b\nfi\n", "if a; then\n  b\n", &[2]),
+    ("a.css", "a brace taken away", "a {\n  b: c;\n}\n", "a {\n  b: c;\n", &[2]),
+    ("A.java", "a semicolon left out", "class A {\n  int a;\n}\n", "class A {\n  int a\n}\n", &[2]),
+    ("a.h", "a header may be of either language", "int a;\n", "template <class T> class A {};\n", &[]),
+];

@@ -1,0 +1,197 @@
+//! Reading the house: its sources, and what docs/architecture.md says of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use regex::Regex;
+
+/// A source file of the package.
+pub struct Source {
+    /// Its path under `src`.
+    pub path: String,
+    /// Its text without comments.
+    pub code: String,
+    /// Its lines up to its tests.
+    pub lines: Vec<String>,
+    /// Whether it holds nothing but tests.
+    pub is_test: bool,
+}
+
+impl Source {
+    /// The room that it belongs to; the root of the crate for `lib.rs`.
+    pub fn room(&self) -> &str {
+        let room = self.path.split('/').next().unwrap_or("");
+        room.strip_suffix(".rs").unwrap_or(room)
+    }
+
+    /// The code up to its tests.
+    pub fn without_tests(&self) -> String {
+        uncommented(&self.lines.join("\n"))
+    }
+}
+
+/// Every source file under `src`.
+pub fn sources() -> Vec<Source> {
+    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut texts: Vec<(PathBuf, String)> = Vec::new();
+    let mut folders = vec![home.clone()];
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|it| it == "rs") {
+                let text = fs::read_to_string(&path).unwrap();
+                texts.push((path, text));
+            }
+        }
+    }
+    texts.sort();
+    let tests: BTreeSet<PathBuf> = texts.iter().flat_map(|(path, text)| test_files(path, text)).collect();
+    assert!(texts.len() > 40, "only {} files were found", texts.len());
+    let source = |(path, text): &(PathBuf, String)| Source {
+        path: path.strip_prefix(&home).unwrap().display().to_string(),
+        code: uncommented(text),
+        lines: text.lines().take_while(|line| line.trim() != "#[cfg(test)]").map(str::to_owned).collect(),
+        is_test: tests.iter().any(|test| path == test || path.starts_with(test.with_extension(""))),
+    };
+    texts.iter().map(source).collect()
+}
+
+/// The files that a file declares as modules for tests only.
+pub fn test_files(path: &Path, text: &str) -> Vec<PathBuf> {
+    let declared = Regex::new(r#"#\[cfg\(test\)\]\s*(?:#\[path = "([^"]+)"\]\s*)?mod (\w+);"#).unwrap();
+    let folder = path.parent().unwrap();
+    let is_root =
+        path.file_name().is_some_and(|name| name == "mod.rs" || name == "lib.rs" || name == "main.rs");
+    let inner = if is_root { folder.to_owned() } else { path.with_extension("") };
+    let file = |found: regex::Captures<'_>| match found.get(1) {
+        Some(given) => folder.join(given.as_str()),
+        None => inner.join(format!("{}.rs", &found[2])),
+    };
+    declared.captures_iter(text).map(file).collect()
+}
+
+/// A text without its line comments.
+pub fn uncommented(text: &str) -> String {
+    let code = |line: &str| !line.trim_start().starts_with("//");
+    text.lines().filter(|line| code(line)).collect::<Vec<_>>().join("\n")
+}
+
+/// The rooms of the crate that a text names, in `crate::room`, `crate::{room, ..}` and the same with the crate's name.
+pub fn rooms_named(code: &str) -> BTreeSet<String> {
+    let path = Regex::new(r"\b(?:crate|lockgate)::").unwrap();
+    let mut rooms = BTreeSet::new();
+    for found in path.find_iter(code) {
+        let rest = &code[found.end()..];
+        match rest.strip_prefix('{') {
+            None => rooms.extend(first_name(rest)),
+            Some(group) => rooms.extend(group_members(group).iter().filter_map(|member| first_name(member))),
+        }
+    }
+    rooms
+}
+
+fn first_name(text: &str) -> Option<String> {
+    let name: String = text.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+    (!name.is_empty() && name.chars().all(|c| c.is_lowercase() || c == '_')).then_some(name)
+}
+
+/// The members of a group of imports, up to its closing brace.
+fn group_members(group: &str) -> Vec<String> {
+    let mut members = vec![String::new()];
+    let mut depth = 0;
+    for c in group.chars() {
+        match c {
+            '{' => depth += 1,
+            '}' if depth == 0 => break,
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                members.push(String::new());
+                continue;
+            }
+            _ => {}
+        }
+        if let Some(member) = members.last_mut() {
+            member.push(c);
+        }
+    }
+    members
+}
+
+/// Whether the code before the tests climbs to the root of the crate by `super`.
+pub fn climbs_out(source: &Source) -> bool {
+    let parts = source.path.split('/').count();
+    let depth = if source.path.ends_with("/mod.rs") { parts - 1 } else { parts };
+    let climb = "super::".repeat(depth);
+    source.without_tests().contains(&climb)
+}
+
+/// The table of docs/architecture.md: what each room may use.
+pub fn table() -> BTreeMap<String, BTreeSet<String>> {
+    let rows = page()
+        .lines()
+        .skip_while(|line| !line.starts_with("| room | may use |"))
+        .skip(2)
+        .map(str::to_owned)
+        .collect::<Vec<_>>();
+    let rows = rows.iter().take_while(|line| line.starts_with('|'));
+    let read = |row: &String| {
+        let mut cells = row.trim_matches('|').splitn(2, '|').map(|cell| cell.replace('`', ""));
+        let room = cells.next().unwrap_or_default().trim().to_owned();
+        let uses = cells.next().unwrap_or_default();
+        (room, uses.split(',').map(|used| used.trim().to_owned()).filter(|used| !used.is_empty()).collect())
+    };
+    let table: BTreeMap<String, BTreeSet<String>> = rows.map(read).collect();
+    assert!(table.len() > 8, "docs/architecture.md has no table `| room | may use |`");
+    table
+}
+
+/// The places that docs/architecture.md calls pure, as paths under `src` without `.rs`.
+pub fn pure_places() -> Vec<String> {
+    let page = page();
+    let Some(sentence) = page.split("\n\n").find(|text| text.contains("are **pure**")) else {
+        return Vec::new();
+    };
+    let names = sentence.split("are **pure**").next().unwrap_or_default();
+    let quoted = Regex::new("`([^`]+)`").unwrap();
+    let mut places = Vec::new();
+    for name in quoted.captures_iter(names).map(|found| found[1].to_owned()) {
+        match name.split_once("::{") {
+            None => places.push(name.replace("::", "/")),
+            Some((room, group)) => {
+                places.extend(
+                    group.trim_end_matches('}').split(',').map(|part| format!("{room}/{}", part.trim())),
+                );
+            }
+        }
+    }
+    places
+}
+
+fn page() -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/architecture.md")).unwrap()
+}
+
+/// The functions of formatted code, each with the number of lines of its body that hold code.
+pub fn functions(lines: &[String]) -> Vec<(String, usize)> {
+    let start =
+        Regex::new(r"^(\s*)(?:pub(?:\([^)]*\))? )?(?:const )?(?:async )?(?:unsafe )?fn (\w+)").unwrap();
+    let mut functions = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let Some(found) = start.captures(line) else { continue };
+        let end = format!("{}}}", &found[1]);
+        let opens = |line: &&String| {
+            line.trim_end().ends_with('{') || line.trim_end().ends_with('}') || line.trim_end().ends_with(';')
+        };
+        let Some(head) = lines[at..].iter().position(|line| opens(&line)) else { continue };
+        let body: Vec<&String> = match lines[at + head].trim_end() {
+            head if head.ends_with(';') => continue,
+            head if head.ends_with('}') => Vec::new(),
+            _ => lines[at + head + 1..].iter().take_while(|line| **line != end).collect(),
+        };
+        let code = body.iter().filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with("//"));
+        functions.push((found[2].to_owned(), code.count().max(1)));
+    }
+    functions
+}

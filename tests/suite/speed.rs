@@ -1,0 +1,90 @@
+//! Cost stays within ten times of what is promised, and memory within the promise itself, even in a debug build.
+//!
+//! These are alarms for a change of kind, such as work that grows with the square of the file; docs/benchmarks.md has
+//! the figures.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::wire::Server;
+
+/// Promised: an edit takes 1.5 times as long as the plain write of the same bytes.
+const RATIO: f64 = 1.5;
+
+/// Promised: a server answers its first message after 20 ms.
+const START: Duration = Duration::from_millis(20);
+
+/// How far a shared machine and a debug build may stray from what is promised.
+const SLACK: u32 = 10;
+
+fn lines(count: usize) -> String {
+    (0..count).map(|line| format!("value_{line:07} = compute({line:07}, scale)\n")).collect()
+}
+
+fn median<T: PartialOrd + Copy>(mut seen: Vec<T>) -> T {
+    seen.sort_by(|one, other| one.partial_cmp(other).unwrap());
+    seen[seen.len() / 2]
+}
+
+fn plain_write(path: &Path) {
+    let bytes = fs::read(path).unwrap();
+    let staged = path.with_extension("staged");
+    let mut file = fs::File::create_new(&staged).unwrap();
+    file.write_all(&bytes).unwrap();
+    file.sync_all().unwrap();
+    fs::rename(&staged, path).unwrap();
+}
+
+#[test]
+fn an_edit_costs_a_small_multiple_of_a_plain_write() {
+    let root = tempfile::tempdir().unwrap();
+    fs::write(root.path().join("quality.yaml"), "quality_gates: {}\n").unwrap();
+    let (ours, theirs) = (root.path().join("ours.txt"), root.path().join("theirs.txt"));
+    fs::write(&ours, lines(10_000)).unwrap();
+    fs::write(&theirs, lines(10_000)).unwrap();
+    let mut server = Server::start(root.path(), &[]);
+    let ratios = (0..15).map(|round| {
+        let begun = Instant::now();
+        let edit = json!({"line_edits": [{"start_line": 5000, "end_line": 5000, "new_content": format!("{round}\n")}],
+            "path": "ours.txt"});
+        assert_eq!(server.call("safe_edit_file", &edit).status(), "written");
+        let edited = begun.elapsed();
+        let begun = Instant::now();
+        plain_write(&theirs);
+        edited.as_secs_f64() / begun.elapsed().as_secs_f64()
+    });
+    let ratio = median(ratios.collect());
+    assert!(ratio < RATIO * f64::from(SLACK), "an edit took {ratio:.1} times as long as a plain write");
+}
+
+#[test]
+fn a_server_starts_at_once() {
+    let root = tempfile::tempdir().unwrap();
+    let starts = (0..9).map(|_| {
+        let begun = Instant::now();
+        let _server = Server::start(root.path(), &[]);
+        begun.elapsed()
+    });
+    let start = median(starts.collect());
+    assert!(start < START * SLACK, "the first answer came after {start:?}");
+}
+
+#[test]
+fn an_edit_holds_six_times_the_file_at_most() {
+    let root = tempfile::tempdir().unwrap();
+    fs::write(root.path().join("quality.yaml"), "quality_gates: {}\n").unwrap();
+    let text = lines(200_000);
+    fs::write(root.path().join("large.txt"), &text).unwrap();
+    let mut server = Server::start(root.path(), &[]);
+    let edit = json!({"path": "large.txt", "search": "value_0100000 =", "replace": "renamed ="});
+    assert_eq!(server.call("safe_edit_file", &edit).status(), "written");
+    let status = fs::read_to_string(format!("/proc/{}/status", server.id())).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    let peak: usize = line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() * 1024;
+    let most = 6 * text.len() + (32 << 20);
+    assert!(peak <= most, "{peak} bytes at the peak, {most} are promised");
+}
