@@ -15,8 +15,11 @@ pub const PLACES: usize = 20;
 /// The most matches of a literal search that one edit replaces.
 const MATCHES: usize = 1_000_000;
 
-/// Lines shown of a text in which nothing was found.
+/// Lines shown of a text in which nothing was found, with their indentation.
 const SHOWN: usize = 10;
+
+/// Characters shown of each.
+const WIDTH: usize = 120;
 
 /// Plans the replacement of what a search finds.
 ///
@@ -99,8 +102,7 @@ fn beginning(search: &Search, buffer: &Buffer) -> String {
     if buffer.view().is_empty() {
         return "the file is empty".to_owned();
     }
-    let lines: Vec<String> = (first..=last)
-        .map(|line| format!("{line}: {}", place(buffer, line).preview))
-        .collect();
+    let shown = |line: usize| -> String { buffer.lines().text(line).chars().take(WIDTH).collect() };
+    let lines: Vec<String> = (first..=last).map(|line| format!("{line}: {}", shown(line))).collect();
     format!("quote what is there; the text from line {first} is:\n{}", lines.join("\n"))
 }

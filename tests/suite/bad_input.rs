@@ -157,7 +157,7 @@ fn paths_that_lead_to_no_file_of_the_root() {
     ] {
         scene.refuse_path(path, &["PATH_OUTSIDE_ROOT"]);
     }
-    scene.refuse_path("loop", &["NOT_A_FILE", "PATH_OUTSIDE_ROOT"]);
+    scene.refuse_path("loop", &["NOT_A_FILE"]);
     let long = "x".repeat(10_000);
     let deep = "x/".repeat(5_000);
     for path in ["", "a\0b", "\0", "a.txt\0.py", &long, &deep, &format!("folder/{}", "x".repeat(256))] {

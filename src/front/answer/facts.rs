@@ -132,7 +132,7 @@ impl<'a> Facts<'a> {
 /// A finding as one line.
 fn told(finding: &Finding) -> String {
     let name = finding.code.as_deref().unwrap_or(&finding.gate);
-    format!("line {}: {name} {}", finding.line, finding.message)
+    format!("line {}, column {}: {name}: {}", finding.line, finding.column, finding.message)
 }
 
 /// The findings to show: what blocks first, then what is new, and only the first of what was there before.
