@@ -2,6 +2,7 @@
 //!
 //! Invariant: a message holds no control, bidirectional or ANSI characters and at most 300 characters, whatever the
 //! file or the parser put into it.
+#![deny(clippy::disallowed_methods)]
 
 /// The longest message, in characters.
 const LONGEST_MESSAGE: usize = 300;

@@ -2,6 +2,7 @@
 //!
 //! Invariant: there is one run for every rule that was asked, and only `passed` says that a gate looked and found
 //! nothing.
+#![deny(clippy::disallowed_methods)]
 
 use super::finding::Finding;
 

@@ -1,4 +1,4 @@
-//! Cost stays within ten times of what is promised, and memory within the promise itself, even in a debug build.
+//! Cost stays within ten times of what is promised, forty in a debug build, and memory within the promise itself.
 //!
 //! These are alarms for a change of kind, such as work that grows with the square of the file; docs/benchmarks.md has
 //! the figures.
@@ -18,8 +18,8 @@ const RATIO: f64 = 1.5;
 /// Promised: a server answers its first message after 20 ms.
 const START: Duration = Duration::from_millis(20);
 
-/// How far a shared machine and a debug build may stray from what is promised.
-const SLACK: u32 = 10;
+/// How far a shared machine, and a debug build, may stray from what is promised.
+const SLACK: u32 = if cfg!(debug_assertions) { 40 } else { 10 };
 
 fn lines(count: usize) -> String {
     (0..count).map(|line| format!("value_{line:07} = compute({line:07}, scale)\n")).collect()

@@ -109,11 +109,15 @@ impl Eye<'_> {
 
     /// Reads with the language's own parser; nothing where that could not be done safely.
     fn read_own(&self, own: &Own, buffer: &Buffer) -> Result<Option<Reading>, Trouble> {
-        let Some(stack) = self.stack(own.frame, buffer.view())? else { return Ok(None) };
+        let by = Reader::Own(own.stops);
+        let Some(stack) = self.stack(own.frame, buffer.view())? else {
+            let beyond = own.beyond.map(|words| [Fault::new(0, 0, words)]);
+            return Ok(beyond.map(|fault| Reading { by, marks: marked(&fault, buffer) }));
+        };
         let (read, text, path) = (own.read, buffer.view().to_owned(), self.path.to_owned());
         match apart::run(stack, self.limit, move || read(&text, &path)) {
             End::Done(Parse::Read(faults)) => {
-                Ok(Some(Reading { by: Reader::Own(own.stops), marks: marked(&faults, buffer) }))
+                Ok(Some(Reading { by, marks: marked(&faults, buffer) }))
             }
             End::Done(Parse::TooDeep) | End::NoThread => Ok(None),
             End::Panicked(words) => Err(Trouble::Broken(format!("the parser panicked: {words}"))),

@@ -54,7 +54,7 @@ pub(super) fn all_new(after: Faults) -> Vec<(Mark, bool)> {
 impl Sides<'_> {
     /// Tells which faults the edit brought; one that only tree-sitter sees is added to them.
     pub(super) fn judge(&self, before: &Faults, after: Faults, opinion: &Opinion) -> Vec<(Mark, bool)> {
-        let scene = self.scene(before, &opinion.old);
+        let scene = self.scene([before, &opinion.old], [&after, &opinion.new]);
         let fresh = scene.fresh(self, before, &after);
         let certain = |(mark, fresh): (&(Mark, u8), &bool)| *fresh && mark.0.belief == Belief::Certain;
         let seen = after.iter().zip(&fresh).any(certain);
@@ -65,11 +65,20 @@ impl Sides<'_> {
         judged
     }
 
-    fn scene(&self, before: &Faults, opinion: &Faults) -> Scene {
+    fn scene(
+        &self,
+        [old_faults, second_old]: [&Faults; 2],
+        [new_faults, second_new]: [&Faults; 2],
+    ) -> Scene {
         let (old, new) = (self.before.lines().count(), self.after.lines().count());
+        let trouble = |before: &Faults, after: &Faults| -> Vec<(Mark, bool)> {
+            let (old, new) = (marks(before), marks(after));
+            let gone = delta::unmatched(&old, &new, self.map).gone;
+            old.into_iter().zip(gone).collect()
+        };
         // A parser that reports every fault needs no second opinion on where they were.
-        let second = if self.by == REPORTS_ALL { Vec::new() } else { marks(opinion) };
-        Scene { pieces: delta::pieces(self.map, old, new), trouble: [marks(before), second], last_line: new }
+        let second = if self.by == REPORTS_ALL { Vec::new() } else { trouble(second_old, second_new) };
+        Scene { pieces: delta::pieces(self.map, old, new), trouble: [trouble(old_faults, new_faults), second], last_line: new }
     }
 
     fn second_look(&self, scene: &Scene, opinion: &Opinion) -> Vec<Mark> {
@@ -109,8 +118,8 @@ impl Sides<'_> {
 /// Where the edit was, and what was wrong there.
 struct Scene {
     pieces: Vec<Piece>,
-    /// The parser's faults before, and tree-sitter's.
-    trouble: [Vec<Mark>; 2],
+    /// The parser's faults before, and tree-sitter's, each with whether it is gone.
+    trouble: [Vec<(Mark, bool)>; 2],
     /// The last line after.
     last_line: usize,
 }
@@ -178,11 +187,15 @@ impl Scene {
         mark.line <= last && mark.end_line >= first
     }
 
-    /// How much was wrong before in the lines of a piece and beside them.
+    /// How much was wrong before in the lines of a piece, and beside them where that is gone: what still stands
+    /// beside a piece is not what was mended in it.
     fn trouble_in(&self, piece: &Piece) -> usize {
-        let (first, last) = (piece.old.0.saturating_sub(1), piece.old.1 + 1);
-        let near = |mark: &&Mark| mark.line <= last && mark.end_line >= first;
-        self.trouble.iter().map(|faults| faults.iter().filter(near).count()).max().unwrap_or_default()
+        let meets = |mark: &Mark, first: usize, last: usize| mark.line <= last && mark.end_line >= first;
+        let (first, last) = piece.old;
+        let counts = |(mark, gone): &&(Mark, bool)| {
+            meets(mark, first, last) || (*gone && meets(mark, first.saturating_sub(1), last + 1))
+        };
+        self.trouble.iter().map(|faults| faults.iter().filter(counts).count()).max().unwrap_or_default()
     }
 }
 

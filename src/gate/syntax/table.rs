@@ -24,6 +24,9 @@ pub(super) struct Own {
     pub(super) frame: usize,
     /// How far it reads on after a fault.
     pub(super) stops: Stops,
+    /// What is wrong with a text that nests too deeply for it, where the language itself goes no deeper; elsewhere
+    /// such a text may be good, and tree-sitter reads it.
+    pub(super) beyond: Option<&'static str>,
 }
 
 /// How far a parser reads on after a fault.
@@ -86,7 +89,7 @@ mod frame {
 }
 
 const fn own(read: fn(&str, &str) -> Parse, frame: usize, stops: Stops) -> Option<Own> {
-    Some(Own { read, frame, stops })
+    Some(Own { read, frame, stops, beyond: None })
 }
 
 /// Gives who reads this language.
@@ -97,7 +100,12 @@ pub(super) fn row(name: &str) -> Option<&'static Row> {
 pub(super) static TABLE: [Row; 16] = [
     Row {
         name: "python",
-        parser: own(python::read, frame::RUFF, Stops::Never),
+        parser: Some(Own {
+            read: python::read,
+            frame: frame::RUFF,
+            stops: Stops::Never,
+            beyond: Some("nests deeper than Python reads"),
+        }),
         grammar: Grammar {
             stack: Stack::Python,
             ..Grammar::new(|_| vec![tree_sitter_python::LANGUAGE.into()])
