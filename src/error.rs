@@ -134,7 +134,7 @@ codes! {
         "use a path inside a root";
     Protected "PROTECTED" Access
         "A rule forbids this path, whatever its spelling."
-        "leave the file alone; only a person changes the rule, in the policy file";
+        "leave the file alone; a person can edit it without lockgate";
     PermissionDenied "PERMISSION_DENIED" Access
         "The operating system, or the file's own mode, forbids writing it."
         "ask the file's owner to allow it";
@@ -164,7 +164,7 @@ codes! {
         "look at the message, then send the request again";
     Internal "INTERNAL" System
         "lockgate itself failed."
-        "report it; the file is as it was";
+        "report it";
 }
 
 /// A line of a file, as evidence in a refusal.
@@ -178,7 +178,17 @@ pub struct Place {
     pub symbol: Option<String>,
 }
 
-/// What stopped the line: nothing was written.
+/// What is known of the target after a refusal.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Disk {
+    /// Nothing was written.
+    #[default]
+    Untouched,
+    /// It is not known whether the edit was written.
+    Unknown,
+}
+
+/// What stopped the line; nothing was written, unless `disk` says that this is not known.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
@@ -192,12 +202,14 @@ pub struct Error {
     pub field: Option<String>,
     /// Places in the file that the refusal speaks of.
     pub places: Vec<Place>,
+    /// What is known of the target now.
+    pub disk: Disk,
 }
 
 impl Error {
     /// Refuses with a code and with what was seen.
     pub fn new(code: Code, message: impl Into<String>) -> Error {
-        Error { code, message: message.into(), hint: None, field: None, places: Vec::new() }
+        Error { code, message: message.into(), hint: None, field: None, places: Vec::new(), disk: Disk::Untouched }
     }
 
     /// Names what to call next.
@@ -218,6 +230,13 @@ impl Error {
     #[must_use]
     pub fn places(mut self, places: Vec<Place>) -> Error {
         self.places = places;
+        self
+    }
+
+    /// Says that it is not known whether the edit was written.
+    #[must_use]
+    pub fn disk_unknown(mut self) -> Error {
+        self.disk = Disk::Unknown;
         self
     }
 

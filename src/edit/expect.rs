@@ -24,16 +24,16 @@ pub fn check(
 }
 
 fn conflict(buffer: &Buffer, (first, last): (usize, usize), expected: &str) -> Error {
-    let expected: String = expected.lines().next().unwrap_or("").chars().take(80).collect();
+    let expected: String = expected.lines().next().unwrap_or("").trim_end().chars().take(80).collect();
     let places: Vec<Place> =
         (first..=last).take(SHOWN).map(|line| super::place(buffer, line)).collect();
     let seen = match places.first() {
         None => "the end of the file is there".to_owned(),
-        Some(place) => format!("there is \"{}\"", place.preview),
+        Some(place) => format!("there is {:?}", place.preview),
     };
     Error::new(
         Code::EditConflict,
-        format!("line {first} is not what the request expects: expected \"{expected}\", {seen}"),
+        format!("line {first} is not what the request expects: expected {expected:?}, {seen}"),
     )
     .places(places)
 }

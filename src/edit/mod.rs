@@ -102,7 +102,7 @@ pub struct Planned {
     pub warnings: Vec<String>,
     /// How many matches were replaced; only a search has this.
     pub replacements: Option<usize>,
-    /// Where the search matched, at most [`search_replace::PLACES`] of them.
+    /// Where the search matched, at most 20 places.
     pub places: Vec<Place>,
 }
 
@@ -122,11 +122,13 @@ impl Planned {
 }
 
 impl Edit {
-    /// Whether the edit needs no file to be there.
-    pub const fn creates(&self) -> bool {
+    /// What the edit would do to a file, where it needs one to be there; nothing where it can create one.
+    pub const fn needs_file_to(&self) -> Option<&'static str> {
         match self {
-            Edit::Content(_) => true,
-            Edit::Lines(_) | Edit::Insert(_) | Edit::Search(_) => false,
+            Edit::Content(_) => None,
+            Edit::Lines(_) => Some("apply line edits to"),
+            Edit::Insert(_) => Some("insert lines into"),
+            Edit::Search(_) => Some("search in"),
         }
     }
 
@@ -143,8 +145,10 @@ impl Edit {
 
 /// Plans an edit for a text.
 ///
-/// `limit` is the most bytes that the result may have: what would surely be more is not built in memory first. Errors: what each mode refuses, and `NOT_ENCODABLE` where the file's encoding cannot hold the new
-/// text. All parts of the edit are planned or none is.
+/// `limit` is the most bytes that the result may have: what would surely be more is not built in memory first. All
+/// parts of the edit are planned or none is.
+///
+/// Errors: what each mode refuses, and `NOT_ENCODABLE` where the file's encoding cannot hold the new text.
 pub fn plan(edit: &Edit, buffer: &Buffer, limit: u64) -> Result<Planned, Error> {
     match edit {
         Edit::Content(content) => content::plan(content, buffer, limit),
@@ -156,6 +160,6 @@ pub fn plan(edit: &Edit, buffer: &Buffer, limit: u64) -> Result<Planned, Error> 
 
 /// The place of a line, for a report: its number and at most 60 characters of it.
 fn place(buffer: &Buffer, line: usize) -> Place {
-    let preview = buffer.lines().text(line).trim().chars().take(60).collect();
+    let preview = buffer.lines().text(line).trim_end().chars().take(60).collect();
     Place { line, preview, symbol: None }
 }

@@ -12,37 +12,49 @@ use crate::text::{Buffer, Change};
 /// The most places of a search that a report lists.
 pub const PLACES: usize = 20;
 
-/// The most matches of a literal search that one edit replaces.
-const MATCHES: usize = 1_000_000;
+/// The most matches that one edit replaces; each takes some 150 bytes of memory until it is applied.
+const MATCHES: usize = 200_000;
 
-/// Lines shown of a text in which nothing was found, with their indentation.
+/// Lines shown of a text in which nothing was found, with their indentation, and how many of them before the line
+/// that comes nearest.
 const SHOWN: usize = 10;
+const BEFORE: usize = 2;
 
 /// Characters shown of each.
 const WIDTH: usize = 120;
 
 /// Plans the replacement of what a search finds.
 ///
-/// Errors: `TOO_LARGE` for more matches or more new text than can be wanted, `NO_MATCH`, `BAD_PATTERN`, `REGEX_BUDGET`, `RANGE_OUT_OF_BOUNDS` for a window beyond the text.
+/// Errors: `NO_MATCH`, `BAD_PATTERN`, `REGEX_BUDGET`, `RANGE_OUT_OF_BOUNDS` for a window beyond the text, `TOO_LARGE`
+/// for more matches than one edit replaces, or surely more new text than the `limit` of bytes.
 pub fn plan(search: &Search, buffer: &Buffer, limit: u64) -> Result<Planned, Error> {
     let window = match search.lines {
         None => 0..buffer.view().len(),
         Some(lines) => window(lines, buffer)?,
     };
+    let most = search.count.map_or(MATCHES + 1, |count| count.get().min(MATCHES + 1));
     let changes = match &search.needle {
-        Needle::Literal(needle) => literal(needle, search, buffer.view(), window, limit)?,
+        Needle::Literal(needle) => {
+            let spans = spans(needle, buffer.view(), window.clone(), most);
+            check_size(&search.replace, spans.len(), limit)?;
+            spans.into_iter().map(|span| Change { span, text: search.replace.clone() }).collect()
+        }
         Needle::Regex { pattern, flags } => {
             let pattern = Pattern::compile(pattern, *flags)?;
             let template = Template::parse(&search.replace, &pattern)?;
-            pattern.replace(buffer.view(), window, &template, search.count, &mut Budget::per_call())?
+            let (count, budget) = (NonZeroUsize::new(most), &mut Budget::per_call());
+            pattern.replace(buffer.view(), window.clone(), &template, count, budget)?
         }
     };
-    if changes.is_empty() {
-        return Err(not_found(search, buffer));
+    match changes.len() {
+        0 => Err(not_found(search, buffer, window)),
+        found if found > MATCHES => Err(too_many()),
+        found => {
+            let places = places(&changes, buffer);
+            let planned = Planned::new(buffer.plan(changes)?, Vec::new());
+            Ok(Planned { replacements: Some(found), places, ..planned })
+        }
     }
-    let replacements = Some(changes.len());
-    let places = places(&changes, buffer);
-    Ok(Planned { replacements, places, ..Planned::new(buffer.plan(changes)?, Vec::new()) })
 }
 
 fn window(lines: LineWindow, buffer: &Buffer) -> Result<Range<usize>, Error> {
@@ -54,27 +66,26 @@ fn window(lines: LineWindow, buffer: &Buffer) -> Result<Range<usize>, Error> {
     Ok(buffer.lines().span(lines.start).start..buffer.lines().span(lines.end).end)
 }
 
-fn literal(
-    needle: &str,
-    search: &Search,
-    view: &str,
-    window: Range<usize>,
-    limit: u64,
-) -> Result<Vec<Change>, Error> {
-    let needle = needle.replace("\r\n", "\n");
-    let wanted = search.count.map_or(usize::MAX, NonZeroUsize::get);
-    let fitting = usize::try_from(limit).unwrap_or(usize::MAX) / search.replace.len().max(1);
-    let most = fitting.min(MATCHES);
-    let change = |span| Change { span, text: search.replace.clone() };
-    let changes: Vec<Change> =
-        exact::occurrences(view, window, &needle).take(wanted.min(most + 1)).map(change).collect();
-    if changes.len() <= most {
-        return Ok(changes);
+fn spans(needle: &str, view: &str, window: Range<usize>, most: usize) -> Vec<Range<usize>> {
+    exact::occurrences(view, window, &needle.replace("\r\n", "\n")).take(most).collect()
+}
+
+/// Refuses replacements that have more characters than the result may have bytes, before they are made.
+fn check_size(replace: &str, matches: usize, limit: u64) -> Result<(), Error> {
+    let each = replace.chars().count() as u64;
+    if each.saturating_mul(matches as u64) <= limit {
+        return Ok(());
     }
-    let message = format!("the search matches more than {most} times, which is more than one edit may replace");
-    Err(Error::new(Code::TooLarge, message)
+    let message =
+        format!("the result is too large: {matches} replacements of {each} characters, limit {limit} bytes");
+    Err(Error::new(Code::TooLarge, message).field("replace"))
+}
+
+fn too_many() -> Error {
+    let message = format!("the search matches more than {MATCHES} times, which is more than one edit replaces");
+    Error::new(Code::TooLarge, message)
         .field("search")
-        .hint("give search_count, or narrow `lines` to look at fewer of them"))
+        .hint("give search_count, or narrow `lines` to look at fewer of them")
 }
 
 fn places(changes: &[Change], buffer: &Buffer) -> Vec<Place> {
@@ -82,27 +93,34 @@ fn places(changes: &[Change], buffer: &Buffer) -> Vec<Place> {
     changes.iter().take(PLACES).map(line).collect()
 }
 
-fn not_found(search: &Search, buffer: &Buffer) -> Error {
+fn not_found(search: &Search, buffer: &Buffer, window: Range<usize>) -> Error {
     let (kind, needle) = match &search.needle {
         Needle::Literal(needle) => ("search text", needle),
         Needle::Regex { pattern, .. } => ("pattern", pattern),
     };
-    let shown: String = needle.chars().take(120).collect();
-    let place_searched = match search.lines {
+    let shown: String = needle.chars().take(WIDTH).collect();
+    let searched = match search.lines {
         None => "the file".to_owned(),
         Some(LineWindow { start, end }) => format!("lines {start} to {end}"),
     };
-    let message = format!("{kind} not found in {place_searched}: {shown:?}");
-    Error::new(Code::MatchNotFound, message).field("search").hint(beginning(search, buffer))
+    let message = format!("{kind} not found in {searched}: {shown:?}");
+    Error::new(Code::MatchNotFound, message).field("search").hint(quotable(needle, buffer, window))
 }
 
-fn beginning(search: &Search, buffer: &Buffer) -> String {
-    let first = search.lines.map_or(1, |lines| lines.start);
-    let last = buffer.lines().count().min(first + SHOWN - 1);
+/// The lines to quote from: around the first that holds the longest line of what was searched, else the first ones.
+fn quotable(needle: &str, buffer: &Buffer, window: Range<usize>) -> String {
     if buffer.view().is_empty() {
         return "the file is empty".to_owned();
     }
-    let shown = |line: usize| -> String { buffer.lines().text(line).chars().take(WIDTH).collect() };
-    let lines: Vec<String> = (first..=last).map(|line| format!("{line}: {}", shown(line))).collect();
-    format!("quote what is there; the text from line {first} is:\n{}", lines.join("\n"))
+    let (view, lines) = (buffer.view(), buffer.lines());
+    let longest = needle.lines().map(str::trim).max_by_key(|line| line.len()).unwrap_or_default();
+    let nearest = exact::occurrences(view, window.clone(), longest).next();
+    let top = lines.at(window.start).max(1);
+    let first = nearest.map_or(top, |found| lines.at(found.start).saturating_sub(BEFORE).max(top));
+    let last = lines.count().min(first + SHOWN - 1);
+    let line = |line: usize| -> String {
+        format!("{line}: {}", lines.text(line).chars().take(WIDTH).collect::<String>())
+    };
+    let text: Vec<String> = (first..=last).map(line).collect();
+    format!("quote what is there; the text from line {first} is:\n{}", text.join("\n"))
 }

@@ -1,9 +1,9 @@
 //! What stands there, what would stand there, and what the gates say of the difference.
 
 use super::Workspace;
-use crate::edit::{self, Edit, Planned};
+use crate::edit::{self, Planned};
 use crate::error::{Code, Error};
-use crate::gate::{self, Verdict, Watch};
+use crate::gate::{Draft, Verdict, Watch, judge};
 use crate::policy::{Policy, language_of};
 use crate::request::{Expect, Mode, Request};
 use crate::store::{Place, Snapshot};
@@ -18,7 +18,7 @@ pub struct Seen {
 }
 
 /// The target as it would be, with the proof that only the edited spans differ.
-pub struct Draft {
+pub struct Drafted {
     /// Its text.
     pub buffer: Buffer,
     /// Where the lines of the old text went.
@@ -33,8 +33,9 @@ impl Seen {
     /// Errors: `FILE_NOT_FOUND`, `FILE_EXISTS`, `EDIT_CONFLICT`.
     pub fn check(&self, request: &Request) -> Result<(), Error> {
         let shown = request.target.shown();
-        if self.snapshot.is_none() && !request.edit.creates() {
-            return Err(Error::new(Code::FileNotFound, missing(request)).field("path"));
+        if let (None, Some(purpose)) = (&self.snapshot, request.edit.needs_file_to()) {
+            let message = format!("cannot {purpose} non-existent file: {shown}");
+            return Err(Error::new(Code::FileNotFound, message).field("path"));
         }
         match (&request.expect, &self.snapshot) {
             (Expect::Absent, Some(_)) => {
@@ -69,11 +70,11 @@ impl Seen {
     }
 }
 
-impl Draft {
+impl Drafted {
     /// Applies a plan, and proves that the bytes outside of its spans are the same.
     ///
     /// Errors: `TOO_LARGE` for a result over the policy's limit, `INTERNAL` should the proof fail.
-    pub fn new(seen: &Seen, plan: &Plan, rules: &Policy) -> Result<Draft, Error> {
+    pub fn new(seen: &Seen, plan: &Plan, rules: &Policy) -> Result<Drafted, Error> {
         let buffer = seen.buffer.apply(plan)?;
         let (size, limit) = (buffer.bytes().len() as u64, rules.limits.file);
         if size > limit {
@@ -87,7 +88,7 @@ impl Draft {
         }
         let map = plan.line_map(&seen.buffer, &buffer);
         let differs = seen.snapshot.is_none() || seen.buffer.bytes() != buffer.bytes();
-        Ok(Draft { buffer, map, differs })
+        Ok(Drafted { buffer, map, differs })
     }
 }
 
@@ -116,24 +117,24 @@ impl Workspace {
         mode: Mode,
         place: &Place,
         seen: &Seen,
-        draft: &Draft,
+        drafted: &Drafted,
         rules: &Policy,
         watch: &Watch,
     ) -> Result<Verdict, Error> {
-        let first_line = draft.buffer.view().lines().next();
-        let language = language_of(place.shown(), first_line);
+        let first_line = drafted.buffer.view().lines().next();
+        let language = language_of(place.in_root(), first_line);
         let beside = |path: &str| self.files.exists(place, path);
-        let draft = gate::Draft {
-            path: place.shown(),
+        let draft = Draft {
+            path: place.in_root(),
             language,
             before: seen.snapshot.as_ref().map(|_| &seen.buffer),
-            after: &draft.buffer,
-            map: &draft.map,
+            after: &drafted.buffer,
+            map: &drafted.map,
             beside: &beside,
         };
-        let verdict = gate::judge(&draft, &rules.rules_for(language), watch);
+        let verdict = judge(&draft, &rules.rules_for(language), watch);
         if watch.cancelled() {
-            return Err(Error::new(Code::Internal, "the caller cancelled the request"));
+            return Err(cancelled());
         }
         Ok(match mode {
             Mode::Strict | Mode::VerifyOnly => verdict,
@@ -142,12 +143,7 @@ impl Workspace {
     }
 }
 
-fn missing(request: &Request) -> String {
-    let shown = request.target.shown();
-    match &request.edit {
-        Edit::Content(_) => format!("file not found: {shown}"),
-        Edit::Lines(_) => format!("cannot apply line edits to non-existent file: {shown}"),
-        Edit::Insert(_) => format!("cannot insert lines into non-existent file: {shown}"),
-        Edit::Search(_) => format!("cannot search in non-existent file: {shown}"),
-    }
+/// What a caller is told who has cancelled and listens all the same.
+pub(super) fn cancelled() -> Error {
+    Error::new(Code::Internal, "the caller cancelled the request").hint("send the request again, if it is wanted")
 }

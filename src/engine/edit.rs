@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::check::{Draft, Seen};
+use super::check::{Drafted, Seen, cancelled};
 use super::{Decision, Report, Workspace, decide};
 use crate::error::{Code, Error};
 use crate::gate::Watch;
@@ -19,7 +19,10 @@ impl Workspace {
     ///
     /// A finding of a gate is part of the report; an `Error` is what stopped the line, and then nothing was written.
     pub async fn edit(self: &Arc<Self>, request: Request, watch: Watch) -> Result<Report, Error> {
-        let (place, rules, held) = self.hold(&request.target).await?;
+        let (place, rules, held) = tokio::select! {
+            held = self.hold(&request.target) => held?,
+            () = watch.ended() => return Err(cancelled()),
+        };
         self.off_reactor(move |workspace| workspace.carry(&request, &place, &rules, &watch, held)).await
     }
 
@@ -34,7 +37,7 @@ impl Workspace {
         let seen = self.read(place, rules)?;
         seen.check(request)?;
         let planned = self.plan(request, &seen, rules)?;
-        let draft = Draft::new(&seen, &planned.plan, rules)?;
+        let draft = Drafted::new(&seen, &planned.plan, rules)?;
         let verdict = self.judge(request.mode, place, &seen, &draft, rules, watch)?;
         let decision = decide(request.mode, &verdict);
         let published = self.publish(place, &seen, &draft, decision)?;
@@ -45,7 +48,7 @@ impl Workspace {
         &self,
         place: &Place,
         seen: &Seen,
-        draft: &Draft,
+        draft: &Drafted,
         decision: Decision,
     ) -> Result<Option<Published>, Error> {
         match decision {

@@ -30,7 +30,7 @@ pub struct Workspace {
     files: Files,
     locks: Locks,
     rules: Rules,
-    places: Semaphore,
+    desks: Arc<Semaphore>,
 }
 
 impl Workspace {
@@ -43,7 +43,7 @@ impl Workspace {
             files: Files::open(roots)?,
             locks: Locks::default(),
             rules: Rules::default(),
-            places: Semaphore::new(cores * EDITS_PER_CORE),
+            desks: Arc::new(Semaphore::new(cores * EDITS_PER_CORE)),
         }))
     }
 
@@ -53,11 +53,16 @@ impl Workspace {
         work: impl FnOnce(&Workspace) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let workspace = Arc::clone(self);
-        let permit = self.places.acquire().await;
-        let done = tokio::task::spawn_blocking(move || work(&workspace)).await;
-        drop(permit);
-        done.unwrap_or_else(|trouble| {
-            Err(Error::new(Code::Internal, format!("the edit stopped half-way: {trouble}")))
+        let closed = |_| Error::new(Code::Internal, "the workspace takes no more work");
+        let desk = Arc::clone(&self.desks).acquire_owned().await.map_err(closed)?;
+        let job = move || {
+            // The desk is free when the work has ended, also when nobody waits for it any more.
+            let _desk = desk;
+            work(&workspace)
+        };
+        tokio::task::spawn_blocking(job).await.unwrap_or_else(|trouble| {
+            let message = format!("the edit stopped half-way: {trouble}");
+            Err(Error::new(Code::Internal, message).disk_unknown())
         })
     }
 }

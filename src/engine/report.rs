@@ -1,7 +1,7 @@
 //! What became of a request, for every front to render in its own way.
 
 use super::Decision;
-use super::check::Draft;
+use super::check::Drafted;
 use crate::edit::Planned;
 use crate::error::Place;
 use crate::gate::Verdict;
@@ -74,6 +74,7 @@ pub struct Report {
     /// The text that was judged: what was written, or would have been.
     pub draft: Buffer,
     plan: Plan,
+    in_root: String,
 }
 
 impl Report {
@@ -81,7 +82,7 @@ impl Report {
         place: &store::Place,
         before: Option<Buffer>,
         planned: Planned,
-        draft: Draft,
+        draft: Drafted,
         verdict: Verdict,
         decision: Decision,
         published: Option<Published>,
@@ -115,15 +116,16 @@ impl Report {
             before,
             draft: draft.buffer,
             plan: planned.plan,
+            in_root: place.in_root().to_owned(),
         }
     }
 
     /// The difference between the text before and the draft, written when it is asked for.
     ///
-    /// It names the file that the text really lies in, since `git apply` does not write through a link.
+    /// It names the file that the text really lies in, relative to its root: `git apply` does not write through a
+    /// link.
     pub fn diff(&self) -> Diff<'_> {
-        let path = self.resolved_path.as_deref().unwrap_or(&self.path).trim_start_matches('/');
-        diff::unified(path, self.before.as_ref(), &self.draft, &self.plan)
+        diff::unified(&self.in_root, self.before.as_ref(), &self.draft, &self.plan)
     }
 
     /// The edited ranges, before and after.

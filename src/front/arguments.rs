@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Number, Value};
 
 use crate::error::{Code, Error};
+use crate::text::nearest;
 
 /// The largest integer that a JSON number with a fraction can be trusted to hold.
 const EXACT: f64 = 9_007_199_254_740_992.0;
@@ -36,17 +37,6 @@ pub fn integer(value: &Value) -> Option<i64> {
     #[expect(clippy::cast_possible_truncation, reason = "a whole number within the exact range")]
     let exact = |number: f64| number as i64;
     number.as_i64().or_else(|| number.as_f64().filter(|number| whole(*number)).map(exact))
-}
-
-/// The name that was probably meant: one that contains the given name or is contained in it, or is a few typing errors
-/// away.
-pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let close = |known: &&str| {
-        let typed = distance(name, known) * 2 <= name.chars().count().min(known.chars().count());
-        let shortest = name.len().min(known.len());
-        typed || shortest >= 4 && (name.contains(*known) || known.contains(name))
-    };
-    known.into_iter().filter(close).min_by_key(|known| distance(name, known))
 }
 
 fn fit(schema: &Value, value: Value, path: &str) -> Result<Value, Error> {
@@ -160,25 +150,6 @@ fn refuse(path: &str, message: String) -> Error {
     Error::new(Code::InvalidInput, message).field(path)
 }
 
-/// How many insertions, deletions and replacements turn one name into the other; long names count as far away.
-fn distance(one: &str, other: &str) -> usize {
-    let (one, other): (Vec<char>, Vec<char>) =
-        (one.chars().take(QUOTED).collect(), other.chars().take(QUOTED).collect());
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (above, left) in one.iter().enumerate() {
-        let mut diagonal = above;
-        let mut last = above + 1;
-        let mut next = vec![last];
-        for (right, up) in other.iter().zip(row.iter().skip(1)) {
-            last = (diagonal + usize::from(left != right)).min(up + 1).min(last + 1);
-            next.push(last);
-            diagonal = *up;
-        }
-        row = next;
-    }
-    row.last().copied().unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -281,20 +252,6 @@ mod tests {
         assert!(refused.message.len() < 200);
     }
 
-    #[test]
-    fn the_probable_name_is_found() {
-        let known = ["path", "content", "line_edits", "replace"];
-        for (name, meant) in [
-            ("file_path", Some("path")),
-            ("contnet", Some("content")),
-            ("line_edit", Some("line_edits")),
-            ("x", None),
-            ("old", None),
-        ] {
-            assert_eq!(nearest(name, known), meant, "{name}");
-        }
-    }
-
     proptest! {
         #[test]
         fn integers_are_taken_whole_or_not_at_all(number in any::<i64>(), fraction in any::<f64>()) {
@@ -304,12 +261,6 @@ mod tests {
                 let back = whole as f64;
                 prop_assert_eq!(back, fraction);
             }
-        }
-
-        #[test]
-        fn the_distance_is_a_distance(one in "[ab]{0,6}", other in "[ab]{0,6}") {
-            prop_assert_eq!(distance(&one, &other), distance(&other, &one));
-            prop_assert_eq!(distance(&one, &other) == 0, one == other);
         }
     }
 }

@@ -1,10 +1,11 @@
 //! Which tools a server offers: few by default, because every tool that is listed costs every conversation.
 
+use std::fmt;
 use std::str::FromStr;
 
-use super::arguments::nearest;
 use super::tools::{Effect, TOOLS, Tool};
 use crate::error::{Code, Error};
+use crate::text::nearest;
 
 /// A family of tools that is offered as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +46,14 @@ pub enum Access {
 impl Default for Selection {
     fn default() -> Selection {
         Selection(vec![Toolset::Edit])
+    }
+}
+
+impl fmt::Display for Selection {
+    /// Writes the list that reads as this selection.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.0.iter().map(|toolset| toolset.name()).collect();
+        f.write_str(&names.join(","))
     }
 }
 
@@ -112,7 +121,9 @@ mod tests {
         assert_eq!(names("legacy", Access::Write), ["create_file"]);
         assert_eq!(names("all", Access::Write), ["safe_edit_file", "create_file"]);
         assert_eq!(names(" legacy , edit,edit", Access::Write), ["safe_edit_file", "create_file"]);
-        assert_eq!(Selection::default(), "edit".parse().unwrap());
+        for list in ["edit", "edit,legacy"] {
+            assert_eq!(list.parse::<Selection>().unwrap().to_string(), list);
+        }
     }
 
     #[test]

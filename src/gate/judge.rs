@@ -137,10 +137,8 @@ mod tests {
         };
         let gate = Gate {
             name: format!("no-{pattern}"),
-            about: String::new(),
             languages,
             kind: Kind::Pattern(wanted),
-            role: Catalogue::embedded().find("syntax").unwrap().role,
             timeout: Duration::from_secs(5),
             samples: Vec::new(),
         };

@@ -32,6 +32,11 @@ impl Watch {
         self.token.is_cancelled()
     }
 
+    /// Waits until the caller has gone.
+    pub async fn ended(&self) {
+        self.token.cancelled().await;
+    }
+
     /// Reports that a gate starts.
     pub fn report(&self, gate: &str, done: usize, total: usize) {
         if let Some(progress) = &self.progress {

@@ -7,37 +7,24 @@ use std::time::Duration;
 use regex::Regex;
 
 use super::language::{Language, language_named, languages};
-use super::node::{Fault, Fields, Node, nearest, unknown};
+use super::node::{Fault, Fields, Node, unknown};
 use super::quantity;
+use crate::text::nearest;
 
 /// How long a gate may take when its definition does not say.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
-const KEYS: [&str; 10] = [
-    "about",
-    "languages",
-    "kind",
-    "role",
-    "timeout",
-    "samples",
-    "structure",
-    "must_match",
-    "must_not_match",
-    "message",
-];
+const KEYS: [&str; 8] =
+    ["languages", "kind", "timeout", "samples", "structure", "must_match", "must_not_match", "message"];
 
 /// One tool of the catalogue.
 #[derive(Debug)]
 pub struct Gate {
     /// The name that a policy uses.
     pub name: String,
-    /// What the gate finds, in one sentence.
-    pub about: String,
     /// The languages that it can judge.
     pub languages: Languages,
     /// How it is run.
     pub kind: Kind,
-    /// What its result is used for.
-    pub role: Role,
     /// How long one run may take.
     pub timeout: Duration,
     /// Texts with the findings that they must give.
@@ -70,13 +57,6 @@ pub enum Kind {
     Syntax,
     /// By rules about the text itself, in process.
     Pattern(PatternRules),
-}
-
-/// What a gate's result is used for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
-    /// Its findings are judged.
-    Check,
 }
 
 /// The rules of a `pattern` gate.
@@ -127,10 +107,8 @@ pub(super) fn gate(name: &str, root: &Node) -> Result<Gate, Fault> {
     let samples = fields.optional("samples", Node::list)?.unwrap_or_default();
     Ok(Gate {
         name: name.to_owned(),
-        about: fields.require("about")?.text("`about`")?.to_owned(),
         languages: judged(fields.require("languages")?)?,
         kind: kind(&fields)?,
-        role: fields.optional("role", role)?.unwrap_or(Role::Check),
         timeout: fields.optional("timeout", quantity::duration)?.unwrap_or(DEFAULT_TIMEOUT),
         samples: samples.iter().map(sample).collect::<Result<_, Fault>>()?,
     })
@@ -153,17 +131,10 @@ pub(super) fn unknown_language(name: &str) -> String {
     let mut known: Vec<&str> = languages().iter().map(|language| language.name.as_str()).collect();
     known.push("\"*\"");
     match super::language::meant_by(name) {
-        Some(meant) if nearest(name, &known).is_none() => {
+        Some(meant) if nearest(name, known.iter().copied()).is_none() => {
             format!("unknown language `{name}`, did you mean `{}`? (known: {})", meant.name, known.join(", "))
         }
         Some(_) | None => unknown("language", name, &known),
-    }
-}
-
-fn role(node: &Node, what: &str) -> Result<Role, Fault> {
-    match node.text(what)? {
-        "check" => Ok(Role::Check),
-        other => Err(node.fault(unknown("role", other, &["check"]))),
     }
 }
 
@@ -245,14 +216,9 @@ mod tests {
 
     #[test]
     fn a_definition_is_raised_to_a_gate() {
-        let gate = read(
-            "about: a\nlanguages: ['*']\nkind: pattern\nmust_match: '^// SPDX-'\nmessage: no SPDX line\n",
-        )
-        .unwrap();
-        assert_eq!(
-            (gate.timeout, gate.languages.clone(), gate.role),
-            (DEFAULT_TIMEOUT, Languages::Every, Role::Check)
-        );
+        let gate = read("languages: ['*']\nkind: pattern\nmust_match: '^// SPDX-'\nmessage: no SPDX line\n")
+            .unwrap();
+        assert_eq!((gate.timeout, gate.languages.clone()), (DEFAULT_TIMEOUT, Languages::Every));
         assert!(gate.covers(None));
         let Kind::Pattern(PatternRules::Regex { must_match: Some(regex), must_not_match: None, .. }) =
             gate.kind
@@ -264,17 +230,18 @@ mod tests {
 
     #[test]
     fn a_faulty_definition_is_refused_where_it_is_faulty() {
-        let with = |rest: &str| format!("about: a\nlanguages: [go]\n{rest}\n");
-        refused(&with("kind: sintax"), "3:7: unknown kind `sintax`, did you mean `syntax`?");
-        refused(&with("kind: pattern"), "3:7: a pattern gate needs structure, must_match or must_not_match");
+        let with = |rest: &str| format!("languages: [go]\n{rest}\n");
+        refused(&with("kind: sintax"), "2:7: unknown kind `sintax`, did you mean `syntax`?");
+        refused(&with("kind: pattern"), "2:7: a pattern gate needs structure, must_match or must_not_match");
         refused(
             &with("kind: pattern\nmust_match: 'a('\nmessage: m"),
-            "4:13: `must_match` is no regular expression: unclosed group",
+            "3:13: `must_match` is no regular expression: unclosed group",
         );
         refused(&with("kind: pattern\nmust_match: a"), "the key `message` is missing");
-        refused(&with("kind: pattern\nstructure: html"), "4:12: unknown structure `html`");
-        refused(&with("kind: syntax\nrole: fix"), "4:7: unknown role `fix` (known: check)");
-        refused("about: a\nlanguages: [golang]\nkind: syntax\n", "2:13: unknown language `golang`");
-        refused(&with("kind: syntax\ntimeout: 5"), "4:10: `timeout` needs a unit, as in `5s` or `5ms`");
+        refused(&with("kind: pattern\nstructure: html"), "3:12: unknown structure `html`");
+        refused(&with("kind: syntax\nrole: check"), "3:1: unknown key `role`");
+        refused("about: a\nlanguages: [go]\nkind: syntax\n", "1:1: unknown key `about`");
+        refused("languages: [golang]\nkind: syntax\n", "1:13: unknown language `golang`");
+        refused(&with("kind: syntax\ntimeout: 5"), "3:10: `timeout` needs a unit, as in `5s` or `5ms`");
     }
 }

@@ -16,6 +16,6 @@ mod quantity;
 mod yaml;
 
 pub use catalogue::Catalogue;
-pub use definition::{Expected, Gate, Kind, Languages, PatternRules, Role, Sample};
+pub use definition::{Expected, Gate, Kind, Languages, PatternRules, Sample};
 pub use language::{Language, language_named, language_of, languages};
 pub use policy::{Level, Limits, Policy, Rule};

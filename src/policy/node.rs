@@ -3,10 +3,11 @@
 //! Invariant: every answer that is not the one asked for is a [`Fault`] that knows its line and column.
 
 use crate::error::{Code, Error};
+use crate::text::{nearest, steers};
 
 /// How much of a line is shown around a fault, in characters.
 const EXCERPT: usize = 100;
-/// The longest word that is shown, or compared with the known ones, in characters.
+/// The longest word that is shown, in characters.
 pub(super) const LONGEST_WORD: usize = 64;
 /// The longest message, without name and excerpt, in characters.
 const LONGEST_MESSAGE: usize = 400;
@@ -213,42 +214,9 @@ impl<'a> Fields<'a> {
 
 /// `unknown key `x`, did you mean `y`? known: ...`
 pub(super) fn unknown(what: &str, word: &str, known: &[&str]) -> String {
-    let guess = nearest(word, known).map_or_else(String::new, |near| format!(", did you mean `{near}`?"));
+    let guess = nearest(word, known.iter().copied())
+        .map_or_else(String::new, |near| format!(", did you mean `{near}`?"));
     format!("unknown {what} `{}`{guess} (known: {})", clipped(word, LONGEST_WORD), known.join(", "))
-}
-
-/// The known word that is closest to `word`, where one is close enough to be meant.
-pub(super) fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
-    let word = word.to_lowercase();
-    let length = word.chars().count();
-    if length > LONGEST_WORD {
-        return None;
-    }
-    let near = known.iter().map(|candidate| (distance(&word, candidate), *candidate)).min()?;
-    (near.0 <= (length.max(near.1.chars().count()) / 3).max(1)).then_some(near.1)
-}
-
-/// Levenshtein distance, with two neighbours swapped counting as one step.
-fn distance(left: &str, right: &str) -> usize {
-    let right: Vec<char> = right.chars().collect();
-    let mut above: Vec<usize> = Vec::new();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    let mut last = None;
-    for (i, from) in left.chars().enumerate() {
-        let mut next = vec![i + 1];
-        for (j, to) in right.iter().enumerate() {
-            let at = |row: &[usize], index: usize| row.get(index).copied().unwrap_or(usize::MAX - 1);
-            let mut best =
-                (at(&row, j) + usize::from(from != *to)).min(at(&row, j + 1) + 1).min(at(&next, j) + 1);
-            if j > 0 && last == Some(*to) && right.get(j - 1) == Some(&from) {
-                best = best.min(at(&above, j - 1).saturating_add(1));
-            }
-            next.push(best);
-        }
-        above = std::mem::replace(&mut row, next);
-        last = Some(from);
-    }
-    row.last().copied().unwrap_or(0)
 }
 
 /// At most `limit` characters of a text, none of which can move a cursor.
@@ -260,13 +228,12 @@ pub(super) fn clipped(text: &str, limit: usize) -> String {
     shown
 }
 
-/// A character that moves no cursor and starts no escape sequence.
+/// A character that moves no cursor, starts no escape sequence and is seen.
 fn printable(character: char) -> char {
     match character {
-        '\t' => ' ',
-        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
-        other if other.is_control() => '\u{fffd}',
-        other => other,
+        '\n' | '\t' => ' ',
+        hidden if steers(hidden) => char::REPLACEMENT_CHARACTER,
+        plain => plain,
     }
 }
 
@@ -292,28 +259,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_word_is_close_or_none() {
-        let known = ["syntax", "markdown-structure", "ruff"];
-        for (word, expected) in [
-            ("sytnax", Some("syntax")),
-            ("Syntax", Some("syntax")),
-            ("markdown_structure", Some("markdown-structure")),
-            ("ruf", Some("ruff")),
-            ("mypy", None),
-            ("", None),
-        ] {
-            assert_eq!(nearest(word, &known), expected, "{word}");
-        }
-        assert_eq!(nearest(&"s".repeat(1_000_000), &known), None);
-    }
-
-    #[test]
-    fn distance_counts_steps() {
-        for (left, right, steps) in
-            [("", "", 0), ("", "ab", 2), ("ab", "ba", 1), ("kitten", "sitting", 3), ("é", "e", 1)]
-        {
-            assert_eq!(distance(left, right), steps, "{left} {right}");
-        }
+    fn a_word_is_shown_without_what_could_deceive() {
+        assert_eq!(
+            unknown("key", "limit", &["limits"]),
+            "unknown key `limit`, did you mean `limits`? (known: limits)"
+        );
+        assert_eq!(
+            clipped("a\u{61c}\u{202e}\u{1b}\u{2028}\u{200b}\u{feff}\n\tb", 9),
+            "a\u{fffd}\u{fffd}\u{fffd}\u{fffd}\u{fffd}\u{fffd}  ..."
+        );
+        assert_eq!(clipped("naïve", 9), "naïve");
     }
 
     #[test]

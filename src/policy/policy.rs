@@ -29,8 +29,6 @@ type Lists = Vec<(String, Vec<Rule>)>;
 pub struct Policy {
     /// The limits of one edit.
     pub limits: Limits,
-    /// The name of the file that the policy was read from, for messages.
-    pub source: String,
     lists: Lists,
 }
 
@@ -75,14 +73,14 @@ impl Policy {
         static POLICY: OnceLock<Arc<Policy>> = OnceLock::new();
         let read = || {
             let without = |root: &Node| Err(root.fault("the key `quality_gates` is missing"));
-            Arc::new(compiled_in(yaml::read(BUILT_IN, DEFAULT, |root| policy(BUILT_IN, root, without))))
+            Arc::new(compiled_in(yaml::read(BUILT_IN, DEFAULT, |root| policy(root, without))))
         };
         Arc::clone(POLICY.get_or_init(read))
     }
 
     /// Reads a policy file; `name` stands in messages. Fails with `POLICY_INVALID`: place, excerpt, what is wrong.
     pub fn parse(name: &str, text: &str) -> Result<Policy, Error> {
-        yaml::read(name, text, |root| policy(name, root, |_| Ok(Policy::embedded().lists.clone())))
+        yaml::read(name, text, |root| policy(root, |_| Ok(Policy::embedded().lists.clone())))
     }
 
     /// The rules for a file: those of its language, then those of `*` whose gate its language does not name itself.
@@ -99,19 +97,14 @@ impl Policy {
 }
 
 /// Raises a whole policy; `default` gives the gates of one that does not speak of them.
-fn policy(
-    name: &str,
-    root: &Node,
-    default: impl FnOnce(&Node) -> Result<Lists, Fault>,
-) -> Result<Policy, Fault> {
-    let source = name.to_owned();
+fn policy(root: &Node, default: impl FnOnce(&Node) -> Result<Lists, Fault>) -> Result<Policy, Fault> {
     if root.is_nothing() {
-        return Ok(Policy { limits: Limits::default(), source, lists: default(root)? });
+        return Ok(Policy { limits: Limits::default(), lists: default(root)? });
     }
     let fields = root.fields("the policy", &["quality_gates", "limits"])?;
     let lists = fields.get("quality_gates").map_or_else(|| default(root), gates)?;
     let limits = fields.get("limits").map(limits).transpose()?.unwrap_or_default();
-    Ok(Policy { limits, source, lists })
+    Ok(Policy { limits, lists })
 }
 
 fn limits(node: &Node) -> Result<Limits, Fault> {
@@ -232,7 +225,6 @@ mod tests {
         let [rule] = policy.rules_for(language_named("python"))[..] else { panic!("one rule") };
         assert_eq!((rule.gate.name.as_str(), rule.level, rule.enabled), ("syntax", Level::Warn, false));
         assert_eq!(policy.limits, Limits { file: 2048, lock_wait: Duration::from_millis(10) });
-        assert_eq!(policy.source, "q.yaml");
         assert!(policy.rules_for(language_named("go")).is_empty());
         assert!(policy.rules_for(None).is_empty());
     }

@@ -2,105 +2,83 @@
 //!
 //! They guard what runs commands (hooks, settings), what says how edits are judged (the policy), and secrets.
 //!
-//! Invariant: pure; the answer depends on the text of the path and the intent alone.
+//! Invariant: pure; the answer depends on the text of the path alone.
 
 use super::spelling;
 use crate::error::{Code, Error};
-
-/// What the caller means to do with the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Intent {
-    /// Looking at the content.
-    Read,
-    /// Looking at the content and replacing it.
-    Write,
-}
-
-/// What a rule forbids.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ban {
-    Write,
-    ReadAndWrite,
-}
 
 /// One built-in rule: the glob that it is known by, and the folded names that it finds side by side at any depth.
 #[derive(Debug)]
 pub(super) struct Rule {
     glob: &'static str,
-    ban: Ban,
     names: &'static [&'static str],
 }
 
 /// Names by which a protected file or folder may stand in a folder; a symlink of such a name protects its target.
 pub(super) const MARKED_NAMES: &[&str] = &[
     ".git",
+    ".git/hooks",
     ".lockgate",
+    ".lockgate/quality.yaml",
+    ".st3/quality.yaml",
+    "quality.yaml",
     ".husky",
     ".claude",
     ".cursor",
     ".vscode",
-    ".ssh",
-    "quality.yaml",
+    ".vscode/settings.json",
+    ".vscode/tasks.json",
+    ".vscode/launch.json",
+    ".vscode/mcp.json",
+    ".mcp.json",
     ".envrc",
     ".env",
-    ".mcp.json",
+    ".ssh",
 ];
+
+/// Protected folders in which whatever name a symlink has, its target is run or obeyed.
+pub(super) const MARKED_FOLDERS: &[&str] =
+    &[".git", ".git/hooks", ".lockgate", ".husky", ".claude", ".cursor"];
 
 const RULES: &[Rule] = &[
-    secret(".env*", &[".env*"]),
-    secret("*.pem", &["*.pem"]),
-    secret("*.key", &["*.key"]),
-    secret("*.p12", &["*.p12"]),
-    secret("id_rsa*", &["id_rsa*"]),
-    secret(".ssh/**", &[".ssh"]),
-    fixed(".git/**", &[".git"]),
-    fixed("quality.yaml", &["quality.yaml"]),
-    fixed(".lockgate/**", &[".lockgate"]),
-    fixed(".husky/**", &[".husky"]),
-    fixed(".mcp.json", &[".mcp.json"]),
-    fixed(".vscode/settings.json", &[".vscode", "settings.json"]),
-    fixed(".vscode/tasks.json", &[".vscode", "tasks.json"]),
-    fixed(".vscode/launch.json", &[".vscode", "launch.json"]),
-    fixed(".vscode/mcp.json", &[".vscode", "mcp.json"]),
-    fixed(".claude/**", &[".claude"]),
-    fixed(".cursor/**", &[".cursor"]),
+    rule(".env*", &[".env*"]),
+    rule("*.pem", &["*.pem"]),
+    rule("*.key", &["*.key"]),
+    rule("*.p12", &["*.p12"]),
+    rule("id_rsa*", &["id_rsa*"]),
+    rule(".ssh/**", &[".ssh"]),
+    rule(".git/**", &[".git"]),
+    rule("quality.yaml", &["quality.yaml"]),
+    rule(".lockgate/**", &[".lockgate"]),
+    rule(".husky/**", &[".husky"]),
+    rule(".mcp.json", &[".mcp.json"]),
+    rule(".vscode/settings.json", &[".vscode", "settings.json"]),
+    rule(".vscode/tasks.json", &[".vscode", "tasks.json"]),
+    rule(".vscode/launch.json", &[".vscode", "launch.json"]),
+    rule(".vscode/mcp.json", &[".vscode", "mcp.json"]),
+    rule(".claude/**", &[".claude"]),
+    rule(".cursor/**", &[".cursor"]),
 ];
 
-const fn secret(glob: &'static str, names: &'static [&'static str]) -> Rule {
-    Rule { glob, ban: Ban::ReadAndWrite, names }
-}
-
-const fn fixed(glob: &'static str, names: &'static [&'static str]) -> Rule {
-    Rule { glob, ban: Ban::Write, names }
+const fn rule(glob: &'static str, names: &'static [&'static str]) -> Rule {
+    Rule { glob, names }
 }
 
 /// The rule that a git folder under another name falls under.
 pub(super) const GIT_FOLDER: &str = ".git/**";
 
-/// The first rule that forbids `intent` for a root-relative path, by its glob.
-pub(super) fn rule_for(path: &str, intent: Intent) -> Option<&'static str> {
+/// The first rule that covers a root-relative path, by its glob.
+pub(super) fn rule_for(path: &str) -> Option<&'static str> {
     let readings = spelling::folded(path);
-    let covers = |rule: &&Rule| rule.forbids(intent) && readings.iter().any(|names| rule.finds(names));
-    RULES.iter().find(covers).map(|rule| rule.glob)
+    RULES.iter().find(|rule| readings.iter().any(|names| rule.finds(names))).map(|rule| rule.glob)
 }
 
 /// The refusal of a path that a rule covers.
-pub(super) fn protected(path: &str, rule: &str, intent: Intent) -> Error {
-    let verb = match intent {
-        Intent::Read => "read",
-        Intent::Write => "written",
-    };
-    Error::new(Code::Protected, format!("{path} may not be {verb}: the built-in rule {rule} protects it"))
+pub(super) fn protected(path: &str, rule: &str) -> Error {
+    Error::new(Code::Protected, format!("{path} may not be written: the built-in rule {rule} protects it"))
 }
 
 impl Rule {
-    fn forbids(&self, intent: Intent) -> bool {
-        match (self.ban, intent) {
-            (Ban::ReadAndWrite, Intent::Read | Intent::Write) | (Ban::Write, Intent::Write) => true,
-            (Ban::Write, Intent::Read) => false,
-        }
-    }
-
     fn finds(&self, names: &[String]) -> bool {
         names.windows(self.names.len()).any(|window| {
             window
@@ -277,8 +255,7 @@ mod tests {
     fn thousands_of_spellings_are_all_refused() {
         let spellings = spellings();
         assert!(spellings.len() >= 2_000, "{}", spellings.len());
-        let missed: Vec<_> =
-            spellings.iter().filter(|path| rule_for(path, Intent::Write).is_none()).collect();
+        let missed: Vec<_> = spellings.iter().filter(|path| rule_for(path).is_none()).collect();
         assert!(missed.is_empty(), "{} of {}: {missed:#?}", missed.len(), spellings.len());
     }
 
@@ -311,7 +288,7 @@ mod tests {
             "ENVRC~1",
             "LONGNA~1.PEM",
         ] {
-            assert!(rule_for(path, Intent::Write).is_some(), "{path}");
+            assert!(rule_for(path).is_some(), "{path}");
         }
     }
 
@@ -319,27 +296,15 @@ mod tests {
     fn near_misses_are_allowed_under_every_depth() {
         for path in ALLOWED {
             for path in [(*path).to_owned(), format!("a/{path}"), path.to_uppercase()] {
-                assert_eq!(rule_for(&path, Intent::Write), None, "{path}");
+                assert_eq!(rule_for(&path), None, "{path}");
             }
         }
     }
 
     #[test]
-    fn reading_is_forbidden_for_secrets_alone() {
-        for path in [".env", "a/.env.local", "x.pem", "b/id_rsa", ".ssh/config", ".ENV", "tls.KEY"] {
-            assert!(rule_for(path, Intent::Read).is_some(), "{path}");
-        }
-        for path in
-            [".git/config", "quality.yaml", ".vscode/settings.json", ".claude/settings.json", ".husky/x"]
-        {
-            assert_eq!(rule_for(path, Intent::Read), None, "{path}");
-        }
-    }
-
-    #[test]
     fn the_refusal_names_the_rule() {
-        let rule = rule_for("a/.GIT/config", Intent::Write).unwrap();
-        let error = protected("a/.GIT/config", rule, Intent::Write);
+        let rule = rule_for("a/.GIT/config").unwrap();
+        let error = protected("a/.GIT/config", rule);
         assert_eq!(error.code, Code::Protected);
         assert_eq!(error.message, "a/.GIT/config may not be written: the built-in rule .git/** protects it");
     }
@@ -352,7 +317,7 @@ mod tests {
             let cased = |(c, up): (char, &bool)| if *up { c.to_ascii_uppercase() } else { c };
             let path: String = PROTECTED[index].chars().zip(upper.iter().cycle()).map(cased).collect();
             let path = format!("{}{path}", "d/".repeat(depth));
-            proptest::prop_assert!(rule_for(&path, Intent::Write).is_some());
+            proptest::prop_assert!(rule_for(&path).is_some());
         }
     }
 }

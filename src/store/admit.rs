@@ -3,12 +3,12 @@
 //! Invariant: a place was checked under its requested spelling and under the path that it resolves to; what is there and is
 //! no regular file never becomes a place.
 
-use super::access::{self, Intent};
+use super::access;
 use super::place::{Place, join};
-use super::root::Root;
+use super::root::{Root, named};
 use super::walk::{self, Found};
 use super::{alias, permit, spelling, trouble};
-use crate::error::Error;
+use crate::error::{Code, Error};
 use rustix::fs::{FileType, Stat};
 use std::os::fd::OwnedFd;
 
@@ -16,55 +16,52 @@ use std::os::fd::OwnedFd;
 const PSEUDO: [u64; 8] =
     [0x9fa0, 0x6265_6572, 0x6462_6720, 0x7472_6163, 0x7363_6673, 0x0027_e0eb, 0x6367_7270, 0xcafe_4a11];
 
-/// Admits a path for an intent.
-pub(super) fn admit(roots: &[Root], path: &str, intent: Intent) -> Result<Place, Error> {
+/// Admits a path whose file is to be written.
+pub(super) fn admit(roots: &[Root], path: &str) -> Result<Place, Error> {
     spelling::check(path)?;
     let (root, rest) = walk::choose(roots, path)?;
-    let shown = spelling::normal(&rest).unwrap_or_else(|| rest.clone());
-    refuse_protected(&shown, path, intent)?;
+    refuse_protected(&spelling::normal(&rest).unwrap_or_else(|| rest.clone()), path)?;
     let mut found = walk::walk(roots, root, &rest, path)?;
     let file = found.file.take();
     let name = match &file {
         Some((name, ..)) => Some(name.clone()),
         None => found.missing.pop(),
     };
-    let Some(name) = name.filter(|_| !path.ends_with('/')) else {
-        return Err(trouble::not_a_file(path, "a directory"));
-    };
-    refuse_protected(&real_path(&found, &name), path, intent)?;
-    alias::refuse_aliases(&found, &name, path, intent)?;
+    let name = name.ok_or_else(|| trouble::not_a_file(path, "a directory"))?;
+    if path.ends_with('/') {
+        return Err(closed(path, file.is_some()));
+    }
+    refuse_protected(&real_path(&found, &name), path)?;
+    alias::refuse_aliases(&found, &name, path)?;
     match &file {
-        Some((_, stat, fd)) => vet_file(&found, &name, (stat, fd), path, intent)?,
-        None => vet_new(&found, &name, path, intent)?,
+        Some((_, stat, fd)) => vet_file(&found, &name, (stat, fd), path)?,
+        None => vet_new(&found, &name, path)?,
     }
-    place(roots, root, shown, found, name).ok_or_else(|| trouble::outside(path))
+    place(roots, (root, &rest), found, name).ok_or_else(|| trouble::outside(path))
 }
 
-fn refuse_protected(real: &str, path: &str, intent: Intent) -> Result<(), Error> {
-    access::rule_for(real, intent).map_or(Ok(()), |rule| Err(access::protected(path, rule, intent)))
+fn refuse_protected(real: &str, path: &str) -> Result<(), Error> {
+    access::rule_for(real).map_or(Ok(()), |rule| Err(access::protected(path, rule)))
 }
 
-fn vet_file(
-    found: &Found,
-    name: &str,
-    (stat, fd): (&Stat, &OwnedFd),
-    path: &str,
-    intent: Intent,
-) -> Result<(), Error> {
+/// The refusal of a path that ends as a directory's does.
+fn closed(path: &str, is_file: bool) -> Error {
+    let what = if is_file { "names a file" } else { "names nothing that is there" };
+    let error = Error::new(Code::NotAFile, format!("not a file: {path} ends in `/` but {what}"));
+    error.field("path").hint("name the file without the `/` at its end")
+}
+
+fn vet_file(found: &Found, name: &str, (stat, fd): (&Stat, &OwnedFd), path: &str) -> Result<(), Error> {
     refuse_special(stat, fd, path)?;
-    alias::refuse_links(found, stat, path, intent)?;
-    match (intent, found.folders.last()) {
-        (Intent::Write, Some(step)) => permit::may_replace(&step.folder, name, stat, path),
-        (Intent::Write | Intent::Read, _) => Ok(()),
-    }
+    alias::refuse_links(found, stat, path)?;
+    let step = found.folders.last().ok_or_else(|| trouble::outside(path))?;
+    permit::may_replace(&step.folder, name, stat, path)
 }
 
-fn vet_new(found: &Found, name: &str, path: &str, intent: Intent) -> Result<(), Error> {
+fn vet_new(found: &Found, name: &str, path: &str) -> Result<(), Error> {
     found.missing.iter().map(String::as_str).chain([name]).try_for_each(spelling::check_new)?;
-    match (intent, found.folders.last()) {
-        (Intent::Write, Some(step)) => permit::may_create(&step.folder, path),
-        (Intent::Write | Intent::Read, _) => Ok(()),
-    }
+    let step = found.folders.last().ok_or_else(|| trouble::outside(path))?;
+    permit::may_create(&step.folder, path)
 }
 
 /// Refuses what holds no text: everything but regular files on file systems that store them.
@@ -95,20 +92,19 @@ fn folder_path(found: &Found) -> String {
     found.folders.iter().fold(String::new(), |path, step| join(&path, &step.name))
 }
 
-fn place(roots: &[Root], asked: usize, shown: String, found: Found, name: String) -> Option<Place> {
-    let real = real_path(&found, &name);
-    let resolved = if found.root == asked {
-        real
-    } else {
-        roots.get(found.root)?.shown().join(real).display().to_string()
-    };
+fn place(roots: &[Root], (asked, rest): (usize, &str), found: Found, name: String) -> Option<Place> {
+    let in_root = real_path(&found, &name);
+    // What follows a link is not where the text alone says: `link/..` is the folder above the link's target.
+    let plain = if found.followed { None } else { spelling::normal(rest) };
+    let below = plain.unwrap_or_else(|| spelling::without_idle_dots(rest));
     Some(Place {
         root: found.root,
         folder: folder_path(&found),
         identity: found.folders.last()?.identity,
         missing: found.missing,
         name,
-        shown,
-        resolved: found.followed.then_some(resolved),
+        shown: named(roots, asked, &below)?,
+        resolved: if found.followed { Some(named(roots, found.root, &in_root)?) } else { None },
+        in_root,
     })
 }

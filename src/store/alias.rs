@@ -1,63 +1,87 @@
 //! Protected things under other names: what a path's text cannot tell, found by what the file and its folders are.
 //!
 //! A symlink `.git` makes the folder that it leads to the git folder; a hard link makes any name the name of a secret.
+//! Looked at are the marked names in the folders above a file, and the links in the marked folders there. A link of a
+//! protected name in a folder that is not above its target is not looked for; the policy does not obey such a one.
 //!
 //! Invariant: names are compared by device and inode; a search that could not be finished ends in a refusal.
 
-use super::access::{self, GIT_FOLDER, Intent, MARKED_NAMES};
+use super::access::{self, GIT_FOLDER, MARKED_FOLDERS, MARKED_NAMES};
 use super::folder::{Folder, Identity};
 use super::permit;
 use super::place::join;
 use super::trouble::failed;
 use super::walk::{Found, Step};
-use crate::error::{Code, Error};
+use crate::error::Error;
 use rustix::fs::{FileType, Stat};
 use rustix::io::Errno;
 
 /// Entries that the search for the other names of a file looks at.
 const MOST_ENTRIES: usize = 400_000;
 
-/// Refuses a path that a symlink of a protected name, in a folder above it, leads to.
-pub(super) fn refuse_aliases(found: &Found, name: &str, path: &str, intent: Intent) -> Result<(), Error> {
+/// Refuses a path that a link of a protected name leads to, or a git folder under another name.
+pub(super) fn refuse_aliases(found: &Found, name: &str, path: &str) -> Result<(), Error> {
     let way = way(found, name);
-    for step in &found.folders {
-        if intent == Intent::Write && is_git_folder(&step.folder) {
-            return Err(access::protected(path, GIT_FOLDER, intent));
+    for Step { folder, .. } in &found.folders {
+        if is_git_folder(folder) {
+            return Err(access::protected(path, GIT_FOLDER));
         }
-        for marked in MARKED_NAMES {
-            let Some(target) = target_of(&step.folder, marked) else { continue };
-            let Some((_, below)) = way.iter().find(|(identity, _)| *identity == target) else { continue };
-            if let Some(rule) = access::rule_for(&join(marked, below), intent) {
-                return Err(access::protected(path, rule, intent));
+        let linked = links_in_marked_folders(folder)
+            .map_err(|errno| failed("looking for links to it", path, errno))?;
+        for marked in MARKED_NAMES.iter().copied().chain(linked.iter().map(String::as_str)) {
+            if let Some(rule) = rule_by(folder, marked, &way) {
+                return Err(access::protected(path, rule));
             }
         }
     }
     Ok(())
 }
 
-/// Refuses to write a file that has more than one name, and to read one that is a secret's under another name.
-pub(super) fn refuse_links(found: &Found, stat: &Stat, path: &str, intent: Intent) -> Result<(), Error> {
+/// The rule that covers the way's end when it is reached through the marked name.
+fn rule_by(folder: &Folder, marked: &str, way: &[(Identity, String)]) -> Option<&'static str> {
+    let target = Identity::of(&folder.stat_behind(marked).ok()?);
+    let (_, below) = way.iter().find(|(identity, _)| *identity == target)?;
+    access::rule_for(&join(marked, below))
+}
+
+/// The paths of all symlinks that lie in the marked folders of a folder.
+fn links_in_marked_folders(folder: &Folder) -> rustix::io::Result<Vec<String>> {
+    let mut links = Vec::new();
+    for marked in MARKED_FOLDERS {
+        let mut names = marked.split('/');
+        let entered = names.try_fold(None, |above: Option<Folder>, name| {
+            above.as_ref().unwrap_or(folder).enter(name).map(Some)
+        });
+        let listed = entered.and_then(|inner| {
+            inner.map_or(Ok(()), |inner| {
+                inner.each(|_, kind, name| {
+                    if matches!(kind, FileType::Symlink | FileType::Unknown) {
+                        links.push(join(marked, name));
+                    }
+                    Ok(())
+                })
+            })
+        });
+        match listed {
+            // A marked name that is itself a link, or a file, is looked at as such.
+            Ok(()) | Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+    Ok(links)
+}
+
+/// Refuses a file that has more than one name; where one of the others is protected, with its rule.
+pub(super) fn refuse_links(found: &Found, stat: &Stat, path: &str) -> Result<(), Error> {
     let names = permit::names_of(stat);
     if names < 2 {
         return Ok(());
     }
-    let mut search = Search { wanted: Identity::of(stat), intent, left: MOST_ENTRIES, names, rule: None };
-    let Some(top) = found.folders.first() else { return Ok(()) };
-    match search.look(&top.folder, "", top.identity.device) {
-        Ok(()) | Err(Errno::CANCELED) => {}
-        Err(errno) => return Err(failed("looking for its other names", path, errno)),
+    let mut search = Search { wanted: Identity::of(stat), left: MOST_ENTRIES, names, rule: None };
+    if let Some(top) = found.folders.first() {
+        search.look(&top.folder, "", top.identity.device);
     }
-    match (search.rule, intent) {
-        (Some(rule), _) => Err(access::protected(path, rule, intent)),
-        (None, Intent::Write) => Err(permit::hard_linked(path, names)),
-        (None, Intent::Read) if search.left == 0 => Err(unfinished(path, names)),
-        (None, Intent::Read) => Ok(()),
-    }
-}
-
-fn unfinished(path: &str, names: usize) -> Error {
-    let seen = format!("{path} has {names} names (hard links), not all of which could be looked at");
-    Error::new(Code::PermissionDenied, seen)
+    Err(search.rule.map_or_else(|| permit::hard_linked(path, names), |rule| access::protected(path, rule)))
 }
 
 /// What every folder on the way, and the file, is; with the path from there to the file.
@@ -76,12 +100,6 @@ fn way(found: &Found, name: &str) -> Vec<(Identity, String)> {
     way
 }
 
-fn target_of(folder: &Folder, name: &str) -> Option<Identity> {
-    let link =
-        folder.stat(name).ok().filter(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink);
-    link.and_then(|_| folder.stat_behind(name).ok()).map(|stat| Identity::of(&stat))
-}
-
 /// What git itself takes for a git folder, whatever its name.
 fn is_git_folder(folder: &Folder) -> bool {
     let holds =
@@ -92,41 +110,43 @@ fn is_git_folder(folder: &Folder) -> bool {
 /// A walk over a root for the names of one file.
 struct Search {
     wanted: Identity,
-    intent: Intent,
     left: usize,
     names: usize,
     rule: Option<&'static str>,
 }
 
 impl Search {
-    /// Ends early, with CANCELED, when all names were seen, a rule was found, or enough was looked at.
-    fn look(&mut self, folder: &Folder, path: &str, device: u64) -> rustix::io::Result<()> {
+    /// Looks until all names were seen, a rule was found, or enough was looked at; passes over what cannot be looked into.
+    fn look(&mut self, folder: &Folder, path: &str, device: u64) {
         if device != self.wanted.device {
-            return Ok(());
+            return;
         }
         let mut below = Vec::new();
-        folder.each(|inode, kind, name| {
+        // Ended or failed: what is known of the file decides, and that there are more names refuses it in any case.
+        let _ = folder.each(|inode, kind, name| {
             self.left = self.left.saturating_sub(1);
             if inode == self.wanted.inode {
                 self.names = self.names.saturating_sub(1);
-                self.rule = access::rule_for(&join(path, name), self.intent);
+                self.rule = access::rule_for(&join(path, name));
             }
             if kind == FileType::Directory || kind == FileType::Unknown {
                 below.push(name.to_owned());
             }
-            if self.left == 0 || self.names == 0 || self.rule.is_some() {
-                Err(Errno::CANCELED)
-            } else {
-                Ok(())
-            }
-        })?;
+            if self.is_over() { Err(Errno::CANCELED) } else { Ok(()) }
+        });
         for name in below {
-            match folder.enter(&name).and_then(|folder| Ok((folder.identity()?.device, folder))) {
-                Ok((device, folder)) => self.look(&folder, &join(path, &name), device)?,
-                Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::ACCESS) => {}
-                Err(errno) => return Err(errno),
+            if self.is_over() {
+                return;
+            }
+            if let Ok(folder) = folder.enter(&name)
+                && let Ok(identity) = folder.identity()
+            {
+                self.look(&folder, &join(path, &name), identity.device);
             }
         }
-        Ok(())
+    }
+
+    fn is_over(&self) -> bool {
+        self.left == 0 || self.names == 0 || self.rule.is_some()
     }
 }

@@ -11,7 +11,7 @@ use ec4rs::{ConfigParser, Properties, PropertiesSource, Section};
 
 /// The hints for a place: of all files up to the one that says `root = true`, nearer ones speak last.
 pub(super) fn hints(root: &Root, place: &Place) -> Hints {
-    let path = join(&join(&place.folder, &place.missing.join("/")), &place.name);
+    let path = place.in_root();
     let mut configs = Vec::new();
     for folder in upwards(&place.folder) {
         let Ok(Some(text)) = read_beside(root.dir(), &join(folder, ".editorconfig")) else { continue };
@@ -23,7 +23,7 @@ pub(super) fn hints(root: &Root, place: &Place) -> Hints {
     }
     let mut said = Properties::new();
     for (folder, sections) in configs.iter().rev() {
-        let below = path.strip_prefix(folder).unwrap_or(&path).trim_start_matches('/');
+        let below = path.strip_prefix(folder).unwrap_or(path).trim_start_matches('/');
         for section in sections {
             // Applying a section cannot fail; its signature says so for other sources.
             let _ = section.apply_to(&mut said, below);

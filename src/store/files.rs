@@ -3,7 +3,6 @@
 //! Invariant: a path reaches the disk only as a [`Place`], and a place only through the folder that it was admitted in; when
 //! that folder is another one by now, the call refuses.
 
-use super::access::Intent;
 use super::folder::Folder;
 use super::place::Place;
 use super::publish::{self, Published};
@@ -34,12 +33,7 @@ impl Files {
 
     /// Admits a path whose file is to be written: everything that forbids that, and is known before reading, refuses here.
     pub fn admit(&self, path: &str) -> Result<Place, Error> {
-        admit::admit(&self.roots, path, Intent::Write)
-    }
-
-    /// Admits a path whose file is only to be looked at.
-    pub fn admit_to_read(&self, path: &str) -> Result<Place, Error> {
-        admit::admit(&self.roots, path, Intent::Read)
+        admit::admit(&self.roots, path)
     }
 
     /// Reads the file, at most `limit` bytes; `None` when there is no file yet.
@@ -49,7 +43,7 @@ impl Files {
             folder = match folder.enter(name) {
                 Ok(folder) => folder,
                 Err(Errno::NOENT) => return Ok(None),
-                Err(errno) => return Err(trouble::failed("opening the folder", place.shown(), errno)),
+                Err(errno) => return Err(trouble::lost("opening the folder", place.shown(), errno)),
             };
         }
         snapshot::read(&folder, &place.name, place.shown(), limit)
@@ -68,14 +62,15 @@ impl Files {
         publish::publish(folder, place, before, bytes)
     }
 
-    /// Whether something stands at a root-relative path, in the root of `place`; never outside of it.
+    /// Whether something stands at a path relative to the root that the place's file really lies in, as
+    /// [`Place::in_root`] is; never outside of that root.
     pub fn exists(&self, place: &Place, path: &str) -> bool {
         self.root(place).is_ok_and(|root| root.dir().try_exists(path).unwrap_or(false))
     }
 
-    /// The nearest policy file above the place: its root-relative name and its text.
+    /// The nearest policy file above the place: its name, spelled as [`Place::shown`] is, and its text.
     pub fn policy_text(&self, place: &Place) -> Result<Option<(String, String)>, Error> {
-        policy_file::nearest(self.root(place)?, &place.folder)
+        policy_file::nearest(&self.roots, place)
     }
 
     /// What the `.editorconfig` files above the place say of its encoding and line ends.
@@ -89,13 +84,14 @@ impl Files {
 
     /// Opens the folder of a place again, and makes sure that it is the one that was admitted.
     fn folder(&self, place: &Place) -> Result<Folder, Error> {
-        let folder = match self.root(place)?.folder(&place.folder) {
-            Ok(folder) => folder,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Err(conflict(place.shown(), "lost its folder since the path was admitted"));
+        let opened = self.root(place)?.folder(&place.folder);
+        let folder = opened.map_err(|error| match trouble::errno_of(&error) {
+            Some(errno) if !trouble::is_escape(&error) => {
+                trouble::lost("opening the folder", place.shown(), errno)
             }
-            Err(error) => return Err(trouble::failed_io("opening the folder", place.shown(), &error)),
-        };
+            // The folder was reached without a link when it was admitted, so what leads out came later.
+            Some(_) | None => conflict(place.shown(), "has a symlink out of the root for a folder by now"),
+        })?;
         match folder.identity() {
             Ok(identity) if identity == place.identity => Ok(folder),
             Ok(_) => Err(conflict(place.shown(), "lies in another folder than when the path was admitted")),

@@ -24,6 +24,15 @@ impl Identity {
     }
 }
 
+/// What became of an entry that was given a new name: it has that name in any case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Renamed {
+    /// The old name is gone.
+    Whole,
+    /// The old name could not be removed and stands for the same file.
+    OldNameLeft(Errno),
+}
+
 /// A directory, held open.
 #[derive(Debug)]
 pub(super) struct Folder(OwnedFd);
@@ -95,15 +104,20 @@ impl Folder {
     }
 
     /// Gives an entry a name that must be free; EEXIST when it is not.
-    pub fn rename_new(&self, from: &str, to: &str) -> Result<()> {
+    pub fn rename_new(&self, from: &str, to: &str) -> Result<Renamed> {
         match rustix::fs::renameat_with(&self.0, from, &self.0, to, RenameFlags::NOREPLACE) {
             // A file system without this flag: a link refuses a taken name just as well.
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
-                rustix::fs::linkat(&self.0, from, &self.0, to, AtFlags::empty())?;
-                self.unlink(from)
+                self.link_new(from, to, |from| self.unlink(from))
             }
-            done => done,
+            done => done.map(|()| Renamed::Whole),
         }
+    }
+
+    /// The same by a link and the removal of the old name.
+    fn link_new(&self, from: &str, to: &str, unlink: impl FnOnce(&str) -> Result<()>) -> Result<Renamed> {
+        rustix::fs::linkat(&self.0, from, &self.0, to, AtFlags::empty())?;
+        Ok(unlink(from).map_or_else(Renamed::OldNameLeft, |()| Renamed::Whole))
     }
 
     /// Makes the names in this folder survive a power cut.
@@ -154,4 +168,25 @@ fn open_name(folder: impl AsFd, name: &str, flags: OFlags, mode: Mode) -> Result
         }
     }
     retry_on_intr(|| rustix::fs::openat(&folder, name, flags, mode))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_name_that_was_given_is_given_although_the_old_one_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::new(std::fs::File::open(dir.path()).unwrap().into());
+        std::fs::write(dir.path().join("old"), "x").unwrap();
+        assert_eq!(
+            folder.link_new("old", "first", |_| Err(Errno::PERM)),
+            Ok(Renamed::OldNameLeft(Errno::PERM))
+        );
+        assert_eq!(folder.link_new("old", "second", |old| folder.unlink(old)), Ok(Renamed::Whole));
+        let there = |name| dir.path().join(name).exists();
+        assert!(there("first") && there("second") && !there("old"));
+        std::fs::write(dir.path().join("old"), "y").unwrap();
+        assert_eq!(folder.link_new("old", "first", |_| Ok(())), Err(Errno::EXIST));
+    }
 }

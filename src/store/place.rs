@@ -16,6 +16,7 @@ pub struct Place {
     pub(super) missing: Vec<String>,
     pub(super) name: String,
     pub(super) shown: String,
+    pub(super) in_root: String,
     pub(super) resolved: Option<String>,
 }
 
@@ -36,12 +37,19 @@ impl Place {
         Key { folder: self.identity, rest: rest + &self.name }
     }
 
-    /// The path below its root as the caller named it, with `/`.
+    /// The path as the caller named it: relative when it lies below the first root, else absolute; with `/`.
+    ///
+    /// Admitted again, it leads to the same place.
     pub fn shown(&self) -> &str {
         &self.shown
     }
 
-    /// The path of the file that is really edited, when a symlink was followed; absolute when it lies in another root.
+    /// The path of the file that is really edited, links resolved, relative to the root that it lies in, with `/`.
+    pub fn in_root(&self) -> &str {
+        &self.in_root
+    }
+
+    /// The path of the file that is really edited, when a symlink was followed; spelled as `shown` is.
     pub fn resolved(&self) -> Option<&str> {
         self.resolved.as_deref()
     }

@@ -1,29 +1,51 @@
 //! Where the policy of a path stands: the nearest policy file from its folder up to the root.
 //!
-//! Invariant: a policy file that is there is read whole or refused; none is passed over because it could not be read.
+//! Invariant: a policy file that is there is read whole or refused; none is passed over because it could not be read, and
+//! none rules that an edit could change.
 
-use super::place::join;
-use super::root::Root;
-use super::trouble;
+use super::place::{Place, join};
+use super::root::{Root, named};
+use super::{access, trouble};
 use crate::error::{Code, Error};
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use rustix::fs::OFlags;
 use std::io::Read;
+use std::path::Path;
 
 const NAMES: [&str; 3] = ["quality.yaml", ".lockgate/quality.yaml", ".st3/quality.yaml"];
 const LARGEST: u64 = 1024 * 1024;
 
-/// The policy file nearest to a folder, by name and text.
-pub(super) fn nearest(root: &Root, folder: &str) -> Result<Option<(String, String)>, Error> {
-    for above in upwards(folder) {
+/// The policy file nearest to a place, by its name as it is told and its text.
+pub(super) fn nearest(roots: &[Root], place: &Place) -> Result<Option<(String, String)>, Error> {
+    let Some(root) = roots.get(place.root) else { return Ok(None) };
+    for above in upwards(&place.folder) {
         for name in NAMES {
             let name = join(above, name);
-            if let Some(text) = read_beside(root.dir(), &name).map_err(|fault| invalid(&name, &fault))? {
-                return Ok(Some((name, text)));
-            }
+            let told = || named(roots, place.root, &name).unwrap_or_else(|| name.clone());
+            let text = read_beside(root.dir(), &name).map_err(|fault| invalid(&told(), &fault))?;
+            let Some(text) = text else { continue };
+            refuse_unguarded(root.dir(), above, &name).map_err(|fault| invalid(&told(), &fault))?;
+            return Ok(Some((told(), text)));
         }
     }
     Ok(None)
+}
+
+/// Refuses a policy behind a symlink whose target could be edited: whoever it rules could change it.
+///
+/// A target is guarded when its own name is protected, or when the link is found above it.
+fn refuse_unguarded(dir: &Dir, above: &str, name: &str) -> Result<(), String> {
+    if links(dir, name).next().is_none() {
+        return Ok(());
+    }
+    let real = dir.canonicalize(name).map_err(|error| error.to_string())?;
+    let real = real.to_str().ok_or("it is a symlink to a name that is not UTF-8")?;
+    if access::rule_for(real).is_some() || Path::new(real).starts_with(above) {
+        return Ok(());
+    }
+    Err(format!(
+        "it is a symlink to {real}, which may be edited like any file; have a person name the target quality.yaml"
+    ))
 }
 
 /// A folder's path, that of the one above, and so on to the root's, which is empty.
@@ -67,9 +89,13 @@ fn is_absent(error: &std::io::Error) -> bool {
 
 /// Whether a part of the path is a symlink that leads nowhere: then something is there, but cannot be read.
 fn is_dangling(dir: &Dir, name: &str) -> bool {
+    links(dir, name).any(|part| !dir.try_exists(part).unwrap_or(true))
+}
+
+/// The parts of a path that are symlinks, each as the path to it.
+fn links<'a>(dir: &'a Dir, name: &'a str) -> impl Iterator<Item = &'a str> {
     let parts = name.match_indices('/').filter_map(|(end, _)| name.get(..end)).chain([name]);
-    let mut links = parts.filter(|part| dir.symlink_metadata(part).is_ok_and(|meta| meta.is_symlink()));
-    links.any(|part| !dir.try_exists(part).unwrap_or(true))
+    parts.filter(|part| dir.symlink_metadata(part).is_ok_and(|meta| meta.is_symlink()))
 }
 
 fn invalid(name: &str, fault: &str) -> Error {

@@ -16,9 +16,8 @@ use std::path::{Component, Path, PathBuf};
 pub(super) struct Root {
     dir: Dir,
     identity: Identity,
-    /// The absolute paths by which a caller may name it: as given without dots, as given, as the system resolves it.
+    /// The absolute paths by which a caller may name it: as the system resolves it, as given without dots, as given.
     spellings: [PathBuf; 3],
-    real: PathBuf,
 }
 
 impl Root {
@@ -32,8 +31,8 @@ impl Root {
         refuse_wide(&shown, identity)?;
         let given = std::path::absolute(path).map_err(refuse)?;
         let real = std::fs::canonicalize(path).map_err(refuse)?;
-        let spellings = [without_dots(&given), given, real.clone()];
-        Ok(Root { dir, identity, real, spellings })
+        let spellings = [real, without_dots(&given), given];
+        Ok(Root { dir, identity, spellings })
     }
 
     /// What is left of an absolute path after the longest name of this root that starts it, and that name's length.
@@ -66,10 +65,15 @@ impl Root {
         self.identity
     }
 
-    /// The root's path as the system resolved it when it was opened.
-    pub fn shown(&self) -> &Path {
-        &self.real
+    /// An absolute path of something below the root, by the first of the root's names that is text.
+    fn absolute(&self, below: &str) -> Option<String> {
+        self.spellings.iter().find_map(|name| name.join(below).into_os_string().into_string().ok())
     }
+}
+
+/// How a path below the root of that index is told: relative when that is the first root, else absolute.
+pub(super) fn named(roots: &[Root], index: usize, below: &str) -> Option<String> {
+    if index == 0 { Some(below.to_owned()) } else { roots.get(index)?.absolute(below) }
 }
 
 fn missing(shown: &str, error: &std::io::Error) -> Option<Error> {

@@ -6,6 +6,7 @@
 //! Invariant: nothing here touches a file; a spelling is only ever folded to something that more rules cover.
 
 use crate::error::{Code, Error};
+use crate::text::{is_ignorable, steers};
 use unicode_normalization::UnicodeNormalization;
 
 const LONGEST_PATH: usize = 4095;
@@ -27,13 +28,13 @@ pub(super) fn check(path: &str) -> Result<(), Error> {
     Err(Error::new(Code::InvalidInput, fault).field("path"))
 }
 
-/// Refuses a new name that would not look like what it is: with control or bidirectional characters.
+/// Refuses a new name that would not look like what it is: with characters that are not seen or that reorder others.
 pub(super) fn check_new(name: &str) -> Result<(), Error> {
-    match name.chars().find(|&c| c.is_control() || is_bidirectional(c)) {
+    match name.chars().find(|&c| steers(c) || c.is_control()) {
         None => Ok(()),
         Some(c) => {
             let seen = format!("the new name {name:?} holds the character U+{:04X}", u32::from(c));
-            let hint = "give new files names without control or bidirectional characters";
+            let hint = "give new files names without control, bidirectional or invisible characters";
             Err(Error::new(Code::InvalidInput, seen).field("path").hint(hint))
         }
     }
@@ -52,6 +53,12 @@ pub(super) fn normal(path: &str) -> Option<String> {
         }
     }
     Some(names.join("/"))
+}
+
+/// Takes out of a relative path what leads nowhere: `.` and empty names.
+pub(super) fn without_idle_dots(path: &str) -> String {
+    let names: Vec<&str> = path.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
+    names.join("/")
 }
 
 /// The folded names of a path, in the two readings that a colon allows: a stream's mark, or one more separator.
@@ -79,19 +86,6 @@ fn fold(text: &str) -> String {
     cased.nfkc().filter(visible).collect()
 }
 
-fn is_bidirectional(c: char) -> bool {
-    matches!(c, '\u{061C}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
-}
-
-/// Unicode's Default_Ignorable_Code_Point: characters that are not seen and that some file systems drop.
-fn is_ignorable(c: char) -> bool {
-    matches!(c,
-        '\u{00AD}' | '\u{034F}' | '\u{061C}' | '\u{115F}'..='\u{1160}' | '\u{17B4}'..='\u{17B5}'
-        | '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}'
-        | '\u{3164}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF0}'..='\u{FFF8}'
-        | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D173}'..='\u{1D17A}' | '\u{E0000}'..='\u{E0FFF}')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,7 +107,7 @@ mod tests {
 
     #[test]
     fn new_names_with_unseen_characters_are_refused() {
-        for name in ["a\nb", "a\tb", "a\u{7f}", "a\u{202e}txt.exe", "\u{200f}a", "a\u{2066}b", "a\u{85}b"] {
+        for name in ["a\nb", "a\tb", "a\u{7f}", "a\u{202e}txt.exe", "\u{200f}a", "a\u{2066}b", "a\u{85}b", "a\u{2028}b", "a\u{200b}b"] {
             assert_eq!(check_new(name).unwrap_err().code, Code::InvalidInput, "{name:?}");
         }
         for name in ["naïve.py", "файл.rs", "ملف.txt", "a b.md", "日本.c"] {
@@ -126,6 +120,7 @@ mod tests {
         assert_eq!(normal("a/./b/../c").as_deref(), Some("a/c"));
         assert_eq!(normal("a//b/").as_deref(), Some("a/b"));
         assert_eq!(normal("a/../../c"), None);
+        assert_eq!(without_idle_dots("./a//../b/."), "a/../b");
     }
 
     #[test]

@@ -43,6 +43,16 @@ pub(super) fn outside(path: &str) -> Error {
     Error::new(Code::PathOutsideRoot, format!("{path} leads out of every root")).field("path")
 }
 
+/// The refusal for a folder that was there when the path was admitted and cannot be opened now.
+pub(super) fn lost(call: &str, path: &str, errno: Errno) -> Error {
+    match errno {
+        Errno::NOENT | Errno::NOTDIR | Errno::LOOP => {
+            conflict(path, "lost its folder since the path was admitted")
+        }
+        errno => failed(call, path, errno),
+    }
+}
+
 /// The refusal of what holds no text.
 pub(super) fn not_a_file(path: &str, what: &str) -> Error {
     Error::new(Code::NotAFile, format!("not a file: {path} is {what}"))

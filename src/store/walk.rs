@@ -43,7 +43,7 @@ pub(super) fn choose(roots: &[Root], path: &str) -> Result<(usize, String), Erro
     if !path.starts_with('/') {
         return Ok((0, path.to_owned()));
     }
-    let candidates = roots.iter().enumerate().filter_map(|(index, root)| {
+    let candidates = roots.iter().enumerate().rev().filter_map(|(index, root)| {
         root.rest_of(Path::new(path)).map(|(length, rest)| (length, index, rest))
     });
     let (_, index, rest) =

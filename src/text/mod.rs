@@ -20,10 +20,12 @@ mod encoding;
 mod line_end;
 mod line_map;
 mod lines;
+mod nearest;
 #[cfg(test)]
 mod properties;
 mod rewrite;
 mod stamp;
+mod steering;
 
 pub use buffer::{Buffer, Hints};
 pub use change::{Change, Plan, Splice, bytes_outside_unchanged};
@@ -32,4 +34,6 @@ pub use encoding::Encoding;
 pub use line_end::{LineEnd, LineEnds};
 pub use line_map::{LineMap, Region, Shift};
 pub use lines::Lines;
+pub use nearest::nearest;
 pub use stamp::Stamp;
+pub use steering::{is_ignorable, steers};

@@ -111,7 +111,12 @@ fn usage_errors_and_help_end_as_clap_has_them() {
     assert_eq!(text(root.path()), PYTHON);
     let version = call(root.path(), &["--version"]);
     assert_eq!((version.exit, version.stdout), (0, format!("lockgate {}\n", env!("CARGO_PKG_VERSION"))));
-    assert!(call(root.path(), &["--help"]).stdout.contains("7 conflict"));
+    let help = call(root.path(), &["--help"]).stdout;
+    assert!(help.contains("7 conflict"), "{help}");
+    let readme = include_str!("../../README.md").lines().nth(2).unwrap();
+    assert!(help.starts_with(readme.trim_end_matches('.')), "{readme}\n{help}");
+    let serve = call(root.path(), &["serve", "--help"]).stdout;
+    assert!(serve.contains("[default: edit]"), "{serve}");
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Every sample of the catalogue, replayed through the real gate: what a definition promises is what it does.
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 
 use lockgate::gate::{Draft, Finding, Outcome, Verdict, Watch, judge};
@@ -68,6 +70,33 @@ fn a_sample_that_expects_something_else_is_noticed() {
             }
             assert!(disagreement(gate, &spoilt).is_some(), "{}: {:?}", gate.name, sample.draft);
         }
+    }
+}
+
+#[test]
+fn the_catalogue_is_the_folder_of_gates() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("gates");
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let shipped: BTreeSet<String> = files
+        .filter(|file| file != "languages.yaml")
+        .map(|file| file.strip_suffix(".yaml").unwrap_or_else(|| panic!("{file} is no gate")).to_owned())
+        .collect();
+    let gates = Catalogue::embedded().gates();
+    let known: BTreeSet<String> = gates.iter().map(|gate| gate.name.clone()).collect();
+    assert_eq!(known, shipped, "gates/ and catalogue::FILES differ");
+    assert_eq!(known.len(), gates.len(), "a gate stands twice");
+}
+
+#[test]
+fn the_page_has_every_gate_and_every_outcome() {
+    let page = include_str!("../../docs/policy.md");
+    let has = |name: &str| page.lines().any(|line| line.starts_with(&format!("| `{name}` |")));
+    for gate in Catalogue::embedded().gates() {
+        assert!(has(&gate.name), "{}", gate.name);
+    }
+    use Outcome::{Broken, Found, Passed, Skipped, TimedOut};
+    for outcome in [Passed, Found, Skipped, Broken, TimedOut] {
+        assert!(has(outcome.name()), "{}", outcome.name());
     }
 }
 

@@ -1,14 +1,14 @@
 //! The server before clients that are not ours: the protocol's Python SDK and its inspector; and its manners towards
 //! any client: it stays awake, and it ends what it has begun.
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::wire::{Server, lockgate};
+use super::wire::{PATIENCE, Server, lockgate};
 
 /// The promise is 50 ms; a debug build on a busy machine gets ten times that.
 const AWAKE: Duration = Duration::from_millis(500);
@@ -114,6 +114,15 @@ fn a_ping_is_answered_while_edits_are_judged() {
     assert!(took > pinged + slowest, "the edits took {took:?} only, so the pings met no work");
 }
 
+/// What a client says that wants `a.py` to be a large file; its edit has the number 2.
+fn greeting_and_edit() -> String {
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params":
+        {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "suite", "version": "1"}}});
+    let edit = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params":
+        {"name": "safe_edit_file", "arguments": {"path": "a.py", "content": large(), "show_diff": false}}});
+    format!("{hello}\n{edit}")
+}
+
 #[test]
 fn an_edit_that_runs_when_the_client_hangs_up_is_ended_and_answered() {
     let folder = tempfile::tempdir().unwrap();
@@ -127,12 +136,8 @@ fn an_edit_that_runs_when_the_client_hangs_up_is_ended_and_answered() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params":
-        {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "suite", "version": "1"}}});
-    let edit = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params":
-        {"name": "safe_edit_file", "arguments": {"path": "a.py", "content": large(), "show_diff": false}}});
     // Not even the last line end is sent.
-    child.stdin.take().unwrap().write_all(format!("{hello}\n{edit}").as_bytes()).unwrap();
+    child.stdin.take().unwrap().write_all(greeting_and_edit().as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{}", output.status);
     let text = String::from_utf8(output.stdout).unwrap();
@@ -143,4 +148,66 @@ fn an_edit_that_runs_when_the_client_hangs_up_is_ended_and_answered() {
         "{last}"
     );
     assert_eq!(std::fs::read_to_string(root.join("a.py")).unwrap(), large());
+}
+
+#[cfg(unix)]
+fn signal(child: &Child, name: &str) {
+    succeeds(Command::new("kill").args(["-s", name, &child.id().to_string()]));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_edit_that_runs_when_a_signal_comes_is_ended_and_answered() {
+    for name in ["TERM", "INT"] {
+        let folder = tempfile::tempdir().unwrap();
+        let (root, home) = (folder.path().join("root"), folder.path().join("home"));
+        std::fs::create_dir(&root).unwrap();
+        let mut serve = lockgate(&home);
+        serve.args(["serve", "--root"]).arg(&root).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = serve.stderr(Stdio::null()).spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        let ping = json!({"jsonrpc": "2.0", "id": 3, "method": "ping"});
+        input.write_all(format!("{}\n{ping}\n", greeting_and_edit()).as_bytes()).unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut answers = lines.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+        // The ping is behind the edit, so when it is answered the edit has been read.
+        assert!(answers.by_ref().take(2).any(|answer| answer["id"] == 3));
+        signal(&child, name);
+        let last = answers.last().unwrap();
+        assert_eq!(
+            (&last["id"], &last["result"]["structuredContent"]["status"]),
+            (&json!(2), &json!("written")),
+            "{last}"
+        );
+        assert!(child.wait().unwrap().success(), "{name}");
+        assert_eq!(std::fs::read_to_string(root.join("a.py")).unwrap(), large());
+        drop(input);
+    }
+}
+
+/// A socket, unlike a pipe, is read by a thread that nothing can wake.
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_a_server_whose_client_says_nothing() {
+    let private = tempfile::tempdir().unwrap();
+    let (silent, input) = std::os::unix::net::UnixStream::pair().unwrap();
+    let mut serve = lockgate(private.path());
+    serve.args(["serve", "--root"]).arg(private.path()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = serve.stdin(std::os::fd::OwnedFd::from(input)).spawn().unwrap();
+    let mut greeting = &silent;
+    let ping = json!({"jsonrpc": "2.0", "id": 3, "method": "ping"});
+    greeting.write_all(format!("{}\n{ping}\n", greeting_and_edit()).as_bytes()).unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(lines.by_ref().take(3).any(|line| line.unwrap().contains("written")));
+    signal(&child, "TERM");
+    let deadline = Instant::now() + PATIENCE;
+    while Instant::now() < deadline {
+        if let Some(status) = child.try_wait().unwrap() {
+            assert!(status.success(), "{status}");
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    panic!("the server waits for its client");
 }

@@ -1,12 +1,16 @@
 //! What there is to say about a call, before it is cut to size.
 
+use super::listed::Listed;
 use crate::engine::{Report, Status};
-use crate::error::{Code, Error, Family, Place};
-use crate::gate::{Finding, Run};
+use crate::error::{Code, Disk, Error, Family, Place};
+use crate::gate::{Finding, Outcome, Run};
 use crate::text::{Diff, Region, Shift};
 
-/// The beginning of the message of every refusal.
+/// The beginning of the message of every refusal after which the file is as it was.
 const NOTHING: &str = "nothing was written: ";
+
+/// The beginning of the message, and the next step, where that is not known.
+const UNKNOWN: (&str, &str) = ("it is not known whether the file was written: ", "read the file");
 
 /// Greatest number of findings that are shown, and of those among them that were there before.
 const FINDINGS: (usize, usize) = (20, 3);
@@ -16,6 +20,7 @@ const FINDINGS: (usize, usize) = (20, 3);
 pub(super) struct Facts<'a> {
     pub(super) success: bool,
     pub(super) status: Status,
+    pub(super) disk: Disk,
     pub(super) code: Option<Code>,
     pub(super) message: String,
     pub(super) hint: Option<&'a str>,
@@ -33,12 +38,11 @@ pub(super) struct Facts<'a> {
     pub(super) places: &'a [Place],
     pub(super) regions: &'a [Region],
     pub(super) shifts: &'a [Shift],
-    pub(super) errors: Vec<String>,
-    pub(super) warnings: Vec<String>,
-    pub(super) findings: Vec<&'a Finding>,
-    pub(super) more_findings: usize,
+    pub(super) errors: Listed<String>,
+    pub(super) warnings: Listed<String>,
+    pub(super) findings: Listed<&'a Finding>,
     pub(super) runs: &'a [Run],
-    pub(super) notes: Vec<String>,
+    pub(super) notes: Listed<String>,
 }
 
 impl<'a> Facts<'a> {
@@ -53,12 +57,15 @@ impl<'a> Facts<'a> {
             .partition(|finding| finding.blocking);
         let (errors, warned) =
             if refused { (blocking, other) } else { (Vec::new(), [blocking, other].concat()) };
-        let findings = shown(&report.verdict.findings);
+        let unchecked = report.verdict.runs.iter().filter_map(unchecked);
+        let mut warnings = told(&warned);
+        warnings.shown.splice(0..0, report.warnings.iter().cloned().chain(unchecked));
         let touched =
             regions.iter().map(lines_touched).reduce(|one, other| (one.0 + other.0, one.1 + other.1));
         Facts {
             success: report.status.is_success(),
             status: report.status,
+            disk: Disk::Untouched,
             code: refused.then_some(Code::GateRefused),
             message: message(report, diff, &errors),
             hint: refused.then(|| Code::GateRefused.remedy()),
@@ -76,35 +83,35 @@ impl<'a> Facts<'a> {
             places: &report.places,
             regions,
             shifts: &report.shifts,
-            errors: errors.iter().take(FINDINGS.0).copied().map(told).collect(),
-            warnings: report
-                .warnings
-                .iter()
-                .cloned()
-                .chain(warned.into_iter().take(FINDINGS.0).map(told))
-                .collect(),
-            more_findings: report.verdict.findings.len() - findings.len(),
-            findings,
+            errors: told(&errors),
+            warnings,
+            findings: shown(&report.verdict.findings),
             runs: &report.verdict.runs,
-            notes: report.notes.clone(),
+            notes: Listed::all(report.notes.clone()),
         }
     }
 
     /// The facts of a call that was stopped.
     pub(super) fn of_error(error: &'a Error, path: Option<&'a str>) -> Facts<'a> {
         let field = error.field.as_deref();
-        let said = match field {
+        let (disk, hint) = match (error.disk, &error.hint) {
+            (Disk::Unknown, None) => (UNKNOWN.0, UNKNOWN.1),
+            (Disk::Unknown, Some(hint)) => (UNKNOWN.0, hint.as_str()),
+            (Disk::Untouched, _) => (NOTHING, error.next_step()),
+        };
+        let message = match field {
             Some(field) if error.code.family() == Family::Request && !error.message.contains(field) => {
-                format!("{NOTHING}{field}: {}", error.message)
+                format!("{disk}{field}: {}", error.message)
             }
-            Some(_) | None => format!("{NOTHING}{}", error.message),
+            Some(_) | None => format!("{disk}{}", error.message),
         };
         Facts {
             success: false,
             status: Status::Refused,
+            disk: error.disk,
             code: Some(error.code),
-            message: said,
-            hint: Some(error.next_step()),
+            message,
+            hint: Some(hint),
             field,
             path,
             resolved_path: None,
@@ -119,29 +126,74 @@ impl<'a> Facts<'a> {
             places: &error.places,
             regions: &[],
             shifts: &[],
-            errors: Vec::new(),
-            warnings: Vec::new(),
-            findings: Vec::new(),
-            more_findings: 0,
+            errors: Listed::all(Vec::new()),
+            warnings: Listed::all(Vec::new()),
+            findings: Listed::all(Vec::new()),
             runs: &[],
-            notes: Vec::new(),
+            notes: Listed::all(Vec::new()),
         }
+    }
+
+    /// The warnings that a reader of the message and of the findings has not met yet.
+    pub(super) fn unsaid(&self) -> impl Iterator<Item = &String> {
+        let findings =
+            self.findings.shown.iter().map(|finding| (finding.line, finding.column, name(finding)));
+        unsaid(&self.warnings.shown, &self.message, findings)
     }
 }
 
-/// A finding as one line.
-fn told(finding: &Finding) -> String {
-    let name = finding.code.as_deref().unwrap_or(&finding.gate);
-    format!("line {}, column {}: {name}: {}", finding.line, finding.column, finding.message)
+/// The warnings that are said nowhere else: neither at the end of the message, nor by one of the findings that are
+/// shown, each given by its line, its column and the name of its code or else of its gate.
+pub fn unsaid<'a>(
+    warnings: &'a [String],
+    message: &'a str,
+    findings: impl Iterator<Item = (usize, usize, &'a str)>,
+) -> impl Iterator<Item = &'a String> {
+    let openings: Vec<String> = findings.map(|(line, column, name)| opening(line, column, name)).collect();
+    warnings.iter().filter(move |warning| {
+        let found = openings.iter().any(|opening| warning.starts_with(opening));
+        !found && !message.ends_with(&format!(": {warning}"))
+    })
 }
 
-/// The findings to show: what blocks first, then what is new, and only the first of what was there before.
-fn shown(findings: &[Finding]) -> Vec<&Finding> {
-    let rank = |finding: &&Finding| (!(finding.blocking && finding.fresh), !finding.fresh);
-    let mut shown: Vec<&Finding> = findings.iter().collect();
-    shown.sort_by_key(rank);
-    let fresh = shown.iter().filter(|finding| finding.fresh).count();
-    shown.truncate(FINDINGS.0.min(fresh + FINDINGS.1));
+/// How the line begins that tells a finding.
+fn opening(line: usize, column: usize, name: &str) -> String {
+    format!("line {line}, column {column}: {name}: ")
+}
+
+fn name(finding: &Finding) -> &str {
+    finding.code.as_deref().unwrap_or(&finding.gate)
+}
+
+/// A finding as one line.
+fn line(finding: &Finding) -> String {
+    opening(finding.line, finding.column, name(finding)) + &finding.message
+}
+
+/// The first findings, each as one line.
+fn told(findings: &[&Finding]) -> Listed<String> {
+    let shown: Vec<String> = findings.iter().take(FINDINGS.0).copied().map(line).collect();
+    Listed { more: findings.len() - shown.len(), shown }
+}
+
+/// What is to be said of a gate that should have looked and has not.
+fn unchecked(run: &Run) -> Option<String> {
+    let happened = match run.outcome {
+        Outcome::Passed | Outcome::Found | Outcome::Skipped => return None,
+        Outcome::TimedOut => "gave no answer in time".to_owned(),
+        Outcome::Broken => match &run.why {
+            Some(why) => format!("is broken ({why})"),
+            None => "is broken".to_owned(),
+        },
+    };
+    Some(format!("{} {happened}, so the edit was not checked by it", run.gate))
+}
+
+/// The findings to show, the gravest first as they come; only the first of what was there before.
+fn shown(findings: &[Finding]) -> Listed<&Finding> {
+    let fresh = findings.iter().filter(|finding| finding.fresh).count();
+    let mut shown = Listed::all(findings.iter().collect());
+    shown.cut(FINDINGS.0.min(fresh + FINDINGS.1));
     shown
 }
 
@@ -170,7 +222,7 @@ fn message(report: &Report, diff: &Diff<'_>, blocking: &[&Finding]) -> String {
             None => format!("{path} is unchanged: the result equals what is there"),
         },
         Status::Refused => {
-            let first = blocking.first().copied().map(told).unwrap_or_default();
+            let first = blocking.first().copied().map(line).unwrap_or_default();
             match blocking.len() {
                 0 | 1 => format!("{NOTHING}the edit of {path} adds a finding that blocks: {first}"),
                 count => format!(

@@ -10,25 +10,40 @@ const ENVELOPE: usize = 160;
 /// How often a diff that came out too large is asked for anew.
 const TRIES: usize = 6;
 
-/// How much of an answer is kept: entries of each list, and bytes of each text.
+/// How much of an answer is kept: entries of each list, and bytes of each text and of each sentence.
+///
+/// A text may be clipped; a sentence, which is what a note is, is whole or left out.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Level {
     pub(super) entries: usize,
     pub(super) bytes: usize,
+    pub(super) sentence: usize,
 }
 
 /// From generous to bare; the last one fits any limit.
-const LEVELS: [Level; 9] = [
-    Level { entries: 200, bytes: 1000 },
-    Level { entries: 60, bytes: 500 },
-    Level { entries: 20, bytes: 300 },
-    Level { entries: 12, bytes: 240 },
-    Level { entries: 8, bytes: 200 },
-    Level { entries: 4, bytes: 160 },
-    Level { entries: 2, bytes: 120 },
-    Level { entries: 1, bytes: 90 },
-    Level { entries: 0, bytes: 28 },
+const LEVELS: [Level; 10] = [
+    Level { entries: 200, bytes: 1000, sentence: 1000 },
+    Level { entries: 60, bytes: 500, sentence: 500 },
+    Level { entries: 20, bytes: 300, sentence: 300 },
+    Level { entries: 12, bytes: 240, sentence: 300 },
+    Level { entries: 8, bytes: 200, sentence: 300 },
+    Level { entries: 4, bytes: 160, sentence: 300 },
+    Level { entries: 2, bytes: 120, sentence: 300 },
+    Level { entries: 1, bytes: 90, sentence: 300 },
+    Level { entries: 0, bytes: 28, sentence: 300 },
+    Level { entries: 0, bytes: 28, sentence: 28 },
 ];
+
+impl Level {
+    fn takes(self, sentence: &str) -> bool {
+        escaped(sentence) <= self.sentence + 2
+    }
+
+    /// A sentence, or the short one where it is too long.
+    fn sentence(self, sentence: String, short: &str) -> String {
+        if self.takes(&sentence) { sentence } else { short.to_owned() }
+    }
+}
 
 /// Renders the facts within the limit of the shape.
 pub(super) fn fit(facts: &Facts<'_>, shape: &Shape) -> Answer {
@@ -63,22 +78,26 @@ struct Shown {
 }
 
 impl Shown {
-    fn of(facts: &Facts<'_>, budget: usize) -> Shown {
+    fn of(facts: &Facts<'_>, level: Level, budget: usize) -> Shown {
         let Some((diff, cut)) = facts.diff.map(|diff| diff.render(budget)) else {
             return Shown { diff: String::new(), missing: None };
         };
         let missing = match cut {
             Cut::Whole => None,
-            Cut::After { shown, of } => Some(format!(
-                "the diff is cut: {shown} of {of} hunks are shown, a larger max_bytes shows more"
-            )),
+            Cut::After { shown, of } => {
+                let counted = format!(
+                    "the diff is cut: {shown} of {of} hunks are shown, a larger max_bytes shows more"
+                );
+                let short = if shown == 0 { "the diff is not shown" } else { "the diff is cut" };
+                Some(level.sentence(counted, short))
+            }
         };
         Shown { diff, missing }
     }
 
-    fn nothing(facts: &Facts<'_>, shape: &Shape) -> Shown {
+    fn nothing(facts: &Facts<'_>, level: Level, shape: &Shape) -> Shown {
         let Shown { diff, missing } = match shape.diff {
-            DiffWish::Shown => Shown::of(facts, 0),
+            DiffWish::Shown => Shown::of(facts, level, 0),
             DiffWish::Left => return Shown { diff: String::new(), missing: None },
         };
         let left_out = (!diff.is_empty()).then(|| "the diff is not shown".to_owned());
@@ -98,7 +117,7 @@ struct Bare<'a> {
 impl<'a> Bare<'a> {
     fn new(facts: &Facts<'a>, level: Level, shape: &'a Shape) -> Bare<'a> {
         let facts = prune(facts, level);
-        let answer = compose(&facts, level, shape.forms, &Shown::nothing(&facts, shape));
+        let answer = compose(&facts, level, shape.forms, &Shown::nothing(&facts, level, shape));
         let size = size(&answer, shape.forms);
         Bare { facts, level, shape, answer, size }
     }
@@ -111,7 +130,7 @@ impl<'a> Bare<'a> {
         };
         let mut budget = spare;
         for _ in 0..TRIES {
-            let shown = Shown::of(&self.facts, budget);
+            let shown = Shown::of(&self.facts, self.level, budget);
             if shown.diff.is_empty() {
                 break;
             }
@@ -129,7 +148,7 @@ impl<'a> Bare<'a> {
 
 fn compose(facts: &Facts<'_>, level: Level, forms: Forms, shown: &Shown) -> Answer {
     let mut facts = facts.clone();
-    facts.notes.extend(shown.missing.clone());
+    facts.notes.shown.extend(shown.missing.clone());
     Answer {
         success: facts.success,
         json: json::render(&facts, level.bytes, &shown.diff),
@@ -140,37 +159,43 @@ fn compose(facts: &Facts<'_>, level: Level, forms: Forms, shown: &Shown) -> Answ
 /// Cuts the lists, and counts in a note what was left out.
 fn prune<'a>(facts: &Facts<'a>, level: Level) -> Facts<'a> {
     let mut pruned = facts.clone();
-    let mut left_out = Vec::new();
-    pruned.places = first(facts.places, level, "match_locations", &mut left_out);
-    pruned.regions = first(facts.regions, level, "edits", &mut left_out);
-    pruned.shifts = first(facts.shifts, level, "entries of line_map", &mut left_out);
-    pruned.runs = first(facts.runs, level, "gates", &mut left_out);
-    pruned.findings.truncate(level.entries);
-    let findings = facts.more_findings + facts.findings.len() - pruned.findings.len();
-    if findings > 0 {
-        left_out.push(format!("{findings} findings"));
-    }
-    pruned.errors.truncate(level.entries);
-    for (list, name) in [(&mut pruned.warnings, "validation_warnings"), (&mut pruned.notes, "notes")] {
-        let more = list.len().saturating_sub(level.entries);
-        list.truncate(level.entries);
-        if more > 0 {
-            left_out.push(format!("{more} {name}"));
-        }
-    }
+    let Level { entries, .. } = level;
+    pruned.errors.cut(entries);
+    pruned.warnings.cut(entries);
+    pruned.findings.cut(entries);
+    pruned.notes.keep(|note| level.takes(note));
+    pruned.notes.cut(entries);
+    let left_out = [
+        (first(&mut pruned.places, entries), ["match location", "match locations"]),
+        (first(&mut pruned.regions, entries), ["edit", "edits"]),
+        (first(&mut pruned.shifts, entries), ["entry of line_map", "entries of line_map"]),
+        (first(&mut pruned.runs, entries), ["gate", "gates"]),
+        (pruned.findings.more, ["finding", "findings"]),
+        (pruned.errors.more, ["error", "errors"]),
+        (pruned.warnings.more, ["warning", "warnings"]),
+        (pruned.notes.more, ["note", "notes"]),
+    ];
+    let count = |(more, [one, many]): (usize, [&str; 2])| match more {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        more => Some(format!("{more} {many}")),
+    };
+    let left_out: Vec<String> = left_out.into_iter().filter_map(count).collect();
     if !left_out.is_empty() {
-        pruned.notes.push(format!("not shown: {} more", left_out.join(", ")));
+        let counted = format!("not shown: {}", left_out.join(", "));
+        pruned.notes.shown.push(level.sentence(counted, "more is not shown"));
     }
     pruned
 }
 
-fn first<'a, T>(list: &'a [T], level: Level, name: &str, left_out: &mut Vec<String>) -> &'a [T] {
-    match list.split_at_checked(level.entries) {
-        Some((first, rest)) if !rest.is_empty() => {
-            left_out.push(format!("{} {name}", rest.len()));
-            first
+/// Keeps the first entries, and gives the number of the others.
+fn first<T>(list: &mut &[T], entries: usize) -> usize {
+    match list.split_at_checked(entries) {
+        Some((first, rest)) => {
+            *list = first;
+            rest.len()
         }
-        Some(_) | None => list,
+        None => 0,
     }
 }
 

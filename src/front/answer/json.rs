@@ -5,13 +5,14 @@ use serde_json::{Map, Value, json};
 use super::facts::Facts;
 use super::fit::clip;
 use crate::engine::Status;
-use crate::error::{Code, Place};
+use crate::error::{Code, Disk, Place};
 use crate::gate::{Finding, Run};
 
-/// Renders the facts; no text is longer than `bytes`, and the diff is put in as it is.
+/// Renders the facts; no text is longer than `bytes`, but notes and the diff are put in as they are.
 pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str) -> Value {
     let text = |text: &str| Value::String(clip(text, bytes));
     let texts = |texts: &[String]| list(texts, |entry| text(entry));
+    let known = facts.disk == Disk::Untouched;
     let fields: [(&str, Option<Value>); 25] = [
         ("success", Some(facts.success.into())),
         ("status", Some(facts.status.name().into())),
@@ -23,8 +24,8 @@ pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str) -> Value {
         ("resolved_path", facts.resolved_path.map(text)),
         ("version", facts.version.as_deref().map(Value::from)),
         ("previous_version", facts.previous_version.as_deref().map(Value::from)),
-        ("written", Some((facts.status == Status::Written).into())),
-        ("changed", Some(facts.changed.into())),
+        ("written", known.then(|| (facts.status == Status::Written).into())),
+        ("changed", known.then(|| facts.changed.into())),
         ("bytes_outside_edit", facts.compared.then(|| "unchanged".into())),
         ("diff", (!diff.is_empty()).then(|| diff.into())),
         ("replacements", facts.replacements.map(Value::from)),
@@ -39,11 +40,11 @@ pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str) -> Value {
             }),
         ),
         ("line_map", list(facts.shifts, |shift| json!({"from": shift.from, "by": shift.by}))),
-        ("errors", texts(&facts.errors)),
-        ("validation_warnings", texts(&facts.warnings)),
-        ("findings", list(&facts.findings, |one| finding(one, bytes))),
+        ("errors", texts(&facts.errors.shown)),
+        ("validation_warnings", texts(&facts.warnings.shown)),
+        ("findings", list(&facts.findings.shown, |one| finding(one, bytes))),
         ("gates", list(facts.runs, |one| run(one, bytes))),
-        ("notes", texts(&facts.notes)),
+        ("notes", list(&facts.notes.shown, |note| note.as_str().into())),
     ];
     let given = fields.into_iter().filter_map(|(name, value)| value.map(|value| (name.to_owned(), value)));
     Value::Object(given.collect())

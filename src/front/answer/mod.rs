@@ -7,6 +7,7 @@
 mod facts;
 mod fit;
 mod json;
+mod listed;
 mod text;
 
 use std::ops::RangeInclusive;
@@ -16,6 +17,8 @@ use serde_json::Value;
 use crate::engine::Report;
 use crate::error::Error;
 use facts::Facts;
+
+pub use facts::unsaid;
 
 /// How an answer is to look.
 #[derive(Debug, Clone, PartialEq, Eq)]

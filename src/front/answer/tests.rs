@@ -1,10 +1,14 @@
 use proptest::prelude::*;
 use rmcp::model::{CallToolResult, ContentBlock, NumberOrString, ServerJsonRpcMessage, ServerResult};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
+use super::listed::Listed;
 use super::*;
-use crate::engine::Status;
-use crate::error::{Code, Place};
-use crate::gate::{Finding, Outcome, Run, Severity};
+use crate::engine::{Status, Workspace};
+use crate::error::{Code, Disk, Place};
+use crate::front::tools::{Ask, safe_edit_file};
+use crate::gate::{Finding, Outcome, Progress, Run, Severity, Watch};
 use crate::text::{Buffer, Change, Diff, Hints, Plan, Region, Shift, diff};
 
 /// A text with edits spread over it, and what is to be said about them.
@@ -41,6 +45,7 @@ impl Told {
         Facts {
             success: !self.refusal,
             status: if self.refusal { Status::Refused } else { Status::Written },
+            disk: Disk::Untouched,
             code: self.refusal.then_some(Code::GateRefused),
             message: self.message.clone(),
             hint: self.refusal.then_some(self.message.as_str()),
@@ -58,12 +63,11 @@ impl Told {
             places: &self.places,
             regions,
             shifts,
-            errors: texts.clone(),
-            warnings: texts,
-            findings: self.findings.iter().collect(),
-            more_findings: 0,
+            errors: Listed::all(texts.clone()),
+            warnings: Listed::all(texts),
+            findings: Listed::all(self.findings.iter().collect()),
             runs: &self.runs,
-            notes: self.notes.clone(),
+            notes: Listed::all(self.notes.clone()),
         }
     }
 }
@@ -180,6 +184,16 @@ proptest! {
     }
 
     #[test]
+    fn a_note_is_a_whole_sentence(told in told(), shape in shape()) {
+        let (answer, _) = answered(&told, &shape);
+        for note in answer.json["notes"].as_array().into_iter().flatten() {
+            let note = note.as_str().unwrap();
+            prop_assert!(whole(note, &told.notes), "{note:?}");
+            prop_assert!(answer.text.contains(&format!("note: {note}")), "{note:?} is not in the text");
+        }
+    }
+
+    #[test]
     fn a_diff_that_is_shown_is_whole_or_said_to_be_cut(told in told(), limit in 1024_usize..40_000) {
         let (answer, whole) = answered(&told, &Shape { limit, ..Shape::default() });
         let shown = answer.json["diff"].as_str().unwrap_or_default();
@@ -271,4 +285,118 @@ fn beside_the_json_the_text_shows_the_changes_only() {
     let lines = |forms| answered(&told, &Shape { forms, ..Shape::default() }).0.text;
     assert!(lines(Forms::Both).contains("unchanged\n@@ -1,3 +1,3 @@\n-b\n+x"), "{}", lines(Forms::Both));
     assert!(lines(Forms::Text).contains("+++ b/\n@@ -1,3 +1,3 @@\n a\n-b\n+x\n c"), "{}", lines(Forms::Text));
+}
+
+/// An edit of `a.py` that the gates let through, in a folder of its own.
+async fn written(watch: Watch) -> Result<Report, Error> {
+    let root = tempfile::tempdir().unwrap();
+    let workspace = Workspace::open(&[root.path().to_owned()]).unwrap();
+    let request = json!({"path": "a.py", "content": "x = 1\n"}).as_object().cloned().unwrap();
+    let Ask { request, .. } = (safe_edit_file::TOOL.ask)(request).unwrap();
+    workspace.edit(request, watch).await
+}
+
+#[tokio::test]
+async fn a_job_that_panics_does_not_claim_that_nothing_was_written() {
+    let panics: Progress = Box::new(|_, _, _| panic!("on purpose"));
+    let stopped = written(Watch::new(CancellationToken::new(), Some(panics))).await;
+    let answer = answer(&stopped, &Shape { path: Some("a.py".into()), ..Shape::default() });
+    assert!(!answer.success);
+    let message = answer.json["message"].as_str().unwrap();
+    assert!(message.starts_with("it is not known whether the file was written: "), "{message}");
+    assert!(
+        !answer.text.contains("nothing was written") && answer.text.contains("read the file"),
+        "{}",
+        answer.text
+    );
+    assert_eq!((answer.json.get("written"), answer.json.get("changed")), (None, None), "{}", answer.json);
+    assert_eq!((&answer.json["hint"], &answer.json["code"]), (&json!("read the file"), &json!("INTERNAL")));
+}
+
+#[tokio::test]
+async fn a_gate_that_should_have_looked_and_has_not_is_warned_of() {
+    let mut report = written(Watch::idle()).await.unwrap();
+    let warned = |report: Report| {
+        let answer = answer(&Ok(report), &Shape::default());
+        (answer.json["validation_warnings"].clone(), answer.text)
+    };
+    let run = |outcome, why: Option<&str>| Run {
+        gate: "syntax".into(),
+        outcome,
+        ms: 1,
+        why: why.map(str::to_owned),
+    };
+    report.verdict.runs = vec![
+        run(Outcome::TimedOut, Some("no answer in time")),
+        run(Outcome::Broken, Some("the gate panicked")),
+        run(Outcome::Broken, None),
+        run(Outcome::Passed, None),
+        run(Outcome::Found, None),
+        run(Outcome::Skipped, Some("not for this language")),
+    ];
+    let (listed, text) = warned(report);
+    let said = [
+        "syntax gave no answer in time, so the edit was not checked by it",
+        "syntax is broken (the gate panicked), so the edit was not checked by it",
+        "syntax is broken, so the edit was not checked by it",
+    ];
+    assert_eq!(listed, json!(said));
+    assert!(said.iter().all(|said| text.contains(&format!("\nwarning: {said}"))), "{text}");
+}
+
+/// A finding as gates give them.
+fn seen(line: usize, message: &str) -> Finding {
+    Finding { gate: "syntax".into(), fresh: true, ..Finding::new(line, 1, message) }
+}
+
+#[tokio::test]
+async fn a_warning_is_told_once_whatever_the_findings_say() {
+    let mut report = written(Watch::idle()).await.unwrap();
+    report.verdict.findings = vec![seen(1, ""), seen(2, "odd")];
+    report.warnings = vec!["the weather is odd".into()];
+    let answer = answer(&Ok(report), &Shape::default());
+    assert_eq!(
+        answer.json["validation_warnings"],
+        json!(["the weather is odd", "line 1, column 1: syntax: ", "line 2, column 1: syntax: odd"])
+    );
+    let told: Vec<&str> = answer.text.lines().filter(|line| line.starts_with("warning: ")).collect();
+    assert_eq!(told, ["warning: the weather is odd"]);
+}
+
+#[test]
+fn what_the_message_ends_with_is_said() {
+    let warnings = ["not found".to_owned(), "found".to_owned(), String::new()];
+    let left: Vec<&String> = unsaid(&warnings, "a.py is unchanged: not found", std::iter::empty()).collect();
+    assert_eq!(left, ["found", ""]);
+}
+
+#[tokio::test]
+async fn every_error_that_is_left_out_is_counted() {
+    let mut report = written(Watch::idle()).await.unwrap();
+    report.status = Status::Refused;
+    report.verdict.findings =
+        (1..=25).map(|line| Finding { blocking: true, ..seen(line, &"long ".repeat(20)) }).collect();
+    let report = Ok(report);
+    for limit in [2000, 8192, 1 << 20] {
+        let answer = answer(&report, &Shape { limit, ..Shape::default() });
+        let missing = 25 - answer.json["errors"].as_array().map_or(0, Vec::len);
+        let noun = if missing == 1 { "error" } else { "errors" };
+        let notes = answer.json["notes"].to_string();
+        assert!(missing > 0 && notes.contains(&format!(", {missing} {noun}")), "{limit}: {notes}");
+    }
+}
+
+/// Whether a note is a whole sentence: one of the answer's own, or one that was given.
+fn whole(note: &str, given: &[String]) -> bool {
+    let one = "1 (match location|edit|entry of line_map|gate|finding|error|warning|note)";
+    let many =
+        r"([2-9]|\d\d+) (match locations|edits|entries of line_map|gates|findings|errors|warnings|notes)";
+    let count = format!("({one}|{many})");
+    let own = [
+        format!("not shown: {count}(, {count})*"),
+        r"the diff is cut: \d+ of \d+ hunks are shown, a larger max_bytes shows more".to_owned(),
+        "more is not shown|the diff is cut|the diff is not shown".to_owned(),
+    ];
+    let own = regex::Regex::new(&format!("^({})$", own.join("|"))).unwrap();
+    own.is_match(note) || given.iter().any(|given| given == note)
 }

@@ -7,15 +7,15 @@ use crate::error::{Code, Place};
 use crate::gate::{Finding, Run};
 use crate::text::{Region, Shift};
 
-/// Renders the facts; no text is longer than `bytes`. Beside the JSON, which has the whole diff, only its changes are
+/// Renders the facts; no text but a note is longer than `bytes`. Beside the JSON, which has the whole diff, only its changes are
 /// shown.
 pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str, forms: Forms) -> String {
     let mut lines = vec![clip(&facts.message, bytes)];
     lines.extend(facts.code.map(|code| remedy(code, facts.hint, bytes)));
     lines.extend(facts.resolved_path.map(|path| format!("the path leads to {}", clip(path, bytes))));
     lines.extend(standing(facts));
-    lines.extend(facts.findings.iter().map(|one| finding(one, bytes)));
-    lines.extend(told_apart(facts).map(|warning| format!("warning: {}", clip(warning, bytes))));
+    lines.extend(facts.findings.shown.iter().map(|one| finding(one, bytes)));
+    lines.extend(facts.unsaid().map(|warning| format!("warning: {}", clip(warning, bytes))));
     if !facts.success || diff.is_empty() {
         lines.extend(facts.places.iter().map(|one| place(one, bytes)));
     }
@@ -37,7 +37,7 @@ pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str, forms: Forms) 
         let runs: Vec<String> = facts.runs.iter().map(|one| run(one, bytes)).collect();
         lines.push(format!("gates: {}", runs.join(", ")));
     }
-    lines.extend(facts.notes.iter().map(|note| format!("note: {}", clip(note, bytes))));
+    lines.extend(facts.notes.shown.iter().map(|note| format!("note: {note}")));
     lines.join("\n")
 }
 
@@ -64,12 +64,6 @@ fn changes(diff: &str) -> String {
     let hunks = diff.find("\n@@").map_or("", |at| diff.split_at(at + 1).1);
     let changed: Vec<&str> = hunks.split_terminator('\n').filter(|line| !line.starts_with(' ')).collect();
     changed.join("\n")
-}
-
-/// The warnings that no line about a finding says already.
-fn told_apart<'a>(facts: &'a Facts<'_>) -> impl Iterator<Item = &'a String> {
-    let said = |warning: &&String| facts.findings.iter().any(|finding| warning.ends_with(&finding.message));
-    facts.warnings.iter().filter(move |warning| !said(warning))
 }
 
 fn finding(finding: &Finding, bytes: usize) -> String {

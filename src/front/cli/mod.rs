@@ -12,6 +12,7 @@ mod roots;
 mod schema;
 mod serve;
 mod show;
+mod signals;
 mod told;
 
 use std::process::ExitCode;
@@ -20,7 +21,8 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::error::{Code, Error, Family};
 
-/// The edit gateway for coding agents: each edit is located exactly, judged before it is written, published atomically
+/// The place where a coding agent's edit becomes a change on disk: located exactly, judged before it is written,
+/// published atomically
 #[derive(Debug, Parser)]
 #[command(name = "lockgate", version, max_term_width = 100, styles = paint::HELP, after_help = exit_codes())]
 struct Cli {

@@ -10,6 +10,7 @@ use std::io::{self, Write as _};
 use clap::builder::styling::{AnsiColor, Style, Styles};
 
 use crate::error::{Code, Error};
+use crate::text::steers;
 
 /// What was asked has happened.
 pub(super) const DONE: Style = AnsiColor::Green.on_default().bold();
@@ -65,12 +66,6 @@ pub(super) fn visible(text: &str) -> Cow<'_, str> {
     )
 }
 
-fn steers(character: char) -> bool {
-    let reorders =
-        matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    reorders || character.is_control() && !matches!(character, '\t' | '\n')
-}
-
 fn picture(control: char) -> char {
     match control {
         '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(control)).unwrap_or(char::REPLACEMENT_CHARACTER),
@@ -119,7 +114,7 @@ mod tests {
     #[test]
     fn escapes_controls_and_bidi_marks_are_shown() {
         assert_eq!(visible("a\u{1b}[2Jb\u{7f}\r\n"), "a\u{241b}[2Jb\u{2421}\u{240d}\n");
-        assert_eq!(visible("\u{202e}evil\u{9b}"), "\u{fffd}evil\u{fffd}");
+        assert_eq!(visible("\u{202e}evil\u{9b}\u{61c}"), "\u{fffd}evil\u{fffd}\u{fffd}");
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub(super) fn answer(told: &Told, excerpts: &[Excerpt]) -> String {
     for place in told.match_locations.iter().filter(|_| !told.success) {
         text += &labelled(LABEL, "line", format!("{}: {}", place.line, visible(&place.preview)));
     }
-    for warning in told.spoken_warnings() {
+    for warning in told.unsaid() {
         text += &labelled(WARNING, "warning", visible(warning));
     }
     for note in &told.notes {
@@ -165,6 +165,20 @@ mod tests {
             shown.contains(&paint(REMOVED, "-old")) && shown.contains(&paint(HUNK, "@@ -1 +1 @@")),
             "{shown:?}"
         );
+    }
+
+    #[test]
+    fn a_warning_is_told_unless_a_finding_or_the_message_says_it() {
+        let place = json!({"gate": "syntax", "line": 1, "column": 1, "message": "", "new": true});
+        let told = Told::read(
+            &json!({"success": true, "status": "unchanged", "message": "a.py is unchanged: not found",
+            "validation_warnings": ["not found", "line 1, column 1: syntax: ", "syntax is broken"],
+            "findings": [place]}),
+        )
+        .unwrap();
+        let shown = plain(&answer(&told, &[]));
+        let warnings: Vec<&str> = shown.lines().filter(|line| line.starts_with("warning  ")).collect();
+        assert_eq!(warnings, ["warning   syntax is broken"], "{shown}");
     }
 
     #[test]

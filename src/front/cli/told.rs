@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::error::{Code, Error};
+use crate::front::answer::unsaid;
 
 /// An answer of an edit tool.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -103,10 +104,11 @@ impl Told {
     }
 
     /// The warnings that nothing else says: neither the message, nor a finding, which is shown with its source line.
-    pub(super) fn spoken_warnings(&self) -> impl Iterator<Item = &String> {
-        self.validation_warnings.iter().filter(|warning| {
-            let found = self.findings.iter().any(|finding| warning.ends_with(&finding.message));
-            !found && !self.message.contains(warning.as_str())
-        })
+    pub(super) fn unsaid(&self) -> impl Iterator<Item = &String> {
+        let findings = self.findings.iter().map(|finding| {
+            let name = finding.code.as_ref().unwrap_or(&finding.gate);
+            (finding.line, finding.column, name.as_str())
+        });
+        unsaid(&self.validation_warnings, &self.message, findings)
     }
 }

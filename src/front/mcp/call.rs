@@ -38,7 +38,7 @@ pub(super) async fn call(
             // A task of its own: should it fail, this one still answers.
             let edit = tokio::spawn(async move { workspace.edit(request, watch).await });
             let (edited, ()) = tokio::join!(edit, progress.pass_on());
-            edited.unwrap_or_else(|trouble| Err(broken(&trouble)))
+            edited.unwrap_or_else(|trouble| Err(broken(&trouble).disk_unknown()))
         }
     };
     render(result, shape).await
@@ -46,12 +46,9 @@ pub(super) async fn call(
 
 async fn render(result: Result<Report, Error>, shape: Shape) -> CallToolResult {
     let forms = shape.forms;
+    let path = shape.path.clone();
     let rendered = spawn_blocking(move || answer::answer(&result, &shape)).await;
-    let Answer { success, json, text } = rendered.unwrap_or_else(|trouble| {
-        // What was written stays written; only its description is lost.
-        let message = format!("the edit has ended, but its report could not be written: {trouble}");
-        answer::refusal(&Error::new(Code::Internal, message), &Shape::default())
-    });
+    let Answer { success, json, text } = rendered.unwrap_or_else(|trouble| undescribed(&trouble, path));
     let content = vec![ContentBlock::text(text)];
     let mut result = if success { CallToolResult::success(content) } else { CallToolResult::error(content) };
     result.structured_content = match forms {
@@ -59,6 +56,13 @@ async fn render(result: Result<Report, Error>, shape: Shape) -> CallToolResult {
         Forms::Text => None,
     };
     result
+}
+
+/// The answer where the report is lost: what was written stays written.
+fn undescribed(trouble: &JoinError, path: Option<String>) -> Answer {
+    let message = format!("the edit has ended, but its report could not be put into words: {trouble}");
+    let error = Error::new(Code::Internal, message).disk_unknown();
+    answer::refusal(&error, &Shape { path, ..Shape::default() })
 }
 
 /// The forms in which a client of this protocol version is answered.
@@ -73,4 +77,24 @@ fn forms(structured: Structured, version: Option<ProtocolVersion>) -> Forms {
 
 fn broken(trouble: &JoinError) -> Error {
     Error::new(Code::Internal, format!("the call stopped half-way: {trouble}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_lost_report_does_not_claim_that_nothing_was_written() {
+        let trouble = spawn_blocking(|| panic!("on purpose")).await.unwrap_err();
+        let told = undescribed(&trouble, Some("a.py".into()));
+        assert!(!told.success);
+        assert_eq!((&told.json["path"], &told.json["hint"]), (&"a.py".into(), &"read the file".into()));
+        for text in [&told.text, told.json["message"].as_str().unwrap()] {
+            assert!(
+                text.starts_with("it is not known whether the file was written: the edit has ended"),
+                "{text}"
+            );
+        }
+        assert_eq!(told.json.get("written"), None, "{}", told.json);
+    }
 }

@@ -17,6 +17,7 @@ use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::stdio_pipes;
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use super::toolset::{Access, Selection};
 use crate::engine::Workspace;
@@ -57,7 +58,7 @@ pub fn listed(selection: &Selection, access: Access) -> Value {
     json!({ "tools": tools })
 }
 
-/// Serves a client over standard input and output until it hangs up and every edit has ended.
+/// Serves a client over standard input and output until it hangs up, or `stop` is cancelled, and every edit has ended.
 ///
 /// Errors: `IO_FAILED` when standard input or output fails.
 pub async fn serve(
@@ -65,10 +66,11 @@ pub async fn serve(
     selection: Selection,
     access: Access,
     structured: Structured,
+    stop: CancellationToken,
 ) -> Result<(), Error> {
     let (input, output) = stdio_pipes();
     let server = Server::new(workspace, &selection, access, structured);
-    serve_on(server, Pipe::new(input, output)).await
+    serve_on(server, Pipe::new(input, output, stop)).await
 }
 
 /// Serves a client over a pipe; what a client may not begin with is passed over.

@@ -14,6 +14,7 @@ use rmcp::service::RoleServer;
 use rmcp::transport::Transport;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Mutex, Notify, mpsc};
+use tokio_util::sync::CancellationToken;
 
 use super::reader::Reader;
 
@@ -32,14 +33,22 @@ pub(super) struct Pipe {
 }
 
 impl Pipe {
-    /// Begins to read from a client. Needs a running tokio runtime.
+    /// Begins to read from a client; the input ends at its own end, or when `stop` is cancelled. Needs a running tokio
+    /// runtime.
     pub(super) fn new(
         input: impl AsyncRead + Send + Unpin + 'static,
         output: impl AsyncWrite + Send + Unpin + 'static,
+        stop: CancellationToken,
     ) -> Pipe {
         let (sender, incoming) = mpsc::channel(WAITING);
         let output: Arc<Mutex<Output>> = Arc::new(Mutex::new(Box::new(output)));
-        tokio::spawn(Reader::new(sender, Arc::clone(&output)).run(input));
+        let reader = Reader::new(sender, Arc::clone(&output));
+        tokio::spawn(async move {
+            tokio::select! {
+                () = reader.run(input) => {}
+                () = stop.cancelled() => {}
+            }
+        });
         Pipe { incoming: Arc::new(Mutex::new(incoming)), output, open: Arc::default() }
     }
 }
@@ -142,8 +151,12 @@ mod tests {
     const SHORT: Duration = Duration::from_millis(50);
 
     fn pipe() -> (DuplexStream, Pipe) {
+        stoppable(&CancellationToken::new())
+    }
+
+    fn stoppable(stop: &CancellationToken) -> (DuplexStream, Pipe) {
         let (ours, theirs) = duplex(1 << 16);
-        (ours, Pipe::new(theirs, sink()))
+        (ours, Pipe::new(theirs, sink(), stop.clone()))
     }
 
     fn ping(id: i64) -> String {
@@ -171,6 +184,23 @@ mod tests {
             pipe.send(answer(id)).await.unwrap();
         }
         assert!(timeout(SHORT, pipe.receive()).await.unwrap().is_none());
+    }
+
+    #[tokio::test]
+    async fn a_stop_is_an_end_although_the_client_is_there() {
+        let stop = CancellationToken::new();
+        let (mut client, mut pipe) = stoppable(&stop);
+        client.write_all(ping(1).as_bytes()).await.unwrap();
+        assert!(pipe.receive().await.is_some());
+        pipe.send(answer(1)).await.unwrap();
+        assert!(timeout(SHORT, pipe.receive()).await.is_err(), "the end came unasked");
+        client.write_all(ping(2).as_bytes()).await.unwrap();
+        assert!(pipe.receive().await.is_some());
+        stop.cancel();
+        assert!(timeout(SHORT, pipe.receive()).await.is_err(), "the end came before answer 2");
+        pipe.send(answer(2)).await.unwrap();
+        assert!(timeout(SHORT, pipe.receive()).await.unwrap().is_none());
+        drop(client);
     }
 
     #[tokio::test]

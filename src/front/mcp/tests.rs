@@ -24,7 +24,7 @@ impl Client {
         let server = Server::new(workspace, &tools.parse().unwrap(), Access::Write, Structured::Auto);
         let (ours, theirs) = duplex(1 << 16);
         let (input, output) = split(theirs);
-        let served = tokio::spawn(serve_on(server, Pipe::new(input, output)));
+        let served = tokio::spawn(serve_on(server, Pipe::new(input, output, CancellationToken::new())));
         let (output, input) = split(ours);
         Client { input, output: BufReader::new(output), served, _root: root }
     }

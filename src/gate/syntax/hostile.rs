@@ -26,7 +26,7 @@ fn times(count: usize, piece: &str) -> String {
 }
 
 /// Kinds of nesting that take much stack for each byte or each level, each with what goes before it.
-const DEEP: [(&str, &str, &str); 40] = [
+const DEEP: [(&str, &str, &str); 46] = [
     ("a.py", "", "("),
     ("a.py", "", "["),
     ("a.py", "", "{"),
@@ -67,6 +67,12 @@ const DEEP: [(&str, &str, &str); 40] = [
     ("a.html", "", "<a>"),
     ("a.css", "", "a:b "),
     ("a.sh", "", "cat <<E\n"),
+    ("a.md", "", "- "),
+    ("a.md", "", "> "),
+    ("a.md", "", "1) - > "),
+    ("a.md", "", "|a"),
+    ("a.md", "", "["),
+    ("a.md", "", "<a>"),
 ];
 
 /// The largest text that a parser is given without a look at its tree.
@@ -92,19 +98,47 @@ fn a_million_levels_neither_overflow_nor_hang() {
     }
 }
 
+/// A text of such pieces that is too large to be given to a parser without a look.
+fn large(piece: &str) -> String {
+    times(200_000 / piece.len(), piece)
+}
+
 #[test]
 fn a_large_text_goes_to_its_parser_only_when_it_is_flat() {
     let watch = Watch::idle();
     let limit = watch.until(Instant::now() + Duration::from_secs(60));
     for (path, deep, flat) in
-        [("a.py", "(", "a = (1)\n"), ("a.rs", "!", "use a;\n"), ("a.ts", "[", "a = [1]\n")]
+        [("a.py", "not ", "a = (1)\n"), ("a.rs", "!", "use a;\n"), ("a.ts", "[", "a = [1]\n")]
     {
         let language = crate::policy::language_of(path, None).unwrap();
         let eye = Eye { row: table::row(&language.name).unwrap(), path, limit };
         let own = eye.row.parser.as_ref().unwrap();
-        let large =
-            |piece: &str| eye.read_own(own, &buffer(&times(200_000 / piece.len(), piece))).unwrap().is_some();
-        assert_eq!((large(deep), large(flat)), (false, true), "{path}");
+        assert!(!own.reads_at_once(&large(deep)) && !own.reads_at_once(&large(flat)), "{path}");
+        // The parser gives up on neither, so where it read nothing it was not asked.
+        let reads = |piece: &str| eye.read_own(own, &buffer(&large(piece))).unwrap().is_some();
+        assert_eq!((reads(deep), reads(flat)), (false, true), "{path}");
+    }
+}
+
+#[test]
+fn a_large_python_text_is_held_against_pythons_own_limits_before_anybody_nests() {
+    let indented = |levels: usize| {
+        let steps: String = (0..levels).map(|n| format!("{}if a:\n", " ".repeat(n))).collect();
+        steps + &" ".repeat(levels) + "b\n" + &large("a = 1\n")
+    };
+    let open = |levels: usize| format!("{}1{}\n{}", times(levels, "("), times(levels, ")"), large("a = 1\n"));
+    let beyond = table::row("python").and_then(|row| row.parser.as_ref()?.beyond).unwrap();
+    for (text, said) in [
+        (indented(99), None),
+        (indented(100), Some("too many levels of indentation")),
+        (open(200), None),
+        (open(201), Some("too many nested parentheses")),
+        (large("("), Some("too many nested parentheses")),
+    ] {
+        assert_eq!(beyond(&text).map(|fault| fault.message).as_deref(), said);
+        let verdict = judged("a.py", None, &text);
+        let seen: Vec<&str> = verdict.findings.iter().map(|finding| finding.message.as_str()).collect();
+        assert_eq!(seen, Vec::from_iter(said), "{:.20}", text);
     }
 }
 
@@ -114,13 +148,23 @@ fn good_texts_that_nest_too_deeply_for_their_parser_are_not_findings() {
     let cases = [
         ("a.json", nested("[", "]", 200_000)),
         ("a.toml", format!("a = {}\n", nested("[", "]", 500))),
-        ("a.py", format!("a = {}\n", nested("(", ")", 20_000))),
+        ("a.py", format!("a = {}\n", nested("(", ")", 200))),
         ("a.js", format!("a = {}\n", nested("(", ")", 20_000))),
         ("a.rs", format!("fn f() {{ {} }}\n", nested("(", ")", 20_000))),
     ];
     for (path, text) in cases {
         let verdict = judged(path, Some("\n"), &text);
         assert_eq!(verdict.runs[0].outcome, Outcome::Passed, "{path}: {:?}", verdict.findings);
+    }
+}
+
+#[test]
+fn python_that_nests_deeper_than_python_goes_is_a_finding() {
+    for (brackets, column) in [(201, 205), (20_000, 205), (200_000, 1)] {
+        let text = format!("a = {}1{}\n", times(brackets, "["), times(brackets, "]"));
+        let verdict = judged("a.py", Some("\n"), &text);
+        let seen: Vec<_> = verdict.findings.iter().map(|finding| (finding.line, finding.column)).collect();
+        assert_eq!(seen, [(1, column)], "{brackets}: {:?}", verdict.findings);
     }
 }
 

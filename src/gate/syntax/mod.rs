@@ -89,6 +89,18 @@ pub(super) fn judge(draft: &Draft<'_>, limit: Limit<'_>) -> Result<Vec<(Mark, bo
     }
 }
 
+impl Own {
+    /// The stack for so many levels of nesting, in bytes.
+    fn stack_for(&self, levels: usize) -> usize {
+        levels.saturating_mul(self.frame).saturating_add(LEAST_STACK)
+    }
+
+    /// Tells whether a text is so small that it cannot nest too deeply, whatever it is.
+    fn reads_at_once(&self, text: &str) -> bool {
+        self.stack_for(text.len()) <= MOST_STACK
+    }
+}
+
 /// One language's readers at one path.
 struct Eye<'a> {
     row: &'static Row,
@@ -110,29 +122,29 @@ impl Eye<'_> {
     /// Reads with the language's own parser; nothing where that could not be done safely.
     fn read_own(&self, own: &Own, buffer: &Buffer) -> Result<Option<Reading>, Trouble> {
         let by = Reader::Own(own.stops);
-        let Some(stack) = self.stack(own.frame, buffer.view())? else {
-            let beyond = own.beyond.map(|words| [Fault::new(0, 0, words)]);
-            return Ok(beyond.map(|fault| Reading { by, marks: marked(&fault, buffer) }));
-        };
+        let beyond = own.beyond.filter(|_| !own.reads_at_once(buffer.view()));
+        if let Some(fault) = beyond.and_then(|beyond| beyond(buffer.view())) {
+            return Ok(Some(Reading { by, marks: marked(&[fault], buffer) }));
+        }
+        let Some(stack) = self.stack(own, buffer.view())? else { return Ok(None) };
         let (read, text, path) = (own.read, buffer.view().to_owned(), self.path.to_owned());
         match apart::run(stack, self.limit, move || read(&text, &path)) {
             End::Done(Parse::Read(faults)) => {
                 Ok(Some(Reading { by, marks: marked(&faults, buffer) }))
             }
             End::Done(Parse::TooDeep) | End::NoThread => Ok(None),
-            End::Panicked(words) => Err(Trouble::Broken(format!("the parser panicked: {words}"))),
+            End::Panicked(words) => Err(Trouble::Broken(format!("{} panicked: {words}", own.name))),
             End::Halted(halt) => Err(Trouble::Halted(halt)),
         }
     }
 
     /// Gives the stack that suffices for a text. Every level of nesting takes a byte of text and a level of the tree,
     /// so a small text needs no look at its tree.
-    fn stack(&self, frame: usize, text: &str) -> Result<Option<usize>, Trouble> {
-        let need = |levels: usize| levels.saturating_mul(frame).saturating_add(LEAST_STACK);
-        if need(text.len()) <= MOST_STACK {
-            return Ok(Some(need(text.len())));
+    fn stack(&self, own: &Own, text: &str) -> Result<Option<usize>, Trouble> {
+        if own.reads_at_once(text) {
+            return Ok(Some(own.stack_for(text.len())));
         }
-        let stack = need(self.survey(text)?.depth);
+        let stack = own.stack_for(self.survey(text)?.depth);
         Ok((stack <= MOST_STACK).then_some(stack))
     }
 

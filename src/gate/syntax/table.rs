@@ -3,6 +3,7 @@
 use tree_sitter::Language;
 
 use super::columns::Stack;
+use super::fault::Fault;
 use super::{Parse, ecmascript, json, python, rust, toml, yaml};
 
 /// Who reads a language.
@@ -17,6 +18,8 @@ pub(super) struct Row {
 
 /// A parser made for the language.
 pub(super) struct Own {
+    /// Its name, as people know it.
+    pub(super) name: &'static str,
     /// Reads a text that lies at a path.
     pub(super) read: fn(&str, &str) -> Parse,
     /// The most stack, or memory in its place, that one level of nesting takes, in bytes; none where the parser
@@ -24,9 +27,9 @@ pub(super) struct Own {
     pub(super) frame: usize,
     /// How far it reads on after a fault.
     pub(super) stops: Stops,
-    /// What is wrong with a text that nests too deeply for it, where the language itself goes no deeper; elsewhere
-    /// such a text may be good, and tree-sitter reads it.
-    pub(super) beyond: Option<&'static str>,
+    /// Finds where a text nests deeper than the language itself goes, where it has such a limit. It is asked about
+    /// large texts before anybody nests along with them.
+    pub(super) beyond: Option<fn(&str) -> Option<Fault>>,
 }
 
 /// How far a parser reads on after a fault.
@@ -41,8 +44,8 @@ pub(super) enum Stops {
 }
 
 /// How far a grammar's faults can be believed. Measured on what people wrote: the grammars of C and C++ find faults in
-/// two of three good files, as they know no macros, that of HTML in one of two, that of bash in one of twelve. Their
-/// faults only warn, but for those that no good file had.
+/// two of three good files, as they know no macros, that of HTML in one of two, that of bash in one of twelve; to
+/// Markdown every text is good. Their faults only warn, but for those that no good file had.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Trust {
     /// All are certain.
@@ -88,8 +91,8 @@ mod frame {
     pub(super) const NONE: usize = 0;
 }
 
-const fn own(read: fn(&str, &str) -> Parse, frame: usize, stops: Stops) -> Option<Own> {
-    Some(Own { read, frame, stops, beyond: None })
+const fn own(name: &'static str, read: fn(&str, &str) -> Parse, frame: usize, stops: Stops) -> Option<Own> {
+    Some(Own { name, read, frame, stops, beyond: None })
 }
 
 /// Gives who reads this language.
@@ -101,10 +104,11 @@ pub(super) static TABLE: [Row; 16] = [
     Row {
         name: "python",
         parser: Some(Own {
+            name: "ruff",
             read: python::read,
             frame: frame::RUFF,
             stops: Stops::Never,
-            beyond: Some("nests deeper than Python reads"),
+            beyond: Some(python::beyond),
         }),
         grammar: Grammar {
             stack: Stack::Python,
@@ -113,22 +117,22 @@ pub(super) static TABLE: [Row; 16] = [
     },
     Row {
         name: "javascript",
-        parser: own(ecmascript::read_javascript, frame::OXC, Stops::AtFirst),
+        parser: own("oxc", ecmascript::read_javascript, frame::OXC, Stops::AtFirst),
         grammar: Grammar::new(|_| vec![tree_sitter_javascript::LANGUAGE.into()]),
     },
     Row {
         name: "typescript",
-        parser: own(ecmascript::read_typescript, frame::OXC, Stops::AtFirst),
+        parser: own("oxc", ecmascript::read_typescript, frame::OXC, Stops::AtFirst),
         grammar: Grammar::new(typescript),
     },
     Row {
         name: "rust",
-        parser: own(rust::read, frame::SYN, Stops::AtFirst),
+        parser: own("syn", rust::read, frame::SYN, Stops::AtFirst),
         grammar: Grammar::new(|_| vec![tree_sitter_rust::LANGUAGE.into()]),
     },
     Row {
         name: "json",
-        parser: own(json::read, frame::NONE, Stops::AtFirst),
+        parser: own("serde_json", json::read, frame::NONE, Stops::AtFirst),
         grammar: Grammar::new(|_| vec![tree_sitter_json::LANGUAGE.into()]),
     },
     Row {
@@ -141,12 +145,12 @@ pub(super) static TABLE: [Row; 16] = [
     },
     Row {
         name: "toml",
-        parser: own(toml::read, frame::NONE, Stops::InPasses),
+        parser: own("toml_edit", toml::read, frame::NONE, Stops::InPasses),
         grammar: Grammar::new(|_| vec![tree_sitter_toml_ng::LANGUAGE.into()]),
     },
     Row {
         name: "yaml",
-        parser: own(yaml::read, frame::NONE, Stops::AtFirst),
+        parser: own("granit-parser", yaml::read, frame::NONE, Stops::AtFirst),
         grammar: Grammar { stack: Stack::Yaml, ..Grammar::new(|_| vec![tree_sitter_yaml::LANGUAGE.into()]) },
     },
     tree("go", Grammar::new(|_| vec![tree_sitter_go::LANGUAGE.into()])),
@@ -181,8 +185,13 @@ fn c(path: &str) -> Vec<Language> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+    use std::fmt::Write as _;
+
+    use super::super::cases::judged;
     use super::*;
-    use crate::policy::{Catalogue, Languages, language_named};
+    use crate::gate::Outcome;
+    use crate::policy::{Catalogue, Languages};
 
     #[test]
     fn every_grammar_loads() {
@@ -196,10 +205,78 @@ mod tests {
     }
 
     #[test]
-    fn every_row_is_a_known_language_and_every_language_of_the_gate_has_one() {
-        assert!(TABLE.iter().all(|row| language_named(row.name).is_some()));
+    fn the_rows_are_the_languages_of_the_gate() {
         let gate = Catalogue::embedded().find("syntax").unwrap();
         let Languages::Only(names) = &gate.languages else { panic!("the gate names its languages") };
-        assert!(names.iter().all(|name| row(name).is_some()));
+        let named: BTreeSet<&str> = names.iter().map(String::as_str).collect();
+        let rows: BTreeSet<&str> = TABLE.iter().map(|row| row.name).collect();
+        assert_eq!(rows, named);
+        assert_eq!((rows.len(), named.len()), (TABLE.len(), names.len()), "one stands twice");
+    }
+
+    /// What a fault does at level `block`: which ones refuse the edit, and which ones are only reported.
+    fn grip(row: &Row) -> (String, &'static str) {
+        match (&row.parser, row.grammar.trust) {
+            (Some(_), _) | (None, Trust::Whole) => ("every fault".to_owned(), "nothing"),
+            (None, Trust::Only([])) if !row.grammar.brackets => ("nothing".to_owned(), "every fault"),
+            (None, Trust::Only(sure)) => {
+                let missing = sure.iter().map(|word| format!("a missing `{word}`"));
+                let lone = row.grammar.brackets.then(|| "a bracket without a partner".to_owned());
+                (missing.chain(lone).collect::<Vec<_>>().join(", "), "all others")
+            }
+        }
+    }
+
+    #[test]
+    fn the_page_says_who_reads_what_and_what_blocks() {
+        let mut table = "| language | read by | blocks | only warns |\n|---|---|---|---|\n".to_owned();
+        for row in &TABLE {
+            let reader = row.parser.as_ref().map_or("tree-sitter", |own| own.name);
+            let (blocks, warns) = grip(row);
+            writeln!(table, "| {} | {reader} | {blocks} | {warns} |", row.name).unwrap();
+        }
+        let page = include_str!("../../../docs/policy.md");
+        assert!(page.contains(&format!("\n\n{table}\n")), "docs/policy.md has another table than\n{table}");
+    }
+
+    #[test]
+    fn what_the_page_says_of_warnings_is_what_the_judge_does() {
+        for (path, text, blocks) in [
+            ("a.sh", "if true; then\n  echo a\n", true),
+            ("a.sh", "case a in b) ;;\n", true),
+            ("a.sh", "echo \"$(cat\n", false),
+            ("a.html", "<p>a</b></p>\n", false),
+            ("a.c", "int f(void) {\n", true),
+            ("a.c", "int a = 1\n", false),
+            ("a.cpp", "int f() { return (1; }\n", true),
+            ("a.cpp", "int a = 1\n", false),
+            ("a.css", "p { color: red;\n", true),
+        ] {
+            let verdict = judged(path, None, text);
+            assert!(!verdict.findings.is_empty(), "{path}: {text}");
+            assert_eq!(verdict.blocking().count() > 0, blocks, "{path}: {text} {:?}", verdict.findings);
+        }
+    }
+
+    #[test]
+    fn markdown_is_read_and_never_blocks() {
+        let texts = [
+            "# A\n\n- b\n",
+            "",
+            "```\nno end",
+            "|a|\n|-|\n|",
+            "<div>\n",
+            "[a]: <",
+            "***",
+            "- [ \n>#\n\t1) \0",
+        ];
+        for text in texts {
+            let verdict = judged("a.md", Some("# A\n"), text);
+            assert!(
+                matches!(verdict.runs[0].outcome, Outcome::Passed | Outcome::Found),
+                "{text:?}: {verdict:?}"
+            );
+            assert_eq!(verdict.blocking().count(), 0, "{text:?}: {:?}", verdict.findings);
+        }
     }
 }

@@ -40,21 +40,40 @@ impl<'a> NewFolders<'a> {
     pub fn make(first: Folder, names: &'a [String], shown: &'a str) -> Result<NewFolders<'a>, Error> {
         let mut chain = NewFolders { shown, first, made: Vec::new(), fate: Fate::RemoveOnDrop };
         for name in names {
-            let origin = match chain.last().make(name) {
-                Ok(()) => Origin::Ours,
-                Err(Errno::EXIST) => Origin::Theirs,
-                Err(errno) => return Err(failed("mkdir", shown, errno)),
-            };
-            let entered = chain.last().enter(name);
-            let folder = entered.map_err(|errno| match errno {
-                Errno::NOTDIR | Errno::LOOP | Errno::NOENT => {
-                    conflict(shown, "lost its folder to somebody else")
-                }
-                errno => failed("opening the new folder", shown, errno),
-            })?;
-            chain.made.push(Made { name, folder, origin });
+            chain.add(name, |above| above.enter(name))?;
         }
         Ok(chain)
+    }
+
+    fn add(
+        &mut self,
+        name: &'a str,
+        enter: impl FnOnce(&Folder) -> Result<Folder, Errno>,
+    ) -> Result<(), Error> {
+        let above = self.last();
+        let origin = match above.make(name) {
+            Ok(()) => Origin::Ours,
+            Err(Errno::EXIST) => Origin::Theirs,
+            Err(errno) => return Err(failed("mkdir", self.shown, errno)),
+        };
+        match enter(above) {
+            Ok(folder) => {
+                self.made.push(Made { name, folder, origin });
+                Ok(())
+            }
+            Err(errno) => {
+                if origin == Origin::Ours {
+                    // Not in the chain, so nothing else would; what somebody else put there by now stays.
+                    let _ = above.remove(name);
+                }
+                Err(match errno {
+                    Errno::NOTDIR | Errno::LOOP | Errno::NOENT => {
+                        conflict(self.shown, "lost its folder to somebody else")
+                    }
+                    errno => failed("opening the new folder", self.shown, errno),
+                })
+            }
+        }
     }
 
     /// The folder that the file will lie in.
@@ -88,5 +107,24 @@ impl Drop for NewFolders<'_> {
             // Not empty any more: somebody else uses it by now, so it stays.
             let _ = parent.remove(made.name);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_was_made_but_cannot_be_entered_is_removed_and_another_s_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("theirs")).unwrap();
+        let first = Folder::new(std::fs::File::open(dir.path()).unwrap().into());
+        let mut chain = NewFolders::make(first, &[], "x").unwrap();
+        for name in ["ours", "theirs"] {
+            assert!(chain.add(name, |_| Err(Errno::MFILE)).is_err());
+        }
+        assert!(!dir.path().join("ours").exists() && dir.path().join("theirs").exists());
+        assert!(chain.add("ours", |above| above.enter("ours")).is_ok());
+        assert!(dir.path().join("ours").exists(), "the control");
     }
 }

@@ -111,7 +111,7 @@ impl<'a> Staged<'a> {
 impl Drop for Staged<'_> {
     fn drop(&mut self) {
         if self.removal == Removal::OnDrop {
-            // Nobody is left to tell; a later start removes what stays behind.
+            // Nobody is left to tell: where this fails, the staged file stays under its own name.
             let _ = self.folder.unlink(&self.name);
         }
     }

@@ -36,12 +36,75 @@ fn a_path_may_lie_in_any_of_several_roots_and_the_nearest_is_taken() {
     fs::write(scene.outside("second/c.txt"), "3").unwrap();
     let files = Files::open(&[scene.at(""), scene.outside("second"), scene.at("inner")]).unwrap();
     let shown = |path: PathBuf| files.admit(path.to_str().unwrap()).unwrap().shown().to_owned();
+    let absolute = |path: PathBuf| fs::canonicalize(path).unwrap().display().to_string();
     assert_eq!(shown(scene.at("a.txt")), "a.txt");
-    assert_eq!(shown(scene.outside("second/c.txt")), "c.txt");
-    assert_eq!(shown(scene.at("inner/b.txt")), "b.txt");
+    assert_eq!(shown(scene.outside("second/c.txt")), absolute(scene.outside("second/c.txt")));
+    assert_eq!(shown(scene.at("inner/b.txt")), absolute(scene.at("inner/b.txt")));
     let (by_inner, by_outer) =
         (files.admit(scene.at("inner/b.txt").to_str().unwrap()), files.admit("inner/b.txt"));
     assert_eq!(by_inner.unwrap().key(), by_outer.unwrap().key());
+}
+
+#[test]
+fn the_answered_path_admitted_again_is_the_same_place_in_every_root() {
+    use std::os::unix::ffi::OsStringExt;
+    let scene = Scene::new(&[("a.txt", "1"), ("inner/b.txt", "2"), ("deep/er/x.txt", "")]);
+    let unnameable = scene.outside("root").with_file_name(std::ffi::OsString::from_vec(b"r\xff".to_vec()));
+    for (root, link) in [(scene.outside("second"), "named second"), (unnameable, "third")] {
+        fs::create_dir_all(root.join("real")).unwrap();
+        fs::write(root.join("real/c.txt"), "3").unwrap();
+        std::os::unix::fs::symlink("real", root.join("l")).unwrap();
+        std::os::unix::fs::symlink(scene.at("inner"), root.join("across")).unwrap();
+        std::os::unix::fs::symlink(root, scene.outside(link)).unwrap();
+    }
+    scene.link("deep/er", "l");
+    scene.link(scene.outside("named second/real"), "across");
+    let roots = [
+        scene.at(""),
+        scene.outside("named second"),
+        scene.outside("third"),
+        scene.at("inner"),
+        scene.at(""),
+    ];
+    let files = Files::open(&roots).unwrap();
+    let mut asked: Vec<String> = [
+        "a.txt",
+        "./inner/../a.txt",
+        "inner/b.txt",
+        "l/x.txt",
+        "l/../x.txt",
+        "l/../../a.txt",
+        "across/c.txt",
+        "new/n.txt",
+    ]
+    .map(str::to_owned)
+    .into();
+    for root in &roots[..3] {
+        for path in ["l/c.txt", "real/../real/c.txt", "l/../new.txt", "across/b.txt", "n/e/w.txt"] {
+            asked.push(root.join(path).display().to_string());
+        }
+    }
+    let law = |path: &str| {
+        let place = files.admit(path).unwrap();
+        for answered in [Some(place.shown()), place.resolved()].into_iter().flatten() {
+            let again = files.admit(answered).unwrap();
+            assert_eq!(
+                (again.key(), again.in_root()),
+                (place.key(), place.in_root()),
+                "{path} -> {answered}"
+            );
+        }
+        (place.shown().to_owned(), place.in_root().to_owned())
+    };
+    asked.iter().for_each(|path| drop(law(path)));
+    assert_eq!(law("l/../x.txt"), ("l/../x.txt".to_owned(), "deep/x.txt".to_owned()));
+    assert_eq!(law(asked[0].as_str()).0, "a.txt", "a root that is given twice is the first");
+    assert_eq!(
+        law(scene.at("a.txt").to_str().unwrap()).0,
+        "a.txt",
+        "a root that is given twice is the first"
+    );
+    assert!(law(scene.outside("third/l/c.txt").to_str().unwrap()).0.ends_with("third/l/c.txt"));
 }
 
 #[test]
@@ -75,7 +138,6 @@ fn what_leads_out_is_refused() {
         "../root/a.txt",
     ] {
         assert_eq!(scene.code(path), Code::PathOutsideRoot, "{path}");
-        assert_eq!(scene.files.admit_to_read(path).unwrap_err().code, Code::PathOutsideRoot, "{path}");
     }
     assert_eq!(fs::read_to_string(scene.outside("secret.txt")).unwrap(), "s");
 }
@@ -136,13 +198,22 @@ fn what_holds_no_text_is_refused_at_once() {
         let error = scene.refusal(path);
         assert_eq!(error.code, Code::NotAFile, "{path}");
         assert!(error.message.starts_with("not a file: "), "{}", error.message);
-        assert_eq!(scene.files.admit_to_read(path).unwrap_err().code, Code::NotAFile);
     }
     let devices = Files::open(&["/dev".into()]).unwrap();
     let kernel = Files::open(&["/proc/self".into()]).unwrap();
     assert_eq!(devices.admit("null").unwrap_err().code, Code::NotAFile);
-    assert_eq!(kernel.admit_to_read("status").unwrap_err().code, Code::NotAFile);
+    assert_eq!(kernel.admit("status").unwrap_err().code, Code::NotAFile);
     assert!(start.elapsed() < Duration::from_millis(100), "{:?}", start.elapsed());
+}
+
+#[test]
+fn a_slash_after_a_file_s_name_is_said_to_be_the_fault() {
+    let scene = Scene::new(&[("a.txt", "x")]);
+    let message = |path: &str| scene.refusal(path).message;
+    assert_eq!(message("a.txt/"), "not a file: a.txt/ ends in `/` but names a file");
+    assert_eq!(message("new/"), "not a file: new/ ends in `/` but names nothing that is there");
+    fs::create_dir(scene.at("new")).unwrap();
+    assert_eq!(message("new/"), "not a file: new/ is a directory");
 }
 
 #[test]
@@ -180,8 +251,8 @@ fn new_files_have_stable_keys_and_make_no_folders_when_admitted() {
     assert_ne!(place.key(), scene.files.admit("a/b/new.txt").unwrap().key(), "the folder is there now");
 }
 
-#[test]
-fn protected_paths_are_refused_there_or_not_under_any_disguise() {
+/// A root with protected files, and with links to and from them.
+fn guarded() -> Scene {
     let scene = Scene::new(&[
         (".git/config", "c"),
         (".env", "SECRET"),
@@ -195,6 +266,12 @@ fn protected_paths_are_refused_there_or_not_under_any_disguise() {
     scene.link("cfg/policy", "quality.yaml");
     scene.link("sep", ".husky");
     fs::hard_link(scene.at(".env"), scene.at("notes/hard.txt")).unwrap();
+    scene
+}
+
+#[test]
+fn protected_paths_are_refused_there_or_not_under_any_disguise() {
+    let scene = guarded();
     for path in [
         ".git/config",
         ".git/new",
@@ -218,12 +295,11 @@ fn protected_paths_are_refused_there_or_not_under_any_disguise() {
         assert_eq!(error.code, Code::Protected, "{path}: {}", error.message);
         assert!(error.message.contains("rule"), "{}", error.message);
     }
-    for path in [".env", "notes/readme.txt", "notes/hard.txt", "a/b/server.pem"] {
-        assert_eq!(scene.files.admit_to_read(path).unwrap_err().code, Code::Protected, "{path}");
-    }
-    for path in [".git/config", "harmless/config", "cfg/policy"] {
-        assert!(scene.read(path).unwrap().is_some(), "{path}");
-    }
+}
+
+#[test]
+fn what_only_looks_protected_may_be_written() {
+    let scene = guarded();
     for path in [
         ".gitignore",
         ".github/x.yml",
@@ -234,6 +310,41 @@ fn protected_paths_are_refused_there_or_not_under_any_disguise() {
         "notes/x.txt",
     ] {
         assert!(scene.files.admit(path).is_ok(), "{path}");
+    }
+}
+
+#[test]
+fn what_a_link_inside_a_protected_folder_leads_to_is_protected() {
+    for (link, target, written) in [
+        (".git/hooks", "hooks", "hooks/pre-commit"),
+        (".git/hooks", "hooks", "hooks/new"),
+        (".git/hooks/pre-commit", "tools/check.sh", "tools/check.sh"),
+        (".git/config", "conf/git", "conf/git"),
+        (".husky/pre-push", "tools/check.sh", "tools/check.sh"),
+        (".claude/settings.json", "conf/c.json", "conf/c.json"),
+        (".claude/commands", "conf", "conf/any"),
+        (".cursor/mcp.json", "conf/c.json", "conf/c.json"),
+        (".lockgate/trust", "conf/trust", "conf/trust"),
+        (".lockgate", "conf", "conf/any"),
+        (".vscode", "conf", "conf/tasks.json"),
+        (".vscode/settings.json", "conf/s.json", "conf/s.json"),
+        (".vscode/tasks.json", "conf/s.json", "conf/s.json"),
+        (".vscode/launch.json", "conf/s.json", "conf/s.json"),
+        (".vscode/mcp.json", "conf/s.json", "conf/s.json"),
+        (".mcp.json", "conf/s.json", "conf/s.json"),
+        (".envrc", "conf/s.json", "conf/s.json"),
+    ] {
+        for above in ["", "pkg/"] {
+            let beside = format!("{above}unrelated/x");
+            let scene = Scene::new(&[(&format!("{above}{written}"), "x"), (&beside, "x")]);
+            let at = scene.at(&format!("{above}{link}"));
+            fs::create_dir_all(at.parent().unwrap()).unwrap();
+            assert!(scene.files.admit(&format!("{above}{written}")).is_ok(), "the control: {link}");
+            let target = format!("{}{target}", "../".repeat(link.matches('/').count()));
+            std::os::unix::fs::symlink(target, at).unwrap();
+            assert_eq!(scene.code(&format!("{above}{written}")), Code::Protected, "{above}{link}");
+            assert!(scene.files.admit(&beside).is_ok(), "{above}{link}");
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use lockgate::text::{Encoding, LineEnd};
 
 impl Scene {
     fn policy(&self, path: &str) -> Result<Option<(String, String)>, Error> {
-        self.files.policy_text(&self.files.admit_to_read(path)?)
+        self.files.policy_text(&self.files.admit(path)?)
     }
 
     fn hints(&self, path: &str) -> (Option<Encoding>, Option<LineEnd>) {
@@ -55,10 +55,37 @@ fn a_policy_that_is_there_but_cannot_be_read_is_never_passed_over() {
 }
 
 #[test]
-fn a_policy_behind_a_link_inside_the_root_is_read() {
-    let scene = Scene::new(&[("shared/policy.yaml", "shared"), ("d/x.py", "")]);
-    scene.link("../shared/policy.yaml", "d/quality.yaml");
+fn a_policy_behind_a_link_rules_when_its_target_cannot_be_edited() {
+    let target = |scene: &Scene, path: &str| scene.code(path) == Code::Protected;
+    let scene = Scene::new(&[("shared/quality.yaml", "shared"), ("d/x.py", "")]);
+    scene.link("../shared/quality.yaml", "d/quality.yaml");
     assert_eq!(scene.policy("d/x.py").unwrap().unwrap().1, "shared");
+    assert!(target(&scene, "shared/quality.yaml"));
+    for link in ["quality.yaml", ".lockgate/quality.yaml", ".st3/quality.yaml"] {
+        let scene = Scene::new(&[("conf/q.yaml", "shared"), ("d/x.py", "")]);
+        fs::create_dir_all(scene.at(link).parent().unwrap()).unwrap();
+        scene.link(scene.at("conf/q.yaml"), link);
+        assert!(target(&scene, "conf/q.yaml"), "{link}");
+        fs::remove_file(scene.at(link)).unwrap();
+        let up = "../".repeat(link.matches('/').count());
+        scene.link(format!("{up}conf/q.yaml"), link);
+        assert_eq!(scene.policy("d/x.py").unwrap().unwrap().1, "shared", "{link}");
+        assert!(target(&scene, "conf/q.yaml"), "{link}");
+        assert!(scene.files.admit("conf/other.yaml").is_ok(), "the control");
+    }
+}
+
+#[test]
+fn a_policy_behind_a_link_to_what_may_be_edited_rules_nothing() {
+    for link in ["sub/quality.yaml", "sub/.lockgate/quality.yaml"] {
+        let scene = Scene::new(&[("conf/q.yaml", "weaker"), ("quality.yaml", "top"), ("sub/x.py", "")]);
+        assert_eq!(scene.policy("sub/x.py").unwrap().unwrap().1, "top", "the control");
+        fs::create_dir_all(scene.at(link).parent().unwrap()).unwrap();
+        scene.link(format!("{}conf/q.yaml", "../".repeat(link.matches('/').count())), link);
+        let error = scene.policy("sub/x.py").unwrap_err();
+        assert_eq!(error.code, Code::PolicyInvalid, "{link}");
+        assert!(error.message.contains("symlink to conf/q.yaml"), "{}", error.message);
+    }
 }
 
 #[test]
@@ -94,4 +121,24 @@ fn neighbours_are_seen_and_never_those_outside() {
     let exists = |path| scene.files.exists(&place, path);
     assert!(exists("a/b.txt") && exists("a"));
     assert!(!exists("a/c.txt") && !exists("../secret") && !exists("up/secret") && !exists("/etc/passwd"));
+}
+
+#[test]
+fn what_stands_beside_is_asked_in_the_root_that_the_file_lies_in() {
+    let scene = Scene::new(&[("first.txt", "")]);
+    for path in ["second/pkg/a.py", "second/pkg/neighbour", "second/quality.yaml"] {
+        fs::create_dir_all(scene.outside(path).parent().unwrap()).unwrap();
+        fs::write(scene.outside(path), "second").unwrap();
+    }
+    scene.link(scene.outside("second/pkg"), "l");
+    let files = Files::open(&[scene.at(""), scene.outside("second")]).unwrap();
+    for path in ["l/a.py".to_owned(), scene.outside("second/pkg/a.py").display().to_string()] {
+        let place = files.admit(&path).unwrap();
+        assert_eq!(place.in_root(), "pkg/a.py");
+        assert!(files.exists(&place, place.in_root()) && files.exists(&place, "pkg/neighbour"));
+        assert!(!files.exists(&place, "first.txt") && !files.exists(&place, "l/a.py"));
+        let (name, text) = files.policy_text(&place).unwrap().unwrap();
+        assert_eq!(Path::new(&name), fs::canonicalize(scene.outside("second/quality.yaml")).unwrap());
+        assert_eq!(text, "second");
+    }
 }

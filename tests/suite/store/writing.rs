@@ -62,7 +62,7 @@ fn mode_owner_attributes_and_acl_are_kept() {
     if rustix::process::geteuid().is_root() {
         std::os::unix::fs::chown(&path, Some(1234), Some(2345)).unwrap();
     } else {
-        println!("SKIPPED: owner and group, since only root may give files away");
+        not_run("owner and group are kept: only root may give files away");
     }
     rustix::fs::setxattr(&path, "user.note", b"kept", XattrFlags::empty()).unwrap();
     let acl = rustix::fs::setxattr(&path, "system.posix_acl_access", &ACL, XattrFlags::empty());
@@ -79,7 +79,7 @@ fn mode_owner_attributes_and_acl_are_kept() {
     assert_eq!(attribute("user.note"), b"kept");
     match acl {
         Ok(()) => assert_eq!(attribute("system.posix_acl_access"), ACL),
-        Err(errno) => println!("SKIPPED: the ACL, since this file system takes none: {errno}"),
+        Err(errno) => not_run(&format!("an ACL is kept: this file system takes none: {errno}")),
     }
 }
 
@@ -91,7 +91,7 @@ fn an_acl_that_the_folder_would_give_is_not_added() {
     if let Err(errno) =
         rustix::fs::setxattr(scene.at("d"), "system.posix_acl_default", &ACL, XattrFlags::empty())
     {
-        println!("SKIPPED: this file system takes no ACL: {errno}");
+        not_run(&format!("a folder's ACL is not added: this file system takes none: {errno}"));
         return;
     }
     let _ = scene.write("d/a.txt", "new").unwrap();
@@ -188,6 +188,31 @@ fn a_folder_that_was_exchanged_is_a_conflict() {
 }
 
 #[test]
+fn a_folder_that_gave_way_to_something_else_is_a_conflict() {
+    type Replace = fn(&Scene);
+    let replacements: [(&str, Replace); 4] = [
+        ("a file", |scene| fs::write(scene.at("d"), "").unwrap()),
+        ("a link out of the root", |scene| scene.link("/etc", "d")),
+        ("a link up", |scene| scene.link("..", "d")),
+        ("a loop", |scene| scene.link("d", "d")),
+    ];
+    for (what, replace) in replacements {
+        let scene = Scene::new(&[("d/a.txt", "1"), ("e/x", "")]);
+        let place = scene.files.admit("d/a.txt").unwrap();
+        let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
+        fs::rename(scene.at("d"), scene.at("was")).unwrap();
+        replace(&scene);
+        let error = scene.files.publish(&place, Some(snapshot.held(b"1")), b"2").unwrap_err();
+        assert_eq!(error.code, Code::EditConflict, "{what}: {}", error.message);
+        assert_eq!(scene.files.read(&place, LIMIT).unwrap_err().code, Code::EditConflict, "{what}");
+    }
+    let scene = Scene::new(&[]);
+    let place = scene.files.admit("new/a.txt").unwrap();
+    fs::write(scene.at("new"), "").unwrap();
+    assert_eq!(scene.files.read(&place, LIMIT).unwrap_err().code, Code::EditConflict);
+}
+
+#[test]
 fn sizes_are_limited_before_and_while_reading() {
     let scene = Scene::new(&[("a.txt", "12345")]);
     let file = fs::File::create(scene.at("huge")).unwrap();
@@ -206,7 +231,7 @@ fn sizes_are_limited_before_and_while_reading() {
 fn a_file_that_grows_and_shrinks_is_read_whole_or_refused() {
     let scene = Scene::new(&[("a.txt", "")]);
     let (path, stop) = (scene.at("a.txt"), std::sync::atomic::AtomicBool::new(false));
-    let place = scene.files.admit_to_read("a.txt").unwrap();
+    let place = scene.files.admit("a.txt").unwrap();
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let file = fs::File::options().write(true).open(&path).unwrap();
@@ -257,7 +282,7 @@ fn a_full_disk_leaves_the_target_and_no_trace() {
         std::process::Command::new("mount").args(args).arg(scene.at("")).status().is_ok_and(|s| s.success())
     };
     if !mount(&["-t", "tmpfs", "-o", "size=64k", "none"]) {
-        println!("SKIPPED: a small file system cannot be mounted here");
+        not_run("a full disk: a small file system cannot be mounted here");
         return;
     }
     let outcome = std::panic::catch_unwind(|| {

@@ -1,7 +1,7 @@
 //! A small project in a temporary folder, for the tour to edit.
 //!
-//! Invariant: nothing outside of the new folder is touched, and unless it is to be kept the folder is gone afterwards,
-//! whatever happens on the way.
+//! Invariant: nothing outside of the new folder is touched, and unless it is to be kept, or the process is killed, the
+//! folder is gone afterwards.
 
 use std::fs::{self, DirBuilder};
 use std::io;

@@ -42,10 +42,8 @@ fn syntax() -> Gate {
     let known = Catalogue::embedded().find("syntax").unwrap();
     Gate {
         name: known.name.clone(),
-        about: String::new(),
         languages: Languages::Every,
         kind: Kind::Syntax,
-        role: known.role,
         timeout: known.timeout,
         samples: Vec::new(),
     }
