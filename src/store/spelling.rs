@@ -107,7 +107,17 @@ mod tests {
 
     #[test]
     fn new_names_with_unseen_characters_are_refused() {
-        for name in ["a\nb", "a\tb", "a\u{7f}", "a\u{202e}txt.exe", "\u{200f}a", "a\u{2066}b", "a\u{85}b", "a\u{2028}b", "a\u{200b}b"] {
+        for name in [
+            "a\nb",
+            "a\tb",
+            "a\u{7f}",
+            "a\u{202e}txt.exe",
+            "\u{200f}a",
+            "a\u{2066}b",
+            "a\u{85}b",
+            "a\u{2028}b",
+            "a\u{200b}b",
+        ] {
             assert_eq!(check_new(name).unwrap_err().code, Code::InvalidInput, "{name:?}");
         }
         for name in ["naïve.py", "файл.rs", "ملف.txt", "a b.md", "日本.c"] {

@@ -4,8 +4,12 @@
 mod admission;
 #[path = "store/beside.rs"]
 mod beside;
+#[path = "store/protected.rs"]
+mod protected;
 #[path = "store/rights.rs"]
 mod rights;
+#[path = "store/roots.rs"]
+mod roots;
 #[path = "store/swap.rs"]
 mod swap;
 #[path = "store/writing.rs"]

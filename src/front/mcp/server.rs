@@ -18,11 +18,12 @@ use crate::front::tools::{Again, Effect, Tool};
 use crate::front::toolset::{Access, Selection};
 
 /// What the agent is told before its first call.
-pub(super) const INSTRUCTIONS: &str = "Edit files with safe_edit_file: `path` and exactly one of content, line_edits, \
-    insert_lines, or search with replace. Put all edits of one file into one call; line numbers are those before the \
-    call. The project's quality gates judge the result before it is written. An answer with isError has written \
-    nothing: its code, message and findings say what to mend. mode verify_only shows what would happen. Send the \
-    version of the last answer as expected_version to be sure that nobody else has changed the file.";
+pub(super) const INSTRUCTIONS: &str = "Edit files with safe_edit_file: `path` and exactly one of content, \
+    line_edits, insert_lines, or search with replace. Put all edits of one file into one call; line numbers \
+    are those before the call. The project's quality gates judge the result before it is written. An answer \
+    with isError has written nothing, unless it says that this is not known; its code, message and findings \
+    say what to mend. mode verify_only shows what would happen. Send the last answer's version as \
+    expected_version to be sure that nobody else has changed the file.";
 
 /// The server of one workspace; clones share it.
 #[derive(Clone)]

@@ -108,7 +108,7 @@ fn a_large_text_goes_to_its_parser_only_when_it_is_flat() {
     let watch = Watch::idle();
     let limit = watch.until(Instant::now() + Duration::from_secs(60));
     for (path, deep, flat) in
-        [("a.py", "not ", "a = (1)\n"), ("a.rs", "!", "use a;\n"), ("a.ts", "[", "a = [1]\n")]
+        [("a.py", "-", "a = (1)\n"), ("a.rs", "!", "use a;\n"), ("a.ts", "[", "a = [1]\n")]
     {
         let language = crate::policy::language_of(path, None).unwrap();
         let eye = Eye { row: table::row(&language.name).unwrap(), path, limit };

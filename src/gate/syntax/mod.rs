@@ -129,9 +129,7 @@ impl Eye<'_> {
         let Some(stack) = self.stack(own, buffer.view())? else { return Ok(None) };
         let (read, text, path) = (own.read, buffer.view().to_owned(), self.path.to_owned());
         match apart::run(stack, self.limit, move || read(&text, &path)) {
-            End::Done(Parse::Read(faults)) => {
-                Ok(Some(Reading { by, marks: marked(&faults, buffer) }))
-            }
+            End::Done(Parse::Read(faults)) => Ok(Some(Reading { by, marks: marked(&faults, buffer) })),
             End::Done(Parse::TooDeep) | End::NoThread => Ok(None),
             End::Panicked(words) => Err(Trouble::Broken(format!("{} panicked: {words}", own.name))),
             End::Halted(halt) => Err(Trouble::Halted(halt)),

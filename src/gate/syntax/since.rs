@@ -65,11 +65,7 @@ impl Sides<'_> {
         judged
     }
 
-    fn scene(
-        &self,
-        [old_faults, second_old]: [&Faults; 2],
-        [new_faults, second_new]: [&Faults; 2],
-    ) -> Scene {
+    fn scene(&self, [old_faults, second_old]: [&Faults; 2], [new_faults, second_new]: [&Faults; 2]) -> Scene {
         let (old, new) = (self.before.lines().count(), self.after.lines().count());
         let trouble = |before: &Faults, after: &Faults| -> Vec<(Mark, bool)> {
             let (old, new) = (marks(before), marks(after));
@@ -78,7 +74,11 @@ impl Sides<'_> {
         };
         // A parser that reports every fault needs no second opinion on where they were.
         let second = if self.by == REPORTS_ALL { Vec::new() } else { trouble(second_old, second_new) };
-        Scene { pieces: delta::pieces(self.map, old, new), trouble: [trouble(old_faults, new_faults), second], last_line: new }
+        Scene {
+            pieces: delta::pieces(self.map, old, new),
+            trouble: [trouble(old_faults, new_faults), second],
+            last_line: new,
+        }
     }
 
     fn second_look(&self, scene: &Scene, opinion: &Opinion) -> Vec<Mark> {

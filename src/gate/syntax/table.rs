@@ -243,7 +243,7 @@ mod tests {
     fn what_the_page_says_of_warnings_is_what_the_judge_does() {
         for (path, text, blocks) in [
             ("a.sh", "if true; then\n  echo a\n", true),
-            ("a.sh", "case a in b) ;;\n", true),
+            ("a.sh", "for a in b; do\n  echo a\n", true),
             ("a.sh", "echo \"$(cat\n", false),
             ("a.html", "<p>a</b></p>\n", false),
             ("a.c", "int f(void) {\n", true),

@@ -1,0 +1,109 @@
+//! What may never be written, under whatever name it is asked for.
+
+use super::*;
+
+/// A root with protected files, and with links to and from them.
+fn guarded() -> Scene {
+    let scene = Scene::new(&[
+        (".git/config", "c"),
+        (".env", "SECRET"),
+        ("notes/x.txt", "n"),
+        ("cfg/policy", "p"),
+        ("sep/x", ""),
+    ]);
+    scene.link(".git", "harmless");
+    scene.link(".git/config", "plain.txt");
+    scene.link("../.env", "notes/readme.txt");
+    scene.link("cfg/policy", "quality.yaml");
+    scene.link("sep", ".husky");
+    fs::hard_link(scene.at(".env"), scene.at("notes/hard.txt")).unwrap();
+    scene
+}
+
+#[test]
+fn protected_paths_are_refused_there_or_not_under_any_disguise() {
+    let scene = guarded();
+    for path in [
+        ".git/config",
+        ".git/new",
+        ".GIT/new",
+        "sub/.git",
+        "harmless/config",
+        "harmless/new",
+        "plain.txt",
+        "notes/readme.txt",
+        "notes/hard.txt",
+        "quality.yaml",
+        "cfg/policy",
+        "sep/pre-push",
+        "x/quality.yaml",
+        ".vscode/settings.json",
+        "a/.envrc",
+        "a.git\u{2024}/../.g\u{200b}it/x",
+        "notes/../.git/config",
+    ] {
+        let error = scene.refusal(path);
+        assert_eq!(error.code, Code::Protected, "{path}: {}", error.message);
+        assert!(error.message.contains("rule"), "{}", error.message);
+    }
+}
+
+#[test]
+fn what_only_looks_protected_may_be_written() {
+    let scene = guarded();
+    for path in [
+        ".gitignore",
+        ".github/x.yml",
+        "quality.yaml.md",
+        "keyboard.py",
+        ".claude.md",
+        "cfg/other",
+        "notes/x.txt",
+    ] {
+        assert!(scene.files.admit(path).is_ok(), "{path}");
+    }
+}
+
+#[test]
+fn what_a_link_inside_a_protected_folder_leads_to_is_protected() {
+    for (link, target, written) in [
+        (".git/hooks", "hooks", "hooks/pre-commit"),
+        (".git/hooks", "hooks", "hooks/new"),
+        (".git/hooks/pre-commit", "tools/check.sh", "tools/check.sh"),
+        (".git/config", "conf/git", "conf/git"),
+        (".husky/pre-push", "tools/check.sh", "tools/check.sh"),
+        (".claude/settings.json", "conf/c.json", "conf/c.json"),
+        (".claude/commands", "conf", "conf/any"),
+        (".cursor/mcp.json", "conf/c.json", "conf/c.json"),
+        (".lockgate/trust", "conf/trust", "conf/trust"),
+        (".lockgate", "conf", "conf/any"),
+        (".vscode", "conf", "conf/tasks.json"),
+        (".vscode/settings.json", "conf/s.json", "conf/s.json"),
+        (".vscode/tasks.json", "conf/s.json", "conf/s.json"),
+        (".vscode/launch.json", "conf/s.json", "conf/s.json"),
+        (".vscode/mcp.json", "conf/s.json", "conf/s.json"),
+        (".mcp.json", "conf/s.json", "conf/s.json"),
+        (".envrc", "conf/s.json", "conf/s.json"),
+    ] {
+        for above in ["", "pkg/"] {
+            let beside = format!("{above}unrelated/x");
+            let scene = Scene::new(&[(&format!("{above}{written}"), "x"), (&beside, "x")]);
+            let at = scene.at(&format!("{above}{link}"));
+            fs::create_dir_all(at.parent().unwrap()).unwrap();
+            assert!(scene.files.admit(&format!("{above}{written}")).is_ok(), "the control: {link}");
+            let target = format!("{}{target}", "../".repeat(link.matches('/').count()));
+            std::os::unix::fs::symlink(target, at).unwrap();
+            assert_eq!(scene.code(&format!("{above}{written}")), Code::Protected, "{above}{link}");
+            assert!(scene.files.admit(&beside).is_ok(), "{above}{link}");
+        }
+    }
+}
+
+#[test]
+fn a_git_folder_under_another_name_is_protected_from_writing() {
+    let scene =
+        Scene::new(&[("meta/HEAD", "ref"), ("meta/objects/x", ""), ("meta/refs/x", ""), ("meta/config", "")]);
+    assert_eq!(scene.code("meta/config"), Code::Protected);
+    assert_eq!(scene.code("meta/hooks/post-checkout"), Code::Protected);
+    assert!(scene.files.admit("other/config").is_ok());
+}
