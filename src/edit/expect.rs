@@ -14,26 +14,23 @@ pub fn check(
     field: impl Fn() -> String,
 ) -> Result<(), Error> {
     let Some(expected) = expected else { return Ok(()) };
-    let mut wanted = expected.strip_suffix('\n').unwrap_or(expected).split('\n').map(str::trim_end);
-    let there = (first..=last).map(|line| buffer.lines().text(line).trim_end());
-    let mut there = there.map(Some).chain(std::iter::once(None));
-    if wanted.all(|line| there.next().flatten() == Some(line)) {
-        return Ok(());
+    let wanted = expected.strip_suffix('\n').unwrap_or(expected).split('\n').map(str::trim_end);
+    let there = |line: usize| (line <= last).then(|| buffer.lines().text(line).trim_end());
+    match (first..).zip(wanted).find(|(line, wanted)| there(*line) != Some(wanted)) {
+        None => Ok(()),
+        Some((line, wanted)) => {
+            let places = (first..=last).take(SHOWN).map(|line| super::place(buffer, line)).collect();
+            Err(conflict(line, wanted, there(line), places).field(field()))
+        }
     }
-    Err(conflict(buffer, (first, last), expected).field(field()))
 }
 
-fn conflict(buffer: &Buffer, (first, last): (usize, usize), expected: &str) -> Error {
-    let expected: String = expected.lines().next().unwrap_or("").trim_end().chars().take(80).collect();
-    let places: Vec<Place> =
-        (first..=last).take(SHOWN).map(|line| super::place(buffer, line)).collect();
-    let seen = match places.first() {
-        None => "the end of the file is there".to_owned(),
-        Some(place) => format!("there is {:?}", place.preview),
+fn conflict(line: usize, wanted: &str, there: Option<&str>, places: Vec<Place>) -> Error {
+    let cut = |text: &str| text.chars().take(80).collect::<String>();
+    let seen = match there {
+        None => "the range ends before it".to_owned(),
+        Some(text) => format!("there is {:?}", cut(text)),
     };
-    Error::new(
-        Code::EditConflict,
-        format!("line {first} is not what the request expects: expected {expected:?}, {seen}"),
-    )
-    .places(places)
+    let message = format!("line {line} is not what the request expects: expected {:?}, {seen}", cut(wanted));
+    Error::new(Code::EditConflict, message).places(places)
 }

@@ -73,7 +73,8 @@ impl Seen {
 impl Drafted {
     /// Applies a plan, and proves that the bytes outside of its spans are the same.
     ///
-    /// Errors: `TOO_LARGE` for a result over the policy's limit, `INTERNAL` should the proof fail.
+    /// Errors: `TOO_LARGE` for a result over the policy's limit, `NOT_ENCODABLE` for one that would be read in
+    /// another encoding than it was written in, `INTERNAL` should the proof fail.
     pub fn new(seen: &Seen, plan: &Plan, rules: &Policy) -> Result<Drafted, Error> {
         let buffer = seen.buffer.apply(plan)?;
         let (size, limit) = (buffer.bytes().len() as u64, rules.limits.file);
@@ -82,6 +83,10 @@ impl Drafted {
                 Code::TooLarge,
                 format!("the result is too large: {size} bytes, limit {limit} bytes"),
             ));
+        }
+        if !buffer.reads_back() {
+            let message = format!("the result would no longer be read as {}", buffer.encoding());
+            return Err(Error::new(Code::NotEncodable, message).hint("convert the file to UTF-8 first"));
         }
         if !bytes_outside_unchanged(seen.buffer.bytes(), buffer.bytes(), plan) {
             return Err(Error::new(Code::Internal, "the edit would change bytes outside of its spans"));

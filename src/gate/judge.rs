@@ -88,7 +88,8 @@ fn found(marks: &[(Mark, bool)]) -> Outcome {
 
 fn refusal(silence: &Silence) -> (Outcome, Option<String>) {
     let (outcome, why) = match silence {
-        Silence::Skipped(why) | Silence::Trouble(Trouble::Unreadable(why)) => (Outcome::Skipped, *why),
+        Silence::Skipped(why) | Silence::Trouble(Trouble::Unknown(why)) => (Outcome::Skipped, *why),
+        Silence::Trouble(Trouble::Unreadable(why)) => (Outcome::Broken, *why),
         Silence::Trouble(Trouble::Halted(Halt::Cancelled)) => (Outcome::Skipped, "cancelled"),
         Silence::Trouble(Trouble::Halted(Halt::TimedOut)) => (Outcome::TimedOut, "no answer in time"),
         Silence::Trouble(Trouble::Broken(why)) => (Outcome::Broken, why.as_str()),

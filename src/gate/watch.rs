@@ -3,7 +3,7 @@
 //! Invariant: nothing here waits.
 
 use std::fmt;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
@@ -81,6 +81,11 @@ impl Limit<'_> {
         (Instant::now() >= self.end).then_some(Halt::TimedOut)
     }
 
+    /// The same limit, but no later than so long from now.
+    pub(super) fn within(self, time: Duration) -> Self {
+        Limit { end: self.end.min(Instant::now() + time), ..self }
+    }
+
     /// Gives the moment at which the time is up.
     pub(super) fn end(self) -> Instant {
         self.end
@@ -90,7 +95,6 @@ impl Limit<'_> {
 #[cfg(test)]
 mod tests {
     use std::sync::{Arc, Mutex};
-    use std::time::Duration;
 
     use super::*;
 

@@ -8,6 +8,9 @@ use crate::edit::pattern::Flags;
 use crate::edit::{Edit, Insertion, LineEdit, LineWindow, Needle, Search};
 use crate::error::{Code, Error};
 
+/// The most items of a list in one call.
+const MOST_ITEMS: usize = 10_000;
+
 /// The fields of an edit, each as given or absent.
 #[derive(Debug, Clone, Default)]
 pub struct Fields {
@@ -158,7 +161,7 @@ fn no_mode() -> Error {
 }
 
 fn raise_line_edits(edits: Vec<LineEditFields>) -> Result<Vec<LineEdit>, Error> {
-    non_empty("line_edits", &edits)?;
+    check_length("line_edits", &edits)?;
     edits.into_iter().enumerate().map(|(index, edit)| raise_line_edit(index, edit)).collect()
 }
 
@@ -176,7 +179,7 @@ fn raise_line_edit(index: usize, edit: LineEditFields) -> Result<LineEdit, Error
 }
 
 fn raise_insertions(inserts: Vec<InsertFields>) -> Result<Vec<Insertion>, Error> {
-    non_empty("insert_lines", &inserts)?;
+    check_length("insert_lines", &inserts)?;
     let raise = |(index, insert): (usize, InsertFields)| {
         let at_line = raise_line(insert.at_line, || format!("insert_lines[{index}].at_line"))?;
         Ok(Insertion { at_line, content: insert.content, expect: insert.expect })
@@ -184,11 +187,13 @@ fn raise_insertions(inserts: Vec<InsertFields>) -> Result<Vec<Insertion>, Error>
     inserts.into_iter().enumerate().map(raise).collect()
 }
 
-fn non_empty<T>(field: &str, list: &[T]) -> Result<(), Error> {
-    if list.is_empty() {
-        return Err(Error::new(Code::InvalidInput, format!("`{field}` is an empty list")).field(field));
-    }
-    Ok(())
+fn check_length<T>(field: &str, list: &[T]) -> Result<(), Error> {
+    let message = match list.len() {
+        0 => format!("`{field}` is an empty list"),
+        1..=MOST_ITEMS => return Ok(()),
+        length => format!("`{field}` has {length} items, more than the {MOST_ITEMS} of one call"),
+    };
+    Err(Error::new(Code::InvalidInput, message).field(field))
 }
 
 fn raise_line(line: i64, field: impl Fn() -> String) -> Result<usize, Error> {

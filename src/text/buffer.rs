@@ -106,6 +106,17 @@ impl Buffer {
         Buffer::build(self.form, encoding::decode(bytes, self.form).map_err(broken)?, self.hints)
     }
 
+    /// Tells whether these bytes, read as a file, give this text again: what is written in one encoding must not be
+    /// read in another.
+    pub fn reads_back(&self) -> bool {
+        let hint = self.hints.charset;
+        if self.form.encoding == Encoding::Utf8 && !hint.is_some_and(Encoding::is_wide) {
+            return true;
+        }
+        let read = encoding::detect(self.bytes().to_vec(), hint);
+        read.is_ok_and(|(form, decoded)| form.encoding == self.form.encoding || decoded.text() == self.text())
+    }
+
     /// Gives the line end of a file that has none yet.
     pub(super) fn hinted_line_end(&self) -> LineEnd {
         self.hints.line_end.unwrap_or(LineEnd::Lf)

@@ -28,6 +28,14 @@ pub enum Encoding {
 }
 
 impl Encoding {
+    /// Tells whether every character takes two bytes or more.
+    pub(super) const fn is_wide(self) -> bool {
+        match self {
+            Encoding::Utf16Le | Encoding::Utf16Be => true,
+            Encoding::Utf8 | Encoding::Windows1252 | Encoding::Latin1 => false,
+        }
+    }
+
     /// Understands the `charset` of an editorconfig, in any case.
     pub fn from_charset(name: &str) -> Option<Encoding> {
         match name.to_ascii_lowercase().as_str() {
@@ -138,13 +146,26 @@ pub(super) enum Decoded {
     Other { bytes: Vec<u8>, text: String },
 }
 
-/// Finds out in which form bytes are text.
+impl Decoded {
+    /// Gives the text, the byte order mark of UTF-8 included.
+    pub(super) fn text(&self) -> &str {
+        match self {
+            Decoded::Utf8(text) | Decoded::Other { text, .. } => text,
+        }
+    }
+}
+
+/// Finds out in which form bytes are text: byte order mark, UTF-8, the hint, windows-1252.
+///
+/// A hint of UTF-16 comes before UTF-8 where the bytes hold a NUL: UTF-16 of plain ASCII is valid UTF-8, and no UTF-8
+/// text that anybody wrote has a NUL.
 pub(super) fn detect(mut bytes: Vec<u8>, hint: Option<Encoding>) -> Result<(Form, Decoded), Error> {
     if let Some(form) = marked(&bytes)? {
         let not_text = |_| Error::new(Code::NotText, broken_promise(form.encoding));
         return decode(bytes, form).map(|decoded| (form, decoded)).map_err(not_text);
     }
-    for encoding in [Some(Encoding::Utf8), hint, Some(Encoding::Windows1252)].into_iter().flatten() {
+    let wide = hint.filter(|hint| hint.is_wide() && memchr::memchr(0, &bytes).is_some());
+    for encoding in [wide, Some(Encoding::Utf8), hint, Some(Encoding::Windows1252)].into_iter().flatten() {
         let form = Form { encoding, mark: 0 };
         match decode(bytes, form) {
             Ok(decoded) => return Ok((form, decoded)),

@@ -2,7 +2,7 @@
 //! some only the other.
 //!
 //! Invariant: both forms together, as they go over the wire, are no larger than the limit that was asked for. What had
-//! to be left out is counted in `notes`.
+//! to be left out is counted in `notes`, or at least said there when no number fits.
 
 mod facts;
 mod fit;

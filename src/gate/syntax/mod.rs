@@ -11,6 +11,7 @@ mod brackets;
 mod columns;
 mod ecmascript;
 mod fault;
+mod flood;
 mod json;
 mod python;
 mod rust;
@@ -19,6 +20,8 @@ mod table;
 mod toml;
 mod tree;
 mod yaml;
+
+use std::time::Duration;
 
 use self::apart::End;
 use self::fault::Fault;
@@ -32,6 +35,8 @@ use crate::text::Buffer;
 
 /// The most stack that a parser is given, in bytes; it is reserved, and used only where a text nests that deep.
 const MOST_STACK: usize = if cfg!(debug_assertions) { 1 << 30 } else { 512 << 20 };
+/// What tree-sitter is given: where a text is full of faults it lets go of its memory by calling itself.
+const TREE_STACK: usize = 512 << 20;
 /// What a parser needs before the first level of nesting, in bytes.
 const LEAST_STACK: usize = 8 << 20;
 
@@ -47,7 +52,9 @@ enum Parse {
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Trouble {
-    /// Nobody here reads the language, or this text.
+    /// Nobody here reads the language.
+    Unknown(&'static str),
+    /// Nobody here can read this text.
     Unreadable(&'static str),
     /// The caller has gone, or the time is up.
     Halted(Halt),
@@ -79,7 +86,7 @@ struct Reading {
 /// Reads the draft, and where it has faults the text before it too; each fault with whether the edit brought it.
 pub(super) fn judge(draft: &Draft<'_>, limit: Limit<'_>) -> Result<Vec<(Mark, bool)>, Trouble> {
     let row = draft.language.and_then(|language| table::row(&language.name));
-    let row = row.ok_or(Trouble::Unreadable("no parser for this language"))?;
+    let row = row.ok_or(Trouble::Unknown("no parser for this language"))?;
     let eye = Eye { row, path: draft.path, limit };
     let after = eye.read(draft.after)?;
     match draft.before {
@@ -95,10 +102,17 @@ impl Own {
         levels.saturating_mul(self.frame).saturating_add(LEAST_STACK)
     }
 
-    /// Tells whether a text is so small that it cannot nest too deeply, whatever it is.
-    fn reads_at_once(&self, text: &str) -> bool {
-        self.stack_for(text.len()) <= MOST_STACK
+    /// Gives the stack for a text that cannot nest too deeply whatever it is, as every level takes a token.
+    fn stack_at_once(&self, text: &str) -> Option<usize> {
+        let levels = if self.stack_for(text.len()) <= MOST_STACK { text.len() } else { tokens(text) };
+        Some(self.stack_for(levels)).filter(|stack| *stack <= MOST_STACK)
     }
+}
+
+/// How long tree-sitter may take: some four times as long as for a text without faults, and a quarter of a second.
+fn pace(text: &str) -> Duration {
+    let slow = if cfg!(debug_assertions) { 8 } else { 1 };
+    Duration::from_millis(250).saturating_add(Duration::from_nanos(2_000 * text.len() as u64)) * slow
 }
 
 /// One language's readers at one path.
@@ -122,7 +136,7 @@ impl Eye<'_> {
     /// Reads with the language's own parser; nothing where that could not be done safely.
     fn read_own(&self, own: &Own, buffer: &Buffer) -> Result<Option<Reading>, Trouble> {
         let by = Reader::Own(own.stops);
-        let beyond = own.beyond.filter(|_| !own.reads_at_once(buffer.view()));
+        let beyond = own.beyond.filter(|_| own.stack_at_once(buffer.view()).is_none());
         if let Some(fault) = beyond.and_then(|beyond| beyond(buffer.view())) {
             return Ok(Some(Reading { by, marks: marked(&[fault], buffer) }));
         }
@@ -136,11 +150,11 @@ impl Eye<'_> {
         }
     }
 
-    /// Gives the stack that suffices for a text. Every level of nesting takes a byte of text and a level of the tree,
-    /// so a small text needs no look at its tree.
+    /// Gives the stack that suffices for a text. Every level of nesting takes a token of the text and a level of the
+    /// tree, so a small text needs no look at its tree.
     fn stack(&self, own: &Own, text: &str) -> Result<Option<usize>, Trouble> {
-        if own.reads_at_once(text) {
-            return Ok(Some(own.stack_for(text.len())));
+        if let Some(stack) = own.stack_at_once(text) {
+            return Ok(Some(stack));
         }
         let stack = own.stack_for(self.survey(text)?.depth);
         Ok((stack <= MOST_STACK).then_some(stack))
@@ -149,9 +163,11 @@ impl Eye<'_> {
     fn survey(&self, text: &str) -> Result<Survey, Trouble> {
         let grammar: &Grammar = &self.row.grammar;
         if !grammar.stack.holds(text) {
-            return Err(Trouble::Unreadable("indented too deeply to be read safely"));
+            return Err(Trouble::Unreadable("nests too deeply to be read safely"));
         }
-        Ok(tree::survey(grammar, self.path, text, self.limit)?)
+        let look = || tree::survey(grammar, self.path, text, self.limit.within(pace(text)));
+        let surveyed = apart::on_stack(TREE_STACK, look).map_err(Trouble::Broken)?;
+        Ok(surveyed?)
     }
 
     fn compare(
@@ -164,7 +180,7 @@ impl Eye<'_> {
             Ok(old) if old.by == after.by => (old, after),
             Err(Trouble::Halted(halt)) => return Err(Trouble::Halted(halt)),
             // Two readers cannot be compared: tree-sitter reads both sides.
-            Ok(_) | Err(Trouble::Broken(_) | Trouble::Unreadable(_)) => {
+            Ok(_) | Err(Trouble::Broken(_) | Trouble::Unknown(_) | Trouble::Unreadable(_)) => {
                 (self.read_tree(before)?, self.read_tree(draft.after)?)
             }
         };
@@ -183,7 +199,7 @@ impl Eye<'_> {
             match self.survey(buffer.view()) {
                 Ok(survey) => *view = survey,
                 Err(Trouble::Halted(halt)) => return Err(Trouble::Halted(halt)),
-                Err(Trouble::Broken(_) | Trouble::Unreadable(_)) => return Ok(Opinion::default()),
+                Err(Trouble::Broken(_) | Trouble::Unknown(_) | Trouble::Unreadable(_)) => return Ok(Opinion::default()),
             }
         }
         let [old, new] = views;
@@ -194,6 +210,18 @@ impl Eye<'_> {
             new_lone: new.lone,
         })
     }
+}
+
+/// Counts what could be a token: runs of letters and digits, and every other character that is no white space.
+fn tokens(text: &str) -> usize {
+    let mut tokens = 0;
+    let mut in_word = false;
+    for character in text.chars() {
+        let word = character.is_alphanumeric() || character == '_';
+        tokens += usize::from(!(word && in_word || character.is_whitespace()));
+        in_word = word;
+    }
+    tokens
 }
 
 /// Places faults in the order of the text. Only the first one of a line is kept, a certain one where there is one:

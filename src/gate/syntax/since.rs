@@ -59,7 +59,7 @@ impl Sides<'_> {
         let certain = |(mark, fresh): (&(Mark, u8), &bool)| *fresh && mark.0.belief == Belief::Certain;
         let seen = after.iter().zip(&fresh).any(certain);
         let mut judged: Vec<_> = after.into_iter().map(|(mark, _)| mark).zip(fresh).collect();
-        if !seen && self.by != REPORTS_ALL {
+        if !seen {
             judged.extend(self.second_look(&scene, opinion).into_iter().map(|mark| (mark, true)));
         }
         judged
@@ -83,7 +83,8 @@ impl Sides<'_> {
 
     fn second_look(&self, scene: &Scene, opinion: &Opinion) -> Vec<Mark> {
         let mut found = Vec::new();
-        if self.by != Reader::Tree && opinion.new.len() > opinion.old.len() {
+        let ends_early = self.by != Reader::Tree && self.by != REPORTS_ALL;
+        if ends_early && opinion.new.len() > opinion.old.len() {
             let (old, new) = (marks(&opinion.old), marks(&opinion.new));
             let unmatched = delta::unmatched(&old, &new, self.map).new;
             let struck = scene.struck(&new, &unmatched);

@@ -14,6 +14,7 @@ use super::super::delta::Belief;
 use super::super::watch::{Halt, Limit};
 use super::brackets::Brackets;
 use super::fault::Fault;
+use super::flood;
 use super::table::{Grammar, Trust};
 
 /// How much of the text at fault a message quotes, in characters.
@@ -34,12 +35,25 @@ pub(super) struct Survey {
 pub(super) fn survey(grammar: &Grammar, path: &str, text: &str, limit: Limit<'_>) -> Result<Survey, Halt> {
     let mut best: Option<Survey> = None;
     for language in (grammar.languages)(path) {
-        let survey = look(&parse(&language, text, limit)?, grammar, text, limit)?;
+        let survey = match flood::faults(&language, grammar, text, limit)? {
+            Some(flooded) => flooded,
+            None => read(&language, grammar, text, limit)?,
+        };
         if best.as_ref().is_none_or(|best| survey.faults.len() < best.faults.len()) {
             best = Some(survey);
         }
     }
     Ok(best.unwrap_or_default())
+}
+
+/// Reads a text as a whole.
+pub(super) fn read(
+    language: &tree_sitter::Language,
+    grammar: &Grammar,
+    text: &str,
+    limit: Limit<'_>,
+) -> Result<Survey, Halt> {
+    look(&parse(language, text, limit)?, grammar, text, limit)
 }
 
 fn parse(language: &tree_sitter::Language, text: &str, limit: Limit<'_>) -> Result<Tree, Halt> {

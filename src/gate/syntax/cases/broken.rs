@@ -115,6 +115,13 @@ pub(super) const CASES: &[Case] = &[
     ("a.py", "the old fault moved away", "x = (]\na\nb\nc\nd\n", "a\nb\nc\nd\nx = (]\n", &[]),
     ("a.sh", "the old fault moved down", "if a; then\nb )\nfi\n", "# c\nif a; then\nb )\nfi\n", &[]),
     // Something new.
+    (
+        "a.py",
+        "an open bracket far from the old fault",
+        "def a():\n    return 1\n\n\ndef b():\n    x = 2\n      y = 3\n    return x\n",
+        "x = (1\ndef a():\n    return 1\n\n\ndef b():\n    x = 2\n      y = 3\n    return x\n",
+        &[1],
+    ),
     ("a.py", "a second copy", "x = (]\ny = 1\nz = 2\n", "x = (]\ny = 1\nx = (]\nz = 2\n", &[3]),
     ("a.py", "a break elsewhere", "x = (]\na\nb\ny = 1\n", "x = (]\na\nb\ny = = 1\n", &[4]),
     ("a.py", "one mended, another broken", "x = (]\na\nb\ny = 1\n", "x = ()\na\nb\ny = = 1\n", &[4]),
