@@ -94,8 +94,14 @@ fn gates(criterion: &mut Criterion) {
             let language = language_of(path, None);
             let rules = policy.rules_for(language);
             group.bench_with_input(BenchmarkId::new(path, size), size, |bench, _| {
-                let draft =
-                    Draft { path, language, before: Some(&before), after: &after, map: &map, beside: &|_| true };
+                let draft = Draft {
+                    path,
+                    language,
+                    before: Some(&before),
+                    after: &after,
+                    map: &map,
+                    beside: &|_| true,
+                };
                 bench.iter(|| judge(&draft, &rules, &Watch::idle()));
             });
         }

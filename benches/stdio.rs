@@ -5,7 +5,14 @@
 //!
 //! Each size alternates one edit through the server and one plain read, write, fsync and rename of the same bytes, so
 //! that a change of the machine's mood meets both. Processor time is that of the server's process.
-#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark stops at the first trouble and prints")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "a benchmark stops at the first trouble, and prints"
+)]
 
 #[path = "../tests/suite/wire.rs"]
 #[expect(dead_code, reason = "the tests use more of the client than this does")]
@@ -40,7 +47,9 @@ fn main() {
     let sizes: &[usize] = if long { &[1_000, 10_000, 100_000, 1_000_000] } else { &[1_000, 10_000, 100_000] };
     println!("start-up, median of {STARTS}: {:.1} ms", start_up().as_secs_f64() * 1e3);
     println!();
-    println!("| lines | file | edit over stdio | plain write | ratio | own CPU per edit | peak memory | of 6 x file + 32 MiB |");
+    println!(
+        "| lines | file | edit over stdio | plain write | ratio | own CPU per edit | peak memory | of 6 x file + 32 MiB |"
+    );
     println!("|---|---|---|---|---|---|---|---|");
     for &lines in sizes {
         let seen = measure(lines);
@@ -74,7 +83,8 @@ fn start_up() -> Duration {
 fn measure(lines: usize) -> Measured {
     let root = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     fs::write(root.path().join("quality.yaml"), "quality_gates: {}\nlimits: { file: 100MiB }\n").unwrap();
-    let text: String = (0..lines).map(|line| format!("value_{line:07} = compute({line:07}, scale)\n")).collect();
+    let text: String =
+        (0..lines).map(|line| format!("value_{line:07} = compute({line:07}, scale)\n")).collect();
     let (ours, theirs) = (root.path().join("ours.txt"), root.path().join("theirs.txt"));
     fs::write(&ours, &text).unwrap();
     fs::write(&theirs, &text).unwrap();
@@ -86,7 +96,8 @@ fn measure(lines: usize) -> Measured {
     for round in 0..ROUNDS {
         let (old, new) = (name(middle, round), name(middle, round + 1));
         let begun = Instant::now();
-        let answer = server.call("safe_edit_file", &json!({"path": "ours.txt", "search": old, "replace": new}));
+        let answer =
+            server.call("safe_edit_file", &json!({"path": "ours.txt", "search": old, "replace": new}));
         edits.push(begun.elapsed());
         assert_eq!(answer.status(), "written", "{}", answer.text);
         let begun = Instant::now();

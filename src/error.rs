@@ -209,7 +209,14 @@ pub struct Error {
 impl Error {
     /// Refuses with a code and with what was seen.
     pub fn new(code: Code, message: impl Into<String>) -> Error {
-        Error { code, message: message.into(), hint: None, field: None, places: Vec::new(), disk: Disk::Untouched }
+        Error {
+            code,
+            message: message.into(),
+            hint: None,
+            field: None,
+            places: Vec::new(),
+            disk: Disk::Untouched,
+        }
     }
 
     /// Names what to call next.

@@ -24,11 +24,8 @@ pub fn plan(edits: &[LineEdit], buffer: &Buffer) -> Result<Planned, Error> {
 
 fn check_bounds(index: usize, edit: &LineEdit, buffer: &Buffer) -> Result<(), Error> {
     let count = buffer.lines().count();
-    let (line, field) = if edit.start_line > count {
-        (edit.start_line, "start_line")
-    } else {
-        (edit.end_line, "end_line")
-    };
+    let (line, field) =
+        if edit.start_line > count { (edit.start_line, "start_line") } else { (edit.end_line, "end_line") };
     if line <= count {
         return Ok(());
     }

@@ -82,7 +82,8 @@ fn check_size(replace: &str, matches: usize, limit: u64) -> Result<(), Error> {
 }
 
 fn too_many() -> Error {
-    let message = format!("the search matches more than {MATCHES} times, which is more than one edit replaces");
+    let message =
+        format!("the search matches more than {MATCHES} times, which is more than one edit replaces");
     Error::new(Code::TooLarge, message)
         .field("search")
         .hint("give search_count, or narrow `lines` to look at fewer of them")

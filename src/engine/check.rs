@@ -46,13 +46,11 @@ impl Seen {
                 format!("version {version} was expected, but there is no file: {shown}"),
             )
             .field("expected_version")),
-            (Expect::Version(version), Some(_)) if !self.buffer.stamp().matches(version) => {
-                Err(Error::new(
-                    Code::EditConflict,
-                    format!("version {version} was expected, but the file has version {}", self.buffer.stamp()),
-                )
-                .field("expected_version"))
-            }
+            (Expect::Version(version), Some(_)) if !self.buffer.stamp().matches(version) => Err(Error::new(
+                Code::EditConflict,
+                format!("version {version} was expected, but the file has version {}", self.buffer.stamp()),
+            )
+            .field("expected_version")),
             (Expect::Anything | Expect::Absent | Expect::Version(_), _) => Ok(()),
         }
     }
@@ -108,9 +106,11 @@ impl Workspace {
 
     /// Plans the edit; in `interactive` a search that finds nothing changes nothing, and is a warning.
     pub(super) fn plan(&self, request: &Request, seen: &Seen, rules: &Policy) -> Result<Planned, Error> {
-        edit::plan(&request.edit, &seen.buffer, rules.limits.file).or_else(|refusal| match (request.mode, refusal.code) {
-            (Mode::Interactive, Code::MatchNotFound) => Planned::nothing(&seen.buffer, refusal.message),
-            (Mode::Strict | Mode::Interactive | Mode::VerifyOnly, _) => Err(refusal),
+        edit::plan(&request.edit, &seen.buffer, rules.limits.file).or_else(|refusal| {
+            match (request.mode, refusal.code) {
+                (Mode::Interactive, Code::MatchNotFound) => Planned::nothing(&seen.buffer, refusal.message),
+                (Mode::Strict | Mode::Interactive | Mode::VerifyOnly, _) => Err(refusal),
+            }
         })
     }
 
@@ -150,5 +150,6 @@ impl Workspace {
 
 /// What a caller is told who has cancelled and listens all the same.
 pub(super) fn cancelled() -> Error {
-    Error::new(Code::Internal, "the caller cancelled the request").hint("send the request again, if it is wanted")
+    Error::new(Code::Internal, "the caller cancelled the request")
+        .hint("send the request again, if it is wanted")
 }

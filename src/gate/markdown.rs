@@ -286,6 +286,10 @@ mod tests {
         ] {
             assert_eq!(codes("docs/a.md", &format!("# T\n\n{link}\n"), &[]), Vec::<String>::new(), "{link}");
         }
+    }
+
+    #[test]
+    fn a_relative_link_that_leads_nowhere_is_found_in_every_form() {
         for link in [
             "[a](x)",
             "![a](x.png \"t\")",

@@ -33,7 +33,7 @@ mod tests {
     #[test]
     fn matches_do_not_overlap() {
         assert_eq!(all("aaaa", "aa"), [0..2, 2..4]);
-        assert_eq!(all("aaa", "aa"), [0..2]);
+        assert_eq!(all("aaab", "aa"), vec![0..2]);
     }
 
     #[test]
@@ -45,6 +45,6 @@ mod tests {
     #[test]
     fn only_the_window_is_searched() {
         let found: Vec<_> = occurrences("ab ab ab", 2..5, "ab").collect();
-        assert_eq!(found, [3..5]);
+        assert_eq!(found, vec![3..5]);
     }
 }

@@ -87,7 +87,15 @@ impl Fields {
             Fields { content: Some(content), .. } => Ok(Edit::Content(content)),
             Fields { line_edits: Some(edits), .. } => raise_line_edits(edits).map(Edit::Lines),
             Fields { insert_lines: Some(inserts), .. } => raise_insertions(inserts).map(Edit::Insert),
-            Fields { search: Some(search), replace: Some(replace), regex, search_count, search_flags, lines, .. } => {
+            Fields {
+                search: Some(search),
+                replace: Some(replace),
+                regex,
+                search_count,
+                search_flags,
+                lines,
+                ..
+            } => {
                 let count = search_count.map(raise_count).transpose()?;
                 let lines = lines.map(raise_window).transpose()?;
                 let needle = raise_needle(search, regex.unwrap_or(false), search_flags)?;
@@ -226,8 +234,9 @@ fn raise_count(count: i64) -> Result<NonZeroUsize, Error> {
 
 fn raise_needle(search: String, regex: bool, flags: Option<Flagged>) -> Result<Needle, Error> {
     if search.is_empty() {
-        return Err(Error::new(Code::InvalidInput, "search is empty, so it would match everywhere")
-            .field("search"));
+        return Err(
+            Error::new(Code::InvalidInput, "search is empty, so it would match everywhere").field("search")
+        );
     }
     let flags = match flags {
         None => Flags::default(),

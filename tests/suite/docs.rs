@@ -40,7 +40,10 @@ fn errors_page_is_what_the_code_says() {
         fs::write(&path, errors()).unwrap();
     }
     let there = fs::read_to_string(&path).unwrap_or_default();
-    assert!(there == errors(), "docs/errors.md is out of step; rewrite it with UPDATE=1 cargo test --test all docs");
+    assert!(
+        there == errors(),
+        "docs/errors.md is out of step; rewrite it with UPDATE=1 cargo test --test all docs"
+    );
 }
 
 #[test]
@@ -48,12 +51,16 @@ fn the_transcript_in_the_readme_is_real() {
     let readme = fs::read_to_string(page("../README.md")).unwrap();
     let transcript = readme.split("```console\n").nth(1).unwrap().split("```").next().unwrap();
     let (command, wanted) = transcript.split_once('\n').unwrap();
-    assert_eq!(command, "$ lockgate edit --path stock.py --lines 3-3 --new-content 'raise ValueError(\"not enough\")'");
+    assert_eq!(
+        command,
+        "$ lockgate edit --path stock.py --lines 3-3 --new-content 'raise ValueError(\"not enough\")'"
+    );
     let root = tempfile::tempdir().unwrap();
     let before = "def ship(item, quantity):\n    if quantity > item.stock:\n        raise ValueError(\"not enough\")\n    \
                   item.stock -= quantity\n";
     fs::write(root.path().join("stock.py"), before).unwrap();
-    let words = ["edit", "--path", "stock.py", "--lines", "3-3", "--new-content", "raise ValueError(\"not enough\")"];
+    let words =
+        ["edit", "--path", "stock.py", "--lines", "3-3", "--new-content", "raise ValueError(\"not enough\")"];
     let seen = wire::run(&words.map(str::to_owned), root.path(), "");
     assert_eq!(timeless(&seen.stdout), timeless(wanted));
     assert_eq!(fs::read_to_string(root.path().join("stock.py")).unwrap(), before);
@@ -74,10 +81,13 @@ fn every_dependency_has_its_reason() {
     let manifest = fs::read_to_string(page("../Cargo.toml")).unwrap();
     let reasons = fs::read_to_string(page("decisions/0001-libraries.md")).unwrap();
     let named = |name: &str| name.starts_with(['#', '[']) || name.is_empty() || reasons.contains(name);
-    let listed = manifest.split("dependencies]\n").skip(1).flat_map(|list| list.split("\n[").next()).flat_map(str::lines);
+    let listed = manifest
+        .split("dependencies]\n")
+        .skip(1)
+        .flat_map(|list| list.split("\n[").next())
+        .flat_map(str::lines);
     let names = listed.filter_map(|line| line.split([' ', '=']).next());
-    let without: Vec<&str> =
-        names.filter(|name| !named(name) && !name.starts_with("tree-sitter-")).collect();
+    let without: Vec<&str> = names.filter(|name| !named(name) && !name.starts_with("tree-sitter-")).collect();
     assert!(without.is_empty(), "docs/decisions/0001-libraries.md does not say why: {without:?}");
 }
 

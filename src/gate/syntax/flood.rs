@@ -31,7 +31,11 @@ pub(super) fn faults(
         let piece = text.get(from..end).unwrap_or_default();
         let seen = tree::read(language, grammar, piece, limit)?.faults;
         surplus += seen.len().saturating_sub(FROM_CUTS);
-        faults.extend(seen.into_iter().map(|fault| Fault { at: fault.at + from, end: fault.end + from, ..fault }));
+        faults.extend(seen.into_iter().map(|fault| Fault {
+            at: fault.at + from,
+            end: fault.end + from,
+            ..fault
+        }));
         if surplus > MOST {
             return Ok(Some(Survey { faults, lone: Vec::new(), depth: usize::MAX }));
         }
@@ -42,7 +46,8 @@ pub(super) fn faults(
 
 /// Where a piece ends: behind its last whole line, or at any character in a longer line.
 fn cut(text: &str, from: usize) -> usize {
-    let most = (from + PIECE..).find(|&end| end >= text.len() || text.is_char_boundary(end)).unwrap_or(text.len());
+    let most =
+        (from + PIECE..).find(|&end| end >= text.len() || text.is_char_boundary(end)).unwrap_or(text.len());
     let most = most.min(text.len());
     let newline = text.get(from..most).and_then(|piece| piece.rfind('\n'));
     newline.filter(|_| most < text.len()).map_or(most, |newline| from + newline + 1)

@@ -19,7 +19,11 @@ fn outcome(path: &str, text: &str) -> Outcome {
     let verdict = judged_by(path, Some("\n"), text, Level::Block, ALLOWED, &Watch::idle());
     assert!(start.elapsed() < ALLOWED + PATIENCE, "{path}: {:.20}: {:?}", text, start.elapsed());
     let run = &verdict.runs[0];
-    assert!(!run.why.as_ref().is_some_and(|why| why.contains("panicked")), "{path}: {text:.20}: {:?}", run.why);
+    assert!(
+        !run.why.as_ref().is_some_and(|why| why.contains("panicked")),
+        "{path}: {text:.20}: {:?}",
+        run.why
+    );
     run.outcome
 }
 
@@ -115,7 +119,10 @@ fn a_large_text_goes_to_its_parser_only_when_it_is_flat() {
         let language = crate::policy::language_of(path, None).unwrap();
         let eye = Eye { row: table::row(&language.name).unwrap(), path, limit };
         let own = eye.row.parser.as_ref().unwrap();
-        assert!(own.stack_at_once(&large(deep)).is_none() && own.stack_at_once(&large(flat)).is_none(), "{path}");
+        assert!(
+            own.stack_at_once(&large(deep)).is_none() && own.stack_at_once(&large(flat)).is_none(),
+            "{path}"
+        );
         // The parser gives up on neither, so where it read nothing it was not asked.
         let reads = |piece: &str| eye.read_own(own, &buffer(&large(piece))).unwrap().is_some();
         assert_eq!((reads(deep), reads(flat)), (false, true), "{path}");

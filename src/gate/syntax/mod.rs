@@ -199,7 +199,9 @@ impl Eye<'_> {
             match self.survey(buffer.view()) {
                 Ok(survey) => *view = survey,
                 Err(Trouble::Halted(halt)) => return Err(Trouble::Halted(halt)),
-                Err(Trouble::Broken(_) | Trouble::Unknown(_) | Trouble::Unreadable(_)) => return Ok(Opinion::default()),
+                Err(Trouble::Broken(_) | Trouble::Unknown(_) | Trouble::Unreadable(_)) => {
+                    return Ok(Opinion::default());
+                }
             }
         }
         let [old, new] = views;
