@@ -142,7 +142,7 @@ codes! {
         "The text to be replaced stands nowhere in the file."
         "read the file again and quote what is there";
     AmbiguousMatch "AMBIGUOUS_MATCH" Match
-        "The text to be replaced stands in more than one place."
+        "The text to be replaced stands in more than one place; no tool asks for exactly one yet."
         "quote more of the surrounding lines, or narrow the lines to look at";
     GateRefused "GATE_REFUSED" Gate
         "The edit would add a finding that the policy blocks."

@@ -10,7 +10,7 @@ use crate::text::Buffer;
 pub fn plan(content: &str, buffer: &Buffer, limit: u64) -> Result<Planned, Error> {
     let characters = content.chars().count() as u64;
     if characters > limit {
-        let message = format!("the content is too large: {characters} characters, limit {limit} bytes");
+        let message = format!("the content is too large: at least {characters} bytes, limit {limit} bytes");
         return Err(Error::new(Code::TooLarge, message).field("content"));
     }
     Ok(Planned::new(buffer.rewrite(content)?, Vec::new()))

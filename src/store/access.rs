@@ -302,6 +302,14 @@ mod tests {
     }
 
     #[test]
+    fn the_page_of_the_policy_names_every_rule() {
+        let page = include_str!("../../docs/policy.md");
+        for rule in RULES {
+            assert!(page.contains(&format!("`{}`", rule.glob)), "{}", rule.glob);
+        }
+    }
+
+    #[test]
     fn the_refusal_names_the_rule() {
         let rule = rule_for("a/.GIT/config").unwrap();
         let error = protected("a/.GIT/config", rule);

@@ -20,13 +20,7 @@ fn installed(variable: &str, folder: &str, file: &str) -> Option<PathBuf> {
     if found.exists() {
         return Some(found);
     }
-    let said = format!("NOT RUN: {} is not there; tests/run installs it", found.display());
-    assert!(std::env::var("CI").as_deref() != Ok("true"), "{said}");
-    println!("{said}");
-    if let Some(list) = std::env::var_os("LOCKGATE_TEST_MISSING") {
-        let mut list = std::fs::OpenOptions::new().append(true).create(true).open(list).unwrap();
-        writeln!(list, "{}", said.trim_start_matches("NOT RUN: ")).unwrap();
-    }
+    super::store::not_run(&format!("{} is not there; tests/run installs it", found.display()));
     None
 }
 

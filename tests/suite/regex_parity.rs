@@ -146,17 +146,16 @@ fn replace(case: &Case) -> Result<String, Error> {
 fn ask_python(cases: &[Case]) -> Option<Vec<Value>> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools/python_re.py");
     let spawned = Command::new("python3").arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-    let required = std::env::var_os("CI").is_some();
     let Ok(mut child) = spawned else {
-        assert!(!required, "CI must have python3");
-        eprintln!("skipped: there is no python3");
+        super::store::not_run("the comparison with Python's re: there is no python3");
         return None;
     };
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let hello: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
     if hello["version"][0] != 3 || hello["version"][1] != 11 {
-        assert!(!required, "CI must have CPython 3.11, not {hello}");
-        eprintln!("skipped: python3 is {hello}, not 3.11");
+        super::store::not_run(&format!(
+            "the comparison with Python's re: python3 is {hello}, not CPython 3.11"
+        ));
         return None;
     }
     let mut requests = String::new();

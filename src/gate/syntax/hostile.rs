@@ -136,7 +136,7 @@ fn a_large_python_text_is_held_against_pythons_own_limits_before_anybody_nests()
         steps + &" ".repeat(levels) + "b\n" + &large("a = 1\n")
     };
     let open = |levels: usize| format!("{}1{}\n{}", times(levels, "("), times(levels, ")"), large("a = 1\n"));
-    let beyond = table::row("python").and_then(|row| row.parser.as_ref()?.beyond).unwrap();
+    let levels = table::row("python").and_then(|row| row.parser.as_ref()?.levels).unwrap();
     for (text, said) in [
         (indented(99), None),
         (indented(100), Some("too many levels of indentation")),
@@ -144,7 +144,7 @@ fn a_large_python_text_is_held_against_pythons_own_limits_before_anybody_nests()
         (open(201), Some("too many nested parentheses")),
         (large("("), Some("too many nested parentheses")),
     ] {
-        assert_eq!(beyond(&text).map(|fault| fault.message).as_deref(), said);
+        assert_eq!(levels(&text).err().map(|fault| fault.message).as_deref(), said);
         let verdict = judged("a.py", None, &text);
         let seen: Vec<&str> = verdict.findings.iter().map(|finding| finding.message.as_str()).collect();
         assert_eq!(seen, Vec::from_iter(said), "{:.20}", text);

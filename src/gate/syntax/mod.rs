@@ -136,11 +136,16 @@ impl Eye<'_> {
     /// Reads with the language's own parser; nothing where that could not be done safely.
     fn read_own(&self, own: &Own, buffer: &Buffer) -> Result<Option<Reading>, Trouble> {
         let by = Reader::Own(own.stops);
-        let beyond = own.beyond.filter(|_| own.stack_at_once(buffer.view()).is_none());
-        if let Some(fault) = beyond.and_then(|beyond| beyond(buffer.view())) {
-            return Ok(Some(Reading { by, marks: marked(&[fault], buffer) }));
-        }
-        let Some(stack) = self.stack(own, buffer.view())? else { return Ok(None) };
+        let levels = own.levels.filter(|_| own.stack_at_once(buffer.view()).is_none());
+        let stack = match levels.map(|levels| levels(buffer.view())).transpose() {
+            Err(fault) => return Ok(Some(Reading { by, marks: marked(&[fault], buffer) })),
+            Ok(levels) => levels.map(|levels| own.stack_for(levels)).filter(|stack| *stack <= MOST_STACK),
+        };
+        let stack = match stack {
+            Some(stack) => Some(stack),
+            None => self.stack(own, buffer.view())?,
+        };
+        let Some(stack) = stack else { return Ok(None) };
         let (read, text, path) = (own.read, buffer.view().to_owned(), self.path.to_owned());
         match apart::run(stack, self.limit, move || read(&text, &path)) {
             End::Done(Parse::Read(faults)) => Ok(Some(Reading { by, marks: marked(&faults, buffer) })),

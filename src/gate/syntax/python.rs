@@ -24,32 +24,65 @@ pub(super) fn read(text: &str, _path: &str) -> Parse {
     Parse::Read(faults.chain(deep).collect())
 }
 
-/// Finds where a text nests deeper than Python itself goes, without nesting on the way.
-pub(super) fn beyond(text: &str) -> Option<Fault> {
+/// Gives the most levels that a text can nest, without nesting on the way; a fault where Python does not go as deep.
+pub(super) fn levels(text: &str) -> Result<usize, Fault> {
     let mut lexer = lex(text, Mode::Module);
-    let kinds = std::iter::from_fn(|| {
+    let mut depth = Depth::default();
+    loop {
         let kind = lexer.next_token();
+        if kind == TokenKind::EndOfFile {
+            return Ok(depth.most);
+        }
         // The lexer does not tell where a token stands: the finding speaks of the text as a whole.
-        (kind != TokenKind::EndOfFile).then_some((kind, 0))
-    });
-    too_deep(kinds)
+        if let Some(words) = depth.see(kind) {
+            return Err(Fault::new(0, 0, words));
+        }
+    }
 }
 
 /// The first token that nests deeper than CPython's tokenizer goes.
 fn too_deep(mut tokens: impl Iterator<Item = (TokenKind, usize)>) -> Option<Fault> {
-    let (mut open, mut indents) = (0usize, 0usize);
-    tokens.find_map(|(kind, at)| {
+    let mut depth = Depth::default();
+    tokens.find_map(|(kind, at)| depth.see(kind).map(|words| Fault::new(at, at, words)))
+}
+
+/// How deep the tokens seen so far can nest: whatever is not a bracket nests only until a comma, a bracket of its
+/// own level or the end of the line closes it.
+#[derive(Default)]
+struct Depth {
+    /// For each open bracket, what may be open around it.
+    open: Vec<usize>,
+    indents: usize,
+    /// Tokens since the last that closed what was before.
+    run: usize,
+    /// What may be open around the innermost bracket.
+    around: usize,
+    most: usize,
+}
+
+impl Depth {
+    /// Counts a token; what is wrong where it goes too deep.
+    fn see(&mut self, kind: TokenKind) -> Option<&'static str> {
+        self.run += 1;
         match kind {
-            TokenKind::Lpar | TokenKind::Lsqb | TokenKind::Lbrace => open += 1,
-            TokenKind::Rpar | TokenKind::Rsqb | TokenKind::Rbrace => open = open.saturating_sub(1),
-            TokenKind::Indent => indents += 1,
-            TokenKind::Dedent => indents = indents.saturating_sub(1),
+            TokenKind::Lpar | TokenKind::Lsqb | TokenKind::Lbrace => {
+                self.open.push(self.run);
+                self.around += std::mem::take(&mut self.run);
+            }
+            TokenKind::Rpar | TokenKind::Rsqb | TokenKind::Rbrace => {
+                self.run = self.open.pop().unwrap_or_default();
+                self.around -= self.run;
+            }
+            TokenKind::Comma | TokenKind::Newline => self.run = 0,
+            TokenKind::Indent => self.indents += 1,
+            TokenKind::Dedent => self.indents = self.indents.saturating_sub(1),
             _ => {}
         }
-        match (open > MOST_OPEN, indents > MOST_INDENTS) {
-            (true, _) => Some(Fault::new(at, at + 1, "too many nested parentheses")),
-            (false, true) => Some(Fault::new(at, at, "too many levels of indentation")),
+        self.most = self.most.max(self.around + self.run + self.indents);
+        match (self.open.len() > MOST_OPEN, self.indents > MOST_INDENTS) {
+            (true, _) => Some("too many nested parentheses"),
+            (false, true) => Some("too many levels of indentation"),
             (false, false) => None,
         }
-    })
+    }
 }

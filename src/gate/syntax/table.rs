@@ -27,9 +27,9 @@ pub(super) struct Own {
     pub(super) frame: usize,
     /// How far it reads on after a fault.
     pub(super) stops: Stops,
-    /// Finds where a text nests deeper than the language itself goes, where it has such a limit. It is asked about
-    /// large texts before anybody nests along with them.
-    pub(super) beyond: Option<fn(&str) -> Option<Fault>>,
+    /// Gives the most levels that a text can nest, or where it goes deeper than the language itself does, without
+    /// nesting along; tree-sitter is asked about large texts where there is nothing of the kind.
+    pub(super) levels: Option<fn(&str) -> Result<usize, Fault>>,
 }
 
 /// How far a parser reads on after a fault.
@@ -64,13 +64,22 @@ pub(super) struct Grammar {
     pub(super) trust: Trust,
     /// Whether a comma before a closing bracket is good.
     pub(super) trailing_commas: bool,
+    /// Whether it takes a last line without its line end for a fault.
+    pub(super) wants_line_end: bool,
     /// What the grammar's own reader of indentation can hold.
     pub(super) stack: Stack,
 }
 
 impl Grammar {
     const fn new(languages: fn(&str) -> Vec<Language>) -> Grammar {
-        Grammar { languages, brackets: true, trust: Trust::Whole, trailing_commas: false, stack: Stack::Safe }
+        Grammar {
+            languages,
+            brackets: true,
+            trust: Trust::Whole,
+            trailing_commas: false,
+            wants_line_end: false,
+            stack: Stack::Safe,
+        }
     }
 
     const fn doubted(languages: fn(&str) -> Vec<Language>, sure: &'static [&'static str]) -> Grammar {
@@ -92,7 +101,7 @@ mod frame {
 }
 
 const fn own(name: &'static str, read: fn(&str, &str) -> Parse, frame: usize, stops: Stops) -> Option<Own> {
-    Some(Own { name, read, frame, stops, beyond: None })
+    Some(Own { name, read, frame, stops, levels: None })
 }
 
 /// Gives who reads this language.
@@ -108,7 +117,7 @@ pub(super) static TABLE: [Row; 16] = [
             read: python::read,
             frame: frame::RUFF,
             stops: Stops::Never,
-            beyond: Some(python::beyond),
+            levels: Some(python::levels),
         }),
         grammar: Grammar {
             stack: Stack::Python,
@@ -160,7 +169,10 @@ pub(super) static TABLE: [Row; 16] = [
     tree("c", Grammar::doubted(c, &[]).with_brackets()),
     tree("cpp", Grammar::doubted(|_| vec![tree_sitter_cpp::LANGUAGE.into()], &[]).with_brackets()),
     tree("java", Grammar::new(|_| vec![tree_sitter_java::LANGUAGE.into()])),
-    tree("markdown", Grammar::doubted(|_| vec![tree_sitter_md::LANGUAGE.into()], &[])),
+    tree(
+        "markdown",
+        Grammar { wants_line_end: true, ..Grammar::doubted(|_| vec![tree_sitter_md::LANGUAGE.into()], &[]) },
+    ),
 ];
 
 const fn tree(name: &'static str, grammar: Grammar) -> Row {

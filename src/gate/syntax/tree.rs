@@ -33,6 +33,8 @@ pub(super) struct Survey {
 
 /// Reads a text by a grammar; stopped when the limit is reached.
 pub(super) fn survey(grammar: &Grammar, path: &str, text: &str, limit: Limit<'_>) -> Result<Survey, Halt> {
+    let ended = (grammar.wants_line_end && !text.ends_with('\n')).then(|| format!("{text}\n"));
+    let text = ended.as_deref().unwrap_or(text);
     let mut best: Option<Survey> = None;
     for language in (grammar.languages)(path) {
         let survey = match flood::faults(&language, grammar, text, limit)? {
