@@ -88,8 +88,7 @@ fn start_up() -> Duration {
 fn measure(lines: usize) -> Measured {
     let root = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     fs::write(root.path().join("quality.yaml"), "quality_gates: {}\nlimits: { file: 100MiB }\n").unwrap();
-    let text: String =
-        (0..lines).map(|line| format!("value_{line:07} = compute({line:07}, scale)\n")).collect();
+    let text: String = (0..lines).map(|line| format!("value_{line:07} = compute({line}, scale)\n")).collect();
     let (ours, theirs) = (root.path().join("ours.txt"), root.path().join("theirs.txt"));
     fs::write(&ours, &text).unwrap();
     fs::write(&theirs, &text).unwrap();

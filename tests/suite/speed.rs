@@ -22,7 +22,7 @@ const START: Duration = Duration::from_millis(20);
 const SLACK: u32 = if cfg!(debug_assertions) { 40 } else { 10 };
 
 fn lines(count: usize) -> String {
-    (0..count).map(|line| format!("value_{line:07} = compute({line:07}, scale)\n")).collect()
+    (0..count).map(|line| format!("value_{line:07} = compute({line}, scale)\n")).collect()
 }
 
 fn median<T: PartialOrd + Copy>(mut seen: Vec<T>) -> T {

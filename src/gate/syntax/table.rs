@@ -29,8 +29,11 @@ pub(super) struct Own {
     pub(super) stops: Stops,
     /// Gives the most levels that a text can nest, or where it goes deeper than the language itself does, without
     /// nesting along; tree-sitter is asked about large texts where there is nothing of the kind.
-    pub(super) levels: Option<fn(&str) -> Result<usize, Fault>>,
+    pub(super) levels: Option<Levels>,
 }
+
+/// Measures how deep a text can nest; a fault where that is deeper than its language goes.
+pub(super) type Levels = fn(&str) -> Result<usize, Fault>;
 
 /// How far a parser reads on after a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
