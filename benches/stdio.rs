@@ -21,12 +21,10 @@
 mod wire;
 
 use std::fs;
-use std::io::Write;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use wire::Server;
+use wire::{Server, plain_write};
 
 /// Pairs of one edit and one plain write for each size.
 const ROUNDS: usize = 100;
@@ -130,16 +128,6 @@ fn measure(lines: usize) -> Measured {
 /// The name that line `line` has after `round` edits; the first is the one that the file was made with.
 fn name(line: usize, round: usize) -> String {
     if round == 0 { format!("value_{line:07} =") } else { format!("value_{line:07}_{round} =") }
-}
-
-fn plain_write(path: &Path) {
-    let bytes = fs::read(path).unwrap();
-    let staged = path.with_extension("staged");
-    let mut file = fs::File::create_new(&staged).unwrap();
-    file.write_all(&bytes).unwrap();
-    file.sync_all().unwrap();
-    drop(file);
-    fs::rename(&staged, path).unwrap();
 }
 
 /// The median of the ratios, pair by pair.

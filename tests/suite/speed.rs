@@ -4,13 +4,11 @@
 //! the figures.
 
 use std::fs;
-use std::io::Write;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::wire::Server;
+use super::wire::{Server, plain_write};
 
 /// Promised: an edit takes 1.5 times as long as the plain write of the same bytes.
 const RATIO: f64 = 1.5;
@@ -28,15 +26,6 @@ fn lines(count: usize) -> String {
 fn median<T: PartialOrd + Copy>(mut seen: Vec<T>) -> T {
     seen.sort_by(|one, other| one.partial_cmp(other).unwrap());
     seen[seen.len() / 2]
-}
-
-fn plain_write(path: &Path) {
-    let bytes = fs::read(path).unwrap();
-    let staged = path.with_extension("staged");
-    let mut file = fs::File::create_new(&staged).unwrap();
-    file.write_all(&bytes).unwrap();
-    file.sync_all().unwrap();
-    fs::rename(&staged, path).unwrap();
 }
 
 #[test]

@@ -247,3 +247,14 @@ pub fn run(arguments: &[String], root: &Path, input: &str) -> Outcome {
         stderr: reading.join().unwrap(),
     }
 }
+
+/// Reads a file and writes the same bytes as any program would that is careful with them: staged, synced, renamed.
+pub fn plain_write(path: &Path) {
+    let bytes = std::fs::read(path).unwrap();
+    let staged = path.with_extension("staged");
+    let mut file = std::fs::File::create_new(&staged).unwrap();
+    file.write_all(&bytes).unwrap();
+    file.sync_all().unwrap();
+    drop(file);
+    std::fs::rename(&staged, path).unwrap();
+}

@@ -1,0 +1,168 @@
+//! Whatever an answer may have to tell, made up at random.
+
+use super::*;
+use crate::text::{Buffer, Change, Diff, Hints, Plan, Region, Shift, diff};
+
+/// A text with edits spread over it, and what is to be said about them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Told {
+    pub(super) before: String,
+    pub(super) edited: Vec<usize>,
+    pub(super) word: String,
+    pub(super) path: String,
+    pub(super) message: String,
+    pub(super) runs: Vec<Run>,
+    pub(super) findings: Vec<Finding>,
+    pub(super) places: Vec<Place>,
+    pub(super) notes: Vec<String>,
+    pub(super) refusal: bool,
+}
+
+impl Told {
+    pub(super) fn buffers(&self) -> (Buffer, Buffer, Plan) {
+        let before = Buffer::read(self.before.clone().into_bytes(), Hints::default()).unwrap();
+        let count = before.lines().count();
+        let mut lines: Vec<usize> = self.edited.iter().map(|line| line % count.max(1) + 1).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        let change = |line| Change { span: before.lines().span(line), text: format!("{}\n", self.word) };
+        let changes = if count == 0 { Vec::new() } else { lines.into_iter().map(change).collect() };
+        let plan = before.plan(changes).unwrap();
+        let after = before.apply(&plan).unwrap();
+        (before, after, plan)
+    }
+
+    pub(super) fn facts<'a>(
+        &'a self,
+        diff: &'a Diff<'a>,
+        regions: &'a [Region],
+        shifts: &'a [Shift],
+    ) -> Facts<'a> {
+        let texts: Vec<String> = self.findings.iter().map(|finding| finding.message.clone()).collect();
+        Facts {
+            success: !self.refusal,
+            status: if self.refusal { Status::Refused } else { Status::Written },
+            disk: Disk::Untouched,
+            code: self.refusal.then_some(Code::GateRefused),
+            message: self.message.clone(),
+            hint: self.refusal.then_some(self.message.as_str()),
+            field: self.refusal.then_some(self.path.as_str()),
+            path: Some(&self.path),
+            resolved_path: self.refusal.then_some(self.message.as_str()),
+            version: Some("0123456789ab".into()),
+            previous_version: Some("ba9876543210".into()),
+            changed: true,
+            compared: true,
+            diff: Some(diff),
+            replacements: self.refusal.then_some(usize::MAX),
+            lines_changed: Some(if self.refusal { usize::MAX } else { 1 }),
+            created: self.refusal,
+            places: &self.places,
+            regions,
+            shifts,
+            errors: Listed::all(texts.clone()),
+            warnings: Listed::all(texts),
+            findings: Listed::all(self.findings.iter().collect()),
+            runs: &self.runs,
+            notes: Listed::all(self.notes.clone()),
+        }
+    }
+}
+
+/// Texts such as those that cost most: long, quoted, and full of control characters.
+pub(super) fn text(longest: usize) -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        prop::collection::vec(any::<char>(), 0..8).prop_map(String::from_iter),
+        prop::collection::vec(prop_oneof![Just('\u{1}'), Just('"'), Just('\\'), Just('\n')], 0..8)
+            .prop_map(String::from_iter),
+        "[a-z ]{0,8}",
+    ];
+    (piece, 0..longest).prop_map(|(piece, length)| piece.chars().cycle().take(length).collect())
+}
+
+pub(super) fn place() -> impl Strategy<Value = Place> {
+    (any::<usize>(), text(60), prop::option::of(text(200))).prop_map(|(line, preview, symbol)| Place {
+        line,
+        preview,
+        symbol,
+    })
+}
+
+pub(super) fn run() -> impl Strategy<Value = Run> {
+    (text(40), any::<u64>(), prop::option::of(text(400))).prop_map(|(gate, ms, why)| Run {
+        gate,
+        outcome: Outcome::TimedOut,
+        ms,
+        why,
+    })
+}
+
+pub(super) fn finding() -> impl Strategy<Value = Finding> {
+    (text(40), any::<usize>(), prop::option::of(text(60)), text(300), any::<bool>(), any::<bool>()).prop_map(
+        |(gate, line, code, message, fresh, blocking)| Finding {
+            gate,
+            severity: Severity::Warning,
+            line,
+            column: line,
+            code,
+            message,
+            fresh,
+            blocking,
+        },
+    )
+}
+
+pub(super) fn told() -> impl Strategy<Value = Told> {
+    let line = text(60).prop_map(|line| line.replace(['\n', '\0'], "_") + "\n");
+    let before = prop::collection::vec(line, 0..120).prop_map(|lines| lines.concat());
+    let edited = prop::collection::vec(any::<usize>(), 0..60);
+    let lists = (
+        prop::collection::vec(run(), 0..12),
+        prop::collection::vec(finding(), 0..25),
+        prop::collection::vec(place(), 0..40),
+        prop::collection::vec(text(300), 0..10),
+    );
+    (before, edited, text(80), text(2000), text(2000), lists, any::<bool>()).prop_map(
+        |(before, edited, word, path, message, (runs, findings, places, notes), refusal)| Told {
+            before,
+            edited,
+            word: word.replace('\0', " "),
+            path: format!("p{}", path.replace(['\n', '\0'], "_")),
+            message,
+            runs,
+            findings,
+            places,
+            notes,
+            refusal,
+        },
+    )
+}
+
+pub(super) fn shape() -> impl Strategy<Value = Shape> {
+    let limit = prop_oneof![Just(*Shape::LIMITS.start()), 1024_usize..20_000, Just(8192)];
+    let forms = prop_oneof![Just(Forms::Both), Just(Forms::Json), Just(Forms::Text)];
+    let diff = prop_oneof![Just(DiffWish::Shown), Just(DiffWish::Left)];
+    (limit, forms, diff).prop_map(|(limit, forms, diff)| Shape { limit, diff, forms, path: None })
+}
+
+/// Bytes of the line that the client gets.
+pub(super) fn on_the_wire(answer: &Answer, forms: Forms) -> usize {
+    if forms == Forms::Json {
+        return answer.json.to_string().len();
+    }
+    let mut result = CallToolResult::success(vec![ContentBlock::text(answer.text.clone())]);
+    result.structured_content = (forms == Forms::Both).then(|| answer.json.clone());
+    let result = ServerResult::CallToolResult(result);
+    serde_json::to_vec(&ServerJsonRpcMessage::response(result, NumberOrString::Number(i64::MAX)))
+        .unwrap()
+        .len()
+}
+
+pub(super) fn answered(told: &Told, shape: &Shape) -> (Answer, usize) {
+    let (before, after, plan) = told.buffers();
+    let map = plan.line_map(&before, &after);
+    let (regions, shifts) = (plan.regions(&before, &after), map.shifts());
+    let diff = diff::unified(&told.path, Some(&before), &after, &plan);
+    let whole = diff.render(usize::MAX).0;
+    (fit::fit(&told.facts(&diff, &regions, &shifts), shape), whole.len())
+}
