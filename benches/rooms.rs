@@ -2,11 +2,12 @@
 #![expect(clippy::unwrap_used, reason = "a benchmark stops at the first trouble")]
 
 use std::hint::black_box;
+use std::path::Path;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use lockgate::edit::pattern::Flags;
-use lockgate::edit::{Edit, LineEdit, Needle, Search, plan};
-use lockgate::gate::{Draft, Watch, judge};
+use lockgate::edit::{Bounds, Edit, LineEdit, Needle, Search, plan};
+use lockgate::gate::{Draft, Grant, Means, Watch, Workshop, judge};
 use lockgate::policy::{Policy, language_of};
 use lockgate::text::{Buffer, Hints, bytes_outside_unchanged, diff};
 
@@ -85,14 +86,16 @@ fn gates(criterion: &mut Criterion) {
         let text = text(*size);
         let before = buffer(&text);
         let edit = lines(*size);
-        let planned = plan(&edit, &before, 1 << 30).unwrap();
+        let planned = plan(&edit, &before, Bounds { bytes: 1 << 30, steps: 40_000_000 }).unwrap();
         let after = before.apply(&planned.plan).unwrap();
         let map = planned.plan.line_map(&before, &after);
         let policy = Policy::embedded();
         group.throughput(Throughput::Bytes(text.len() as u64));
         for path in ["a.py", "a.toml", "a.go"] {
             let language = language_of(path, None);
-            let rules = policy.rules_for(language);
+            let terms = policy.terms(path, language);
+            let (grant, workshop) = (Grant::Withheld(String::new()), Workshop::default());
+            let means = Means { root: Path::new("/"), grant: &grant, workshop: &workshop, cache: None };
             group.bench_with_input(BenchmarkId::new(path, size), size, |bench, _| {
                 let draft = Draft {
                     path,
@@ -102,7 +105,7 @@ fn gates(criterion: &mut Criterion) {
                     map: &map,
                     beside: &|_| true,
                 };
-                bench.iter(|| judge(&draft, &rules, &Watch::idle()));
+                bench.iter(|| judge(&draft, &terms, &means, &Watch::idle()));
             });
         }
     }

@@ -91,7 +91,7 @@ macro_rules! codes {
 
 codes! {
     InvalidInput "INVALID_INPUT" Request
-        "A parameter is missing, unknown, or of the wrong type."
+        "A parameter is missing, unknown, of the wrong type, or not what the policy asks for."
         "correct the field that the message names";
     ModeMissing "MODE_MISSING" Request
         "No edit mode was given."

@@ -15,13 +15,19 @@ mod suite {
     mod bad_input;
     mod cases;
     mod cli;
+    mod delta;
     mod docs;
     mod fuzz;
     mod gates;
+    mod gates_cli;
+    mod hostile_names;
     mod mcp;
     mod parallel;
+    mod policy;
     mod regex_parity;
     mod speed;
     mod store;
+    mod trust;
+    mod untrusted;
     mod wire;
 }

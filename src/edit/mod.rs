@@ -91,6 +91,15 @@ pub struct LineWindow {
     pub end: usize,
 }
 
+/// How much the work on one edit may come to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// The most bytes that the result may have; what would surely be more is not built in memory first.
+    pub bytes: u64,
+    /// The most steps that a pattern may take.
+    pub steps: u64,
+}
+
 /// A plan and what there is to say about how it came about.
 #[derive(Debug)]
 pub struct Planned {
@@ -143,18 +152,15 @@ impl Edit {
     }
 }
 
-/// Plans an edit for a text.
-///
-/// `limit` is the most bytes that the result may have: what would surely be more is not built in memory first. All
-/// parts of the edit are planned or none is.
+/// Plans an edit for a text; all parts of the edit are planned or none is.
 ///
 /// Errors: what each mode refuses, and `NOT_ENCODABLE` where the file's encoding cannot hold the new text.
-pub fn plan(edit: &Edit, buffer: &Buffer, limit: u64) -> Result<Planned, Error> {
+pub fn plan(edit: &Edit, buffer: &Buffer, bounds: Bounds) -> Result<Planned, Error> {
     match edit {
-        Edit::Content(content) => content::plan(content, buffer, limit),
+        Edit::Content(content) => content::plan(content, buffer, bounds.bytes),
         Edit::Lines(edits) => line_edits::plan(edits, buffer),
         Edit::Insert(insertions) => insert_lines::plan(insertions, buffer),
-        Edit::Search(search) => search_replace::plan(search, buffer, limit),
+        Edit::Search(search) => search_replace::plan(search, buffer, bounds),
     }
 }
 

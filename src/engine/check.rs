@@ -1,9 +1,9 @@
 //! What stands there, what would stand there, and what the gates say of the difference.
 
 use super::Workspace;
-use crate::edit::{self, Planned};
+use crate::edit::{self, Bounds, Planned};
 use crate::error::{Code, Error};
-use crate::gate::{Draft, Verdict, Watch, judge};
+use crate::gate::{Draft, Grant, Means, Verdict, Watch, judge};
 use crate::policy::{Policy, language_of};
 use crate::request::{Expect, Mode, Request};
 use crate::store::{Place, Snapshot};
@@ -25,6 +25,8 @@ pub struct Drafted {
     pub map: LineMap,
     /// Whether publishing it would change what is on disk.
     pub differs: bool,
+    /// The splices that make it of the old text, where gates mended what was planned.
+    pub mended: Option<Plan>,
 }
 
 impl Seen {
@@ -91,7 +93,19 @@ impl Drafted {
         }
         let map = plan.line_map(&seen.buffer, &buffer);
         let differs = seen.snapshot.is_none() || seen.buffer.bytes() != buffer.bytes();
-        Ok(Drafted { buffer, map, differs })
+        Ok(Drafted { buffer, map, differs, mended: None })
+    }
+
+    /// Takes the text that the gates made of it for the one after the edit.
+    ///
+    /// Errors: those of [`Drafted::new`].
+    fn mended(seen: &Seen, text: &Buffer, rules: &Policy) -> Result<Drafted, Error> {
+        let plan = seen.buffer.toward(text)?;
+        let drafted = Drafted::new(seen, &plan, rules)?;
+        if drafted.buffer.stamp() != text.stamp() {
+            return Err(Error::new(Code::Internal, "the mended text could not be planned"));
+        }
+        Ok(Drafted { mended: Some(plan), ..drafted })
     }
 }
 
@@ -106,7 +120,8 @@ impl Workspace {
 
     /// Plans the edit; in `interactive` a search that finds nothing changes nothing, and is a warning.
     pub(super) fn plan(&self, request: &Request, seen: &Seen, rules: &Policy) -> Result<Planned, Error> {
-        edit::plan(&request.edit, &seen.buffer, rules.limits.file).or_else(|refusal| {
+        let bounds = Bounds { bytes: rules.limits.file, steps: rules.limits.regex_steps };
+        edit::plan(&request.edit, &seen.buffer, bounds).or_else(|refusal| {
             match (request.mode, refusal.code) {
                 (Mode::Interactive, Code::MatchNotFound) => Planned::nothing(&seen.buffer, refusal.message),
                 (Mode::Strict | Mode::Interactive | Mode::VerifyOnly, _) => Err(refusal),
@@ -114,18 +129,19 @@ impl Workspace {
         })
     }
 
-    /// Has the gates of the policy judge what the draft adds; in `interactive` nothing of it blocks.
+    /// Has the gates of the policy mend the draft, and judge what it adds; in `interactive` nothing of it blocks.
     ///
-    /// Errors: `INTERNAL` when the caller cancelled the request meanwhile, so that nothing is written.
+    /// Errors: `INTERNAL` when the caller cancelled the request meanwhile, so that nothing is written; those of
+    /// [`Drafted::new`] where gates mended it.
     pub(super) fn judge(
         &self,
         mode: Mode,
         place: &Place,
         seen: &Seen,
-        drafted: &Drafted,
+        drafted: Drafted,
         rules: &Policy,
         watch: &Watch,
-    ) -> Result<Verdict, Error> {
+    ) -> Result<(Drafted, Verdict), Error> {
         let first_line = drafted.buffer.view().lines().next();
         let language = language_of(place.in_root(), first_line);
         let beside = |path: &str| self.files.exists(place, path);
@@ -137,13 +153,24 @@ impl Workspace {
             map: &drafted.map,
             beside: &beside,
         };
-        let verdict = judge(&draft, &rules.rules_for(language), watch);
+        let terms = rules.terms(place.in_root(), language);
+        let (root, grant) = (self.files.root_path(place)?, self.grant(place, rules, &terms));
+        let cache = match &grant {
+            Grant::Pinned(_) => self.cache(place),
+            Grant::Withheld(_) => None,
+        };
+        let means = Means { root, grant: &grant, workshop: &self.workshop, cache: cache.as_deref() };
+        let mut verdict = judge(&draft, &terms, &means, watch);
         if watch.cancelled() {
             return Err(cancelled());
         }
+        let drafted = match verdict.mended.take() {
+            Some(text) => Drafted::mended(seen, &text, rules)?,
+            None => drafted,
+        };
         Ok(match mode {
-            Mode::Strict | Mode::VerifyOnly => verdict,
-            Mode::Interactive => verdict.softened(),
+            Mode::Strict | Mode::VerifyOnly => (drafted, verdict),
+            Mode::Interactive => (drafted, verdict.softened()),
         })
     }
 }

@@ -17,7 +17,7 @@ pub enum Decision {
 
 /// Decides what happens to a draft.
 pub fn decide(mode: Mode, verdict: &Verdict) -> Decision {
-    match (mode, verdict.blocking().next().is_some()) {
+    match (mode, verdict.refuses()) {
         (Mode::Strict | Mode::VerifyOnly, true) => Decision::Refuse,
         (Mode::Strict, false) | (Mode::Interactive, true | false) => Decision::Write,
         (Mode::VerifyOnly, false) => Decision::Show,

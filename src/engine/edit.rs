@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::check::{Drafted, Seen, cancelled};
-use super::{Decision, Report, Workspace, decide};
+use super::{Decision, Report, Workspace, decide, guards};
 use crate::error::{Code, Error};
 use crate::gate::Watch;
 use crate::policy::Policy;
@@ -35,10 +35,11 @@ impl Workspace {
         _held: Held,
     ) -> Result<Report, Error> {
         let seen = self.read(place, rules)?;
+        guards::check(request, place, &seen, rules)?;
         seen.check(request)?;
         let planned = self.plan(request, &seen, rules)?;
         let draft = Drafted::new(&seen, &planned.plan, rules)?;
-        let verdict = self.judge(request.mode, place, &seen, &draft, rules, watch)?;
+        let (draft, verdict) = self.judge(request.mode, place, &seen, draft, rules, watch)?;
         let decision = decide(request.mode, &verdict);
         let published = self.publish(place, &seen, &draft, decision)?;
         Ok(Report::new(place, seen.release(), planned, draft, verdict, decision, published))

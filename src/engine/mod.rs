@@ -6,8 +6,10 @@
 mod check;
 mod decide;
 mod edit;
+mod guards;
 mod report;
 mod rules;
+mod trust;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,11 +17,14 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 use crate::error::{Code, Error};
+use crate::gate::Workshop;
 use crate::store::{Files, Locks};
 use rules::Rules;
+use trust::Trust;
 
 pub use decide::{Decision, decide};
 pub use report::{Report, Status};
+pub use trust::{Commands, Promise};
 
 /// Edits that may be read, judged and published at one time, for each core of the machine: they wait for the disk
 /// more than they compute.
@@ -30,6 +35,8 @@ pub struct Workspace {
     files: Files,
     locks: Locks,
     rules: Rules,
+    trust: Trust,
+    workshop: Workshop,
     desks: Arc<Semaphore>,
 }
 
@@ -38,11 +45,21 @@ impl Workspace {
     ///
     /// Errors: `INVALID_INPUT` for `/`, the home directory or no root at all, and what opening a folder gives.
     pub fn open(roots: &[PathBuf]) -> Result<Arc<Workspace>, Error> {
+        Workspace::promising(roots, Promise::default())
+    }
+
+    /// The same, with a person's word about what may run.
+    ///
+    /// Errors: those of [`Workspace::open`].
+    pub fn promising(roots: &[PathBuf], promise: Promise) -> Result<Arc<Workspace>, Error> {
+        let files = Files::open(roots)?;
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         Ok(Arc::new(Workspace {
-            files: Files::open(roots)?,
+            trust: Trust::new(promise, &files),
+            files,
             locks: Locks::default(),
             rules: Rules::default(),
+            workshop: Workshop::default(),
             desks: Arc::new(Semaphore::new(cores * EDITS_PER_CORE)),
         }))
     }

@@ -4,7 +4,7 @@ use super::Decision;
 use super::check::Drafted;
 use crate::edit::Planned;
 use crate::error::Place;
-use crate::gate::Verdict;
+use crate::gate::{Outcome, Verdict};
 use crate::store::{self, Published};
 use crate::text::diff::{self, Diff};
 use crate::text::{Buffer, Plan, Region, Shift, Stamp};
@@ -69,6 +69,8 @@ pub struct Report {
     pub warnings: Vec<String>,
     /// What the caller should know.
     pub notes: Vec<String>,
+    /// The gates that mended the draft, where that changed bytes outside of the edit.
+    pub mended_outside: Vec<String>,
     /// The text before; absent when there was no file.
     pub before: Option<Buffer>,
     /// The text that was judged: what was written, or would have been.
@@ -100,6 +102,12 @@ impl Report {
         };
         let mut notes = planned.notes;
         notes.extend(published.into_iter().flat_map(|published| published.notes));
+        let mended_outside = match &draft.mended {
+            Some(mended) if reaches_out(&planned.plan, mended, before.as_ref(), &draft.buffer) => {
+                fixers(&verdict)
+            }
+            Some(_) | None => Vec::new(),
+        };
         Report {
             status,
             path: place.shown().to_owned(),
@@ -113,9 +121,10 @@ impl Report {
             verdict,
             warnings: planned.warnings,
             notes,
+            mended_outside,
             before,
             draft: draft.buffer,
-            plan: planned.plan,
+            plan: draft.mended.unwrap_or(planned.plan),
             in_root: place.in_root().to_owned(),
         }
     }
@@ -132,4 +141,22 @@ impl Report {
     pub fn regions(&self) -> Vec<Region> {
         self.before.as_ref().map_or_else(Vec::new, |before| self.plan.regions(before, &self.draft))
     }
+}
+
+/// Whether what the gates made of an edit changes lines of the text before that the edit itself left alone.
+///
+/// Outside of the splices of `mended` all bytes were compared and found the same.
+fn reaches_out(planned: &Plan, mended: &Plan, before: Option<&Buffer>, draft: &Buffer) -> bool {
+    let Some(before) = before else { return false };
+    let Ok(asked) = before.apply(planned) else { return true };
+    let asked = planned.regions(before, &asked);
+    let within = |region: &Region| {
+        asked.iter().any(|asked| asked.start_line <= region.start_line && region.end_line <= asked.end_line)
+    };
+    !mended.regions(before, draft).iter().all(within)
+}
+
+fn fixers(verdict: &Verdict) -> Vec<String> {
+    let fixed = verdict.runs.iter().filter(|run| run.outcome == Outcome::Fixed);
+    fixed.map(|run| run.gate.clone()).collect()
 }

@@ -1,38 +1,85 @@
-//! The policy that rules a place, parsed once for each text that a policy file has had.
+//! The policy that rules a place, with all that it extends, understood once for the texts that it is made of.
 
 use std::sync::Arc;
 
 use dashmap::DashMap;
 
+use super::Workspace;
 use crate::error::Error;
-use crate::policy::Policy;
-use crate::store::{Files, Place};
+use crate::policy::{Extends, Origin, Policy, Source};
+use crate::store::{Files, Place, PolicyText};
 use crate::text::Stamp;
 
-/// The most policies that are kept parsed; past it, all are dropped and parsed again as they are needed.
+/// The most policies that are kept; past it, all are dropped and read again as they are needed.
 const KEPT: usize = 256;
 
-/// Policies by the name and text of their file.
+/// A policy file by its name and its text.
+type Key = (String, Stamp);
+
+/// Policies by the files that they are made of, the nearest first.
 #[derive(Default)]
 pub struct Rules {
-    parsed: DashMap<(String, Stamp), Arc<Policy>>,
+    extended: DashMap<Key, Extends>,
+    raised: DashMap<Vec<Key>, Arc<Policy>>,
 }
 
 impl Rules {
     /// The policy that rules a place: that of the nearest policy file, else the built-in default.
     ///
-    /// Errors: `POLICY_INVALID`.
+    /// Errors: `POLICY_INVALID`, also for a fault in a policy that is extended.
     pub fn of(&self, files: &Files, place: &Place) -> Result<Arc<Policy>, Error> {
-        let Some((name, text)) = files.policy_text(place)? else { return Ok(Policy::embedded()) };
-        let key = (name, Stamp::of(text.as_bytes()));
-        if let Some(policy) = self.parsed.get(&key) {
+        self.ruling(files, files.policy_text(place)?)
+    }
+
+    fn ruling(&self, files: &Files, nearest: Option<PolicyText>) -> Result<Arc<Policy>, Error> {
+        let (mut texts, mut keys, mut next) = (Vec::new(), Vec::new(), nearest);
+        while let Some(text) = next {
+            let key = (text.name.clone(), Stamp::of(text.text.as_bytes()));
+            next = match self.extends(&key, &text)? {
+                Extends::Parent => files.policy_above(&text)?,
+                Extends::Nothing | Extends::Default => None,
+            };
+            texts.push(text);
+            keys.push(key);
+        }
+        if let Some(policy) = self.raised.get(&keys) {
             return Ok(Arc::clone(&policy));
         }
-        let policy = Arc::new(Policy::parse(&key.0, &text)?);
-        if self.parsed.len() >= KEPT {
-            self.parsed.clear();
-        }
-        self.parsed.insert(key, Arc::clone(&policy));
+        let above = Policy::embedded();
+        let lay = |above: Arc<Policy>, text: &PolicyText| Ok(Arc::new(source(text)?.raise(&above)?));
+        let policy = texts.iter().rev().try_fold(above, lay)?;
+        keep(&self.raised, keys, &policy);
         Ok(policy)
     }
+
+    /// What a policy file extends, which says whether the one above is looked for.
+    fn extends(&self, key: &Key, text: &PolicyText) -> Result<Extends, Error> {
+        if let Some(extends) = self.extended.get(key) {
+            return Ok(*extends);
+        }
+        let extends = source(text)?.extends();
+        keep(&self.extended, key.clone(), &extends);
+        Ok(extends)
+    }
+}
+
+impl Workspace {
+    /// The policy at the top of the first root.
+    ///
+    /// Errors: `POLICY_INVALID`.
+    pub fn policy_at_top(&self) -> Result<Arc<Policy>, Error> {
+        self.rules.ruling(&self.files, self.files.policy_at_top()?)
+    }
+}
+
+fn source(text: &PolicyText) -> Result<Source, Error> {
+    let PolicyText { name, in_root, folder, .. } = text.clone();
+    Source::read(Origin { name, in_root, folder }, &text.text)
+}
+
+fn keep<K: Eq + std::hash::Hash, V: Clone>(kept: &DashMap<K, V>, key: K, value: &V) {
+    if kept.len() >= KEPT {
+        kept.clear();
+    }
+    kept.insert(key, value.clone());
 }

@@ -109,6 +109,7 @@ fn known() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::Policy;
 
     fn names(list: &str, access: Access) -> Vec<&'static str> {
         let selection: Selection = list.parse().unwrap();
@@ -124,6 +125,22 @@ mod tests {
         for list in ["edit", "edit,legacy"] {
             assert_eq!(list.parse::<Selection>().unwrap().to_string(), list);
         }
+    }
+
+    #[test]
+    fn a_policy_can_name_every_toolset_and_no_other() {
+        let read = |name: &str| Policy::parse("quality.yaml", &format!("server: {{ tools: [{name}] }}"));
+        for toolset in Toolset::ALL.map(Toolset::name).into_iter().chain(["all"]) {
+            let toolsets = read(toolset).unwrap().toolsets.unwrap();
+            assert!(toolsets.join(",").parse::<Selection>().is_ok(), "{toolset}");
+        }
+        assert!(
+            read("edti").unwrap_err().message.contains(&format!("(known: {}, all", names_of(&Toolset::ALL)))
+        );
+    }
+
+    fn names_of(toolsets: &[Toolset]) -> String {
+        toolsets.iter().map(|toolset| toolset.name()).collect::<Vec<_>>().join(", ")
     }
 
     #[test]

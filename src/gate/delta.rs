@@ -1,12 +1,15 @@
 //! What an edit brought: findings after it that were not there before.
 //!
-//! Findings are compared as multisets by code, message without digits, and the text of the line they stand on. A
-//! finding that moved with its line is the old one; a second copy of an old finding is new.
+//! Findings are compared as multisets by file, code, message without digits, and the text of the line they stand on. A
+//! finding that moved with its line is the old one, and so is one whose line was written anew; a second copy of an old
+//! finding is new. The lines of other files are not known here, and do not move.
 //!
 //! Invariant: the number of old findings after an edit is never larger than the number of findings before it.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 
+use super::finding::Severity;
 use crate::text::{LineMap, Lines};
 
 /// Whether what was seen is surely wrong.
@@ -21,6 +24,8 @@ pub(super) enum Belief {
 /// A finding, as far as it is compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mark {
+    /// The file that it is about, where that is not the edited one.
+    pub(super) elsewhere: Option<String>,
     /// First line of what was found, 1-based.
     pub(super) line: usize,
     /// Last line of it.
@@ -29,11 +34,13 @@ pub(super) struct Mark {
     pub(super) column: usize,
     /// The rule's name.
     pub(super) code: Option<String>,
+    /// How grave it is for whoever saw it; findings are the same whatever that is.
+    pub(super) severity: Severity,
     /// What was seen.
     pub(super) message: String,
     /// Whether whoever saw it can be believed.
     pub(super) belief: Belief,
-    /// The text of the line around, without the space at its ends.
+    /// The text of the line around, without the space at its ends; empty for another file.
     pub(super) around: String,
 }
 
@@ -42,20 +49,102 @@ impl Mark {
     pub(super) fn new(lines: Lines<'_>, (line, column): (usize, usize), message: String) -> Mark {
         let around = if (line, column) == (1, 1) { "" } else { lines.text(line).trim() };
         Mark {
+            elsewhere: None,
             line,
             end_line: line,
             column,
             code: None,
+            severity: Severity::Error,
             message,
             belief: Belief::Certain,
             around: around.to_owned(),
         }
     }
 
-    fn key(&self) -> (Option<&str>, String, &str) {
-        let wordy = self.message.chars().filter(|character| !character.is_ascii_digit());
-        (self.code.as_deref(), wordy.collect(), &self.around)
+    /// Marks a place in another file.
+    pub(super) fn elsewhere(path: String, (line, column): (usize, usize), message: String) -> Mark {
+        Mark {
+            elsewhere: Some(path),
+            line,
+            end_line: line,
+            column,
+            code: None,
+            severity: Severity::Error,
+            message,
+            belief: Belief::Certain,
+            around: String::new(),
+        }
     }
+
+    fn key(&self) -> Key<'_> {
+        let wordy = self.message.chars().filter(|character| !character.is_ascii_digit());
+        (self.elsewhere.as_deref(), self.code.as_deref(), wordy.collect(), &self.around)
+    }
+
+    /// Its code, and its words without the numbers between them.
+    fn said(&self) -> (Option<&str>, String) {
+        let number = |word: &&str| word.chars().all(|c| c.is_ascii_digit());
+        let words = self.message.split(|c: char| !c.is_alphanumeric() && c != '_');
+        (self.code.as_deref(), words.filter(|word| !number(word)).collect::<Vec<_>>().join(" "))
+    }
+
+    /// Where it stands, on this side of the pieces; `stayed` is what became of its line if that is in none.
+    fn spot(&self, pieces: &[Piece], side: fn(&Piece) -> (usize, usize), stayed: Option<usize>) -> Spot {
+        let holds = |piece: &Piece| (side(piece).0..=side(piece).1).contains(&self.line);
+        let here = pieces.partition_point(|piece| side(piece).1 < self.line);
+        match (&self.elsewhere, stayed) {
+            (Some(_), _) => Spot::Nowhere,
+            (None, _) if pieces.get(here).is_some_and(holds) => Spot::Piece(here),
+            (None, Some(line)) => Spot::Line(line),
+            (None, None) => Spot::Nowhere,
+        }
+    }
+
+    /// The line on which it stands after the edit; nothing when that is gone.
+    fn carried(&self, map: &LineMap) -> Option<usize> {
+        if self.elsewhere.is_some() { Some(self.line) } else { map.carry(self.line) }
+    }
+}
+
+/// What makes two findings the same.
+type Key<'a> = (Option<&'a str>, Option<&'a str>, String, &'a str);
+
+/// Tells of each finding after an edit whether the edit brought it; `lines` are how many there were and are.
+///
+/// It did where there is no partner before. But what is said of a line that stayed, or of lines that the edit wrote anew,
+/// and was said of that line or of those that they replace, is no news either, whatever the text of the line around.
+pub(super) fn brought(
+    before: &[Mark],
+    after: &[Mark],
+    map: &LineMap,
+    (old_count, new_count): (usize, usize),
+) -> Vec<bool> {
+    let Unmatched { gone, mut new } = unmatched(before, after, map);
+    if !gone.contains(&true) {
+        return new;
+    }
+    let pieces = pieces(map, old_count, new_count);
+    let mut left: HashMap<_, usize> = HashMap::new();
+    for mark in before.iter().zip(gone).filter_map(|(mark, gone)| gone.then_some(mark)) {
+        let spot = mark.spot(&pieces, |piece| piece.old, map.carry(mark.line));
+        *left.entry((spot, mark.said())).or_default() += 1;
+    }
+    for (mark, new) in after.iter().zip(&mut new).filter(|(_, new)| **new) {
+        let spot = mark.spot(&pieces, |piece| piece.new, Some(mark.line));
+        *new = !take(&mut left, (spot, mark.said()));
+    }
+    new
+}
+
+/// Where a finding stands, for both sides alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Spot {
+    /// On a line that stayed, by its number after the edit.
+    Line(usize),
+    /// In lines that were written anew, by their place in the list of all.
+    Piece(usize),
+    /// Nowhere that could be compared.
+    Nowhere,
 }
 
 /// Which findings have no partner on the other side.
@@ -94,7 +183,7 @@ impl Pair {
     /// Matches first what stayed on its line, then the rest in the order of the text.
     fn settle(mut self, before: &[Mark], after: &[Mark], map: &LineMap, result: &mut Unmatched) {
         let mut stay: HashMap<usize, usize> = HashMap::new();
-        for line in self.old.iter().filter_map(|&index| map.carry(before.get(index)?.line)) {
+        for line in self.old.iter().filter_map(|&index| before.get(index)?.carried(map)) {
             *stay.entry(line).or_default() += 1;
         }
         let mut stayed: HashMap<usize, usize> = HashMap::new();
@@ -105,7 +194,7 @@ impl Pair {
             !stays
         });
         self.old.retain(|&index| {
-            let line = before.get(index).and_then(|mark| map.carry(mark.line));
+            let line = before.get(index).and_then(|mark| mark.carried(map));
             !line.is_some_and(|line| take(&mut stayed, line))
         });
         let moved = self.old.len().min(self.new.len());
@@ -119,7 +208,7 @@ impl Pair {
 }
 
 /// Takes one of what is counted under this key, where there is one left.
-fn take(counts: &mut HashMap<usize, usize>, key: usize) -> bool {
+fn take<K: Eq + Hash>(counts: &mut HashMap<K, usize>, key: K) -> bool {
     let Some(count) = counts.get_mut(&key).filter(|count| **count > 0) else { return false };
     *count -= 1;
     true
@@ -198,6 +287,63 @@ mod tests {
         let map = old.rewrite("b\n").unwrap().line_map(&old, &new);
         let whole = |buffer: &Buffer| vec![Mark::new(buffer.lines(), (1, 1), "no title".to_owned())];
         assert_eq!(unmatched(&whole(&old), &whole(&new), &map).new, [false]);
+    }
+
+    #[test]
+    fn a_finding_stays_old_when_its_line_is_written_anew() {
+        let lines = |before: &str, after: &str| {
+            let (old, new) = (buffer(before), buffer(after));
+            let map = old.rewrite(after).unwrap().line_map(&old, &new);
+            let (old_marks, new_marks) = (marks(&old), marks(&new));
+            let counts = (old.lines().count(), new.lines().count());
+            let flags = brought(&old_marks, &new_marks, &map, counts);
+            new_marks.iter().zip(flags).filter(|(_, new)| *new).map(|(mark, _)| mark.line).collect::<Vec<_>>()
+        };
+        let none: [usize; 0] = [];
+        assert_eq!(lines(" bad\nx\n", " bad and more\nx\n"), none);
+        assert_eq!(lines(" bad\nx\n", " bad one\n bad two\nx\n"), [2], "one of two");
+        assert_eq!(lines(" bad\nx\ny\n", " mended\nx\n bad\n"), none, "as it was, elsewhere");
+        assert_eq!(lines(" bad\nx\ny\n", " mended\nx\n bad z\n"), [3], "another one, elsewhere");
+        assert_eq!(lines(" bad 1\n bad 2\n", " bad 3\n bad 4\n bad 5\n"), [3]);
+    }
+
+    #[test]
+    fn what_is_said_of_the_first_line_moves_with_it() {
+        let (old, new) = (buffer("bad\nx\n"), buffer("y\nbad\nx\n"));
+        let map = old.rewrite(new.view()).unwrap().line_map(&old, &new);
+        let said = |text: &Buffer, line| vec![Mark::new(text.lines(), (line, 1), "bad".to_owned())];
+        assert_eq!(brought(&said(&old, 1), &said(&new, 2), &map, (2, 3)), [false]);
+        assert_eq!(brought(&said(&old, 1), &said(&new, 3), &map, (2, 3)), [true]);
+        let back = new.rewrite(old.view()).unwrap().line_map(&new, &old);
+        assert_eq!(brought(&said(&new, 2), &said(&old, 1), &back, (3, 2)), [false]);
+    }
+
+    #[test]
+    fn a_name_with_another_number_is_another_name() {
+        let said = |message: &str| Mark::new(buffer(" bad\n").lines(), (1, 2), message.to_owned()).said().1;
+        assert_eq!(said("line too long (101 > 88)"), said("line too long (95 > 88)"));
+        assert_ne!(said("undefined name `x1`"), said("undefined name `x2`"));
+        assert_ne!(said("undefined name `x_1`"), said("undefined name `x_2`"));
+    }
+
+    #[test]
+    fn the_lines_of_another_file_do_not_move_with_the_edit() {
+        let (old, new) = (buffer("a\nb\n"), buffer("x\na\nb\n"));
+        let map = old.rewrite(new.view()).unwrap().line_map(&old, &new);
+        let there = |file: &str, line| Mark::elsewhere(file.to_owned(), (line, 1), "undefined: f".to_owned());
+        let found = |after: &[Mark]| unmatched(&[there("b.go", 1)], after, &map).new;
+        assert_eq!(found(&[there("b.go", 1)]), [false]);
+        assert_eq!(found(&[there("b.go", 7)]), [false], "it moved by itself");
+        assert_eq!(found(&[there("b.go", 1), there("b.go", 2)]), [false, true], "a second one");
+        assert_eq!(found(&[there("c.go", 1)]), [true], "in a third file");
+    }
+
+    #[test]
+    fn how_grave_a_finding_is_does_not_make_it_another() {
+        let text = buffer(" bad\n");
+        let graver = marks(&text);
+        let milder = vec![Mark { severity: Severity::Info, ..graver[0].clone() }];
+        assert_eq!(unmatched(&milder, &graver, &LineMap::default()).new, [false]);
     }
 
     #[test]

@@ -22,6 +22,27 @@ pub struct Draft<'a> {
     pub beside: &'a (dyn Fn(&str) -> bool + Sync),
 }
 
+impl Draft<'_> {
+    /// Tells whether the text after the edit is the one before.
+    pub(super) fn changes_nothing(&self) -> bool {
+        self.before.is_some_and(|before| before.stamp() == self.after.stamp())
+    }
+
+    /// Tells whether the edit wrote this line of the new text.
+    pub(super) fn wrote(&self, line: usize) -> bool {
+        self.before.is_none() || self.map.touched(line)
+    }
+
+    /// Tells whether one of the lines that the edit wrote imports something.
+    pub(super) fn adds_import(&self) -> bool {
+        let lines = self.after.lines();
+        let imports = |language: &Language| {
+            (1..=lines.count()).any(|line| self.wrote(line) && language.imports(lines.text(line)))
+        };
+        self.language.is_some_and(imports)
+    }
+}
+
 impl fmt::Debug for Draft<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Draft").field("path", &self.path).finish_non_exhaustive()

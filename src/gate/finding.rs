@@ -4,29 +4,11 @@
 //! characters, whatever the file or the parser put into it.
 #![deny(clippy::disallowed_methods)]
 
+pub use crate::policy::Severity;
 use crate::text::steers;
 
 /// The longest message, in characters.
 const LONGEST_MESSAGE: usize = 300;
-
-/// How grave a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Severity {
-    /// It refuses the edit when it is new.
-    Error,
-    /// It is reported.
-    Warning,
-}
-
-impl Severity {
-    /// Gives the name on the wire.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-        }
-    }
-}
 
 /// One thing that a gate found, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +17,9 @@ pub struct Finding {
     pub gate: String,
     /// How grave it is.
     pub severity: Severity,
-    /// 1-based line of the draft.
+    /// The file that it is about, where that is not the edited one: relative to the root.
+    pub elsewhere: Option<String>,
+    /// 1-based line of the draft, or of the other file.
     pub line: usize,
     /// 1-based column, in characters of the line.
     pub column: usize,
@@ -45,6 +29,8 @@ pub struct Finding {
     pub message: String,
     /// Whether the edit brought it.
     pub fresh: bool,
+    /// Whether the edit has to answer for it: it brought it, or the policy's baseline counts old ones, too.
+    pub counts: bool,
     /// Whether it refuses the edit in strict mode.
     pub blocking: bool,
 }
@@ -55,11 +41,13 @@ impl Finding {
         Finding {
             gate: String::new(),
             severity: Severity::Error,
+            elsewhere: None,
             line,
             column,
             code: None,
             message: clean(message),
             fresh: false,
+            counts: false,
             blocking: false,
         }
     }

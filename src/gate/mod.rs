@@ -1,22 +1,40 @@
 //! Who checks: the gates look at a draft before anything is written, and say what the edit would break.
 //!
 //! A gate is given the draft and the text before it, never the file, and only what is new counts: an edit is refused
-//! for what it breaks, not for what was broken before.
+//! for what it breaks, not for what was broken before. [`judge`] asks them all; a gate that mends changes the draft, and
+//! the verdict then has the text that was judged.
 //!
-//! Invariant: nothing here writes, and nothing here fails; trouble in a gate is that gate's outcome.
+//! Invariant: nothing here writes below a root, and nothing here fails; trouble in a gate is that gate's outcome.
 
+mod agreement;
+mod command;
 mod delta;
 mod draft;
 mod finding;
 mod judge;
 mod markdown;
+mod means;
+mod output;
 mod pattern;
+mod pins;
+mod process;
+mod silence;
+mod stage;
 mod syntax;
+mod trial;
 mod verdict;
 mod watch;
+mod workshop;
 
+pub use agreement::{Mismatch, mismatch};
+pub use command::{Standing, live, replay};
 pub use draft::Draft;
 pub use finding::{Finding, Severity, clean};
 pub use judge::judge;
+pub use means::{Grant, Means};
+pub use pins::{Pin, Pins, Search, search_path};
+pub use process::adopt_orphans;
+pub use trial::{canary, inside, version};
 pub use verdict::{Outcome, Run, Verdict};
 pub use watch::{Progress, Watch};
+pub use workshop::Workshop;

@@ -1,10 +1,10 @@
 //! What all gates together say about a draft.
 //!
-//! Invariant: there is one run for every rule that was asked, and only `passed` says that a gate looked and found
-//! nothing.
+//! Invariant: there is one run for every rule, and only `passed` says that a gate looked and found nothing.
 #![deny(clippy::disallowed_methods)]
 
 use super::finding::Finding;
+use crate::text::Buffer;
 
 /// What became of one gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -13,8 +13,12 @@ pub enum Outcome {
     Passed,
     /// The gate looked and found something, be it old or new.
     Found,
+    /// The gate mended the draft.
+    Fixed,
     /// The gate was not asked.
     Skipped,
+    /// The gate's program is not to be had here.
+    Unavailable,
     /// The gate failed.
     Broken,
     /// The gate gave no answer in time.
@@ -27,7 +31,9 @@ impl Outcome {
         match self {
             Outcome::Passed => "passed",
             Outcome::Found => "found",
+            Outcome::Fixed => "fixed",
             Outcome::Skipped => "skipped",
+            Outcome::Unavailable => "unavailable",
             Outcome::Broken => "broken",
             Outcome::TimedOut => "timed_out",
         }
@@ -43,31 +49,43 @@ pub struct Run {
     pub outcome: Outcome,
     /// How long it took, in milliseconds.
     pub ms: u64,
-    /// Why it did not look, or could not.
+    /// Why it did not look, or could not; of one that mended the draft, what it changed.
     pub why: Option<String>,
+    /// Whether the edit is refused because the gate, which the policy requires, could not look.
+    pub blocking: bool,
+    /// Whether it was skipped because nobody has allowed its program to run.
+    pub withheld: bool,
 }
 
 /// What all gates together say: their runs in the order of the policy, their findings with the gravest first.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct Verdict {
     /// One for every rule.
     pub runs: Vec<Run>,
-    /// Blocking ones first, then new ones, then old ones; in the order of the policy and of the text within each.
+    /// Blocking ones first, then those that count, then the rest; in the order of the policy and of the text within each.
     pub findings: Vec<Finding>,
+    /// The draft as the gates that mend left it, where they changed it: this is the text that was judged.
+    pub mended: Option<Buffer>,
 }
 
 impl Verdict {
     /// Orders what the gates said.
     pub fn new(runs: Vec<Run>, mut findings: Vec<Finding>) -> Verdict {
-        findings.sort_by_key(|finding| (!finding.blocking, !finding.fresh));
-        Verdict { runs, findings }
+        findings.sort_by_key(|finding| (!finding.blocking, !finding.counts, !finding.fresh));
+        Verdict { runs, findings, mended: None }
     }
 
     /// The same verdict with nothing in it that blocks, for an edit that is written whatever the gates say.
     #[must_use]
     pub fn softened(mut self) -> Verdict {
         self.findings.iter_mut().for_each(|finding| finding.blocking = false);
+        self.runs.iter_mut().for_each(|run| run.blocking = false);
         self
+    }
+
+    /// Tells whether the edit is refused: for what was found, or because a gate that must look could not.
+    pub fn refuses(&self) -> bool {
+        self.blocking().next().is_some() || self.runs.iter().any(|run| run.blocking)
     }
 
     /// Goes through the findings that refuse the edit.
@@ -81,7 +99,7 @@ mod tests {
     use super::*;
 
     fn finding(line: usize, fresh: bool, blocking: bool) -> Finding {
-        Finding { fresh, blocking, ..Finding::new(line, 1, "seen") }
+        Finding { fresh, counts: fresh, blocking, ..Finding::new(line, 1, "seen") }
     }
 
     #[test]
@@ -95,5 +113,22 @@ mod tests {
         let verdict = Verdict::new(Vec::new(), findings);
         assert_eq!(verdict.findings.iter().map(|finding| finding.line).collect::<Vec<_>>(), [3, 4, 2, 1]);
         assert_eq!(verdict.blocking().map(|finding| finding.line).collect::<Vec<_>>(), [3, 4]);
+    }
+
+    #[test]
+    fn a_finding_or_a_run_that_blocks_refuses_and_a_softened_verdict_does_not() {
+        let run = |blocking| Run {
+            gate: "ruff".to_owned(),
+            outcome: Outcome::Broken,
+            ms: 1,
+            why: None,
+            blocking,
+            withheld: false,
+        };
+        let verdict = |run, finding| Verdict::new(vec![run], vec![finding]);
+        assert!(!verdict(run(false), finding(1, true, false)).refuses());
+        assert!(verdict(run(true), finding(1, true, false)).refuses());
+        assert!(verdict(run(false), finding(1, true, true)).refuses());
+        assert!(!verdict(run(true), finding(1, true, true)).softened().refuses());
     }
 }

@@ -1,47 +1,79 @@
 //! Every gate that lockgate ships, by name.
 //!
-//! Invariant: the catalogue is the files of `gates/`, read once; each gate is there once.
+//! Invariant: the catalogue is the files of `gates/`, each read once at most; each gate is there once.
 
 use std::sync::{Arc, OnceLock};
 
 use super::definition::{self, Gate};
+use super::node::Node;
 use super::yaml;
 use crate::error::Error;
+use crate::text::Stamp;
 
 /// The definitions that are compiled in: a name for a policy, and the text.
-const FILES: [(&str, &str); 2] = [
+static FILES: [(&str, &str); 20] = [
     ("syntax", include_str!("../../gates/syntax.yaml")),
     ("markdown-structure", include_str!("../../gates/markdown-structure.yaml")),
+    ("ruff", include_str!("../../gates/ruff.yaml")),
+    ("ruff-format", include_str!("../../gates/ruff-format.yaml")),
+    ("black", include_str!("../../gates/black.yaml")),
+    ("mypy", include_str!("../../gates/mypy.yaml")),
+    ("pyright", include_str!("../../gates/pyright.yaml")),
+    ("pylint", include_str!("../../gates/pylint.yaml")),
+    ("gofmt", include_str!("../../gates/gofmt.yaml")),
+    ("goimports", include_str!("../../gates/goimports.yaml")),
+    ("go-vet", include_str!("../../gates/go-vet.yaml")),
+    ("go-build", include_str!("../../gates/go-build.yaml")),
+    ("rustfmt", include_str!("../../gates/rustfmt.yaml")),
+    ("eslint", include_str!("../../gates/eslint.yaml")),
+    ("prettier", include_str!("../../gates/prettier.yaml")),
+    ("tsc", include_str!("../../gates/tsc.yaml")),
+    ("shellcheck", include_str!("../../gates/shellcheck.yaml")),
+    ("yamllint", include_str!("../../gates/yamllint.yaml")),
+    ("markdownlint", include_str!("../../gates/markdownlint.yaml")),
+    ("rumdl", include_str!("../../gates/rumdl.yaml")),
 ];
 
-/// The gates that a policy can name.
+/// The gates that a policy can name, each read when it is first asked for: there are many, and a policy names few.
 #[derive(Debug)]
 pub struct Catalogue {
-    gates: Vec<Arc<Gate>>,
+    each: [OnceLock<Arc<Gate>>; FILES.len()],
+    all: OnceLock<Vec<Arc<Gate>>>,
 }
 
 impl Catalogue {
     /// The catalogue that is compiled in.
     pub fn embedded() -> &'static Catalogue {
-        static CATALOGUE: OnceLock<Catalogue> = OnceLock::new();
-        CATALOGUE.get_or_init(|| {
-            let raised = FILES.iter().map(|(name, text)| {
-                yaml::read(&format!("gates/{name}.yaml"), text, |root| definition::gate(name, root))
-                    .map(Arc::new)
-            });
-            Catalogue { gates: compiled_in(raised.collect()) }
-        })
+        static CATALOGUE: Catalogue =
+            Catalogue { each: [const { OnceLock::new() }; FILES.len()], all: OnceLock::new() };
+        &CATALOGUE
     }
 
     /// Every gate, in the order of the catalogue.
     pub fn gates(&self) -> &[Arc<Gate>] {
-        &self.gates
+        self.all.get_or_init(|| self.files().map(|(file, cell)| Arc::clone(raised(file, cell))).collect())
     }
 
     /// The gate of this name.
     pub fn find(&self, name: &str) -> Option<&Arc<Gate>> {
-        self.gates.iter().find(|gate| gate.name == name)
+        self.files().find(|((known, _), _)| *known == name).map(|(file, cell)| raised(file, cell))
     }
+
+    /// The name of every gate, in the order of the catalogue.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        FILES.iter().map(|(name, _)| *name)
+    }
+
+    fn files(&self) -> impl Iterator<Item = (&'static (&'static str, &'static str), &OnceLock<Arc<Gate>>)> {
+        FILES.iter().zip(&self.each)
+    }
+}
+
+fn raised<'a>((name, text): &(&str, &str), cell: &'a OnceLock<Arc<Gate>>) -> &'a Arc<Gate> {
+    cell.get_or_init(|| {
+        let raise = |root: &Node| definition::gate(name, root, Stamp::of(text.as_bytes()));
+        Arc::new(compiled_in(yaml::read(&format!("gates/{name}.yaml"), text, raise)))
+    })
 }
 
 /// What was read from a text that is part of the program.

@@ -4,21 +4,46 @@
 
 use std::sync::OnceLock;
 
+use regex::Regex;
+
 use super::catalogue::compiled_in;
+use super::definition::regex;
 use super::node::{Fault, Node};
 use super::yaml;
 
 const TABLE: &str = include_str!("../../gates/languages.yaml");
 
 /// A language that the catalogue knows.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Language {
     /// The name that a policy uses, as in `python`.
     pub name: String,
     extensions: Vec<String>,
     files: Vec<String>,
     interpreters: Vec<String>,
+    imports: Option<Regex>,
 }
+
+impl Language {
+    /// The name of a file in this language.
+    pub fn example(&self) -> String {
+        let extension = self.extensions.first().map(|extension| format!("a.{extension}"));
+        extension.or_else(|| self.files.first().cloned()).unwrap_or_default()
+    }
+
+    /// Whether a line, without its end, brings names in from elsewhere; false where the table does not say.
+    pub fn imports(&self, line: &str) -> bool {
+        self.imports.as_ref().is_some_and(|imports| imports.is_match(line))
+    }
+}
+
+impl PartialEq for Language {
+    fn eq(&self, other: &Language) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Language {}
 
 /// Every known language, in the order of the table.
 pub fn languages() -> &'static [Language] {
@@ -66,7 +91,7 @@ fn by_shebang(line: &str) -> Option<&'static Language> {
 }
 
 /// Whether `path` ends in `pattern`, folder by folder; one `*` in a part stands for any characters.
-fn names(pattern: &str, path: &str) -> bool {
+pub(super) fn names(pattern: &str, path: &str) -> bool {
     let mut parts = path.rsplit('/');
     pattern.rsplit('/').all(|wanted| {
         parts.next().is_some_and(|part| match wanted.split_once('*') {
@@ -88,13 +113,14 @@ fn table(root: &Node) -> Result<Vec<Language>, Fault> {
     root.entries("the table of languages")?
         .iter()
         .map(|(key, node)| {
-            let fields = node.fields("a language", &["extensions", "files", "interpreters"])?;
+            let fields = node.fields("a language", &["extensions", "files", "interpreters", "imports"])?;
             let texts = |name: &str| fields.optional(name, Node::texts).map(Option::unwrap_or_default);
             Ok(Language {
                 name: key.name.clone(),
                 extensions: texts("extensions")?,
                 files: texts("files")?,
                 interpreters: texts("interpreters")?,
+                imports: fields.optional("imports", regex)?,
             })
         })
         .collect()
@@ -167,6 +193,50 @@ mod tests {
             assert_eq!(name("bin/run", line), expected, "{line}");
         }
         assert_eq!(name("a.py", "#!/bin/sh"), "python");
+    }
+
+    #[test]
+    fn a_line_that_imports_is_told_from_one_that_does_not() {
+        for (name, imports, others) in [
+            (
+                "python",
+                &["import os", "    from a import b", "from . import c"][..],
+                &["importlib.reload(a)", "x = 1"][..],
+            ),
+            (
+                "go",
+                &[
+                    "import (",
+                    "import \"fmt\"",
+                    "\t\"os\"",
+                    "\tf \"fmt\"",
+                    "\t_ \"embed\"",
+                    "\tredis \"x/y\"",
+                ],
+                &["\t\"a\",", "imports := 1", "\treturn \"a\""],
+            ),
+            (
+                "rust",
+                &["use std::fs;", "    pub(crate) use a::b;", "extern crate a;"],
+                &["useful();", "mod a;"],
+            ),
+            (
+                "javascript",
+                &["import a from 'a'", "} from \"b\";", "const c = require('c')", "export * from './d'"],
+                &["importAll()", "required(1)", "export const from = 1"],
+            ),
+            ("typescript", &["import type { A } from 'a'", "import b = require('b')"], &["let a = 1"]),
+            ("java", &["import a.B;", "import static a.B.c;"], &["important();"]),
+            ("c", &["#include <a.h>", "# include \"b.h\""], &["#define include"]),
+            ("cpp", &["#include <a>", "import std;", "using namespace std;"], &["using A = B;"]),
+            ("css", &["@import 'a.css';"], &["a { }"]),
+            ("bash", &["source a.sh", ". ./a.sh"], &["./a.sh", "echo source"]),
+            ("markdown", &[], &["import a"]),
+        ] {
+            let language = language_named(name).unwrap();
+            imports.iter().for_each(|line| assert!(language.imports(line), "{name}: {line}"));
+            others.iter().for_each(|line| assert!(!language.imports(line), "{name}: {line}"));
+        }
     }
 
     #[test]

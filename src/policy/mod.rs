@@ -8,14 +8,41 @@
 
 mod catalogue;
 mod definition;
+mod demands;
+mod fault;
+mod glob;
+mod keys;
 mod language;
+mod limits;
+mod lists;
 mod node;
+mod paths;
 #[expect(clippy::module_inception, reason = "the room is named for the one type that leaves it whole")]
 mod policy;
 mod quantity;
+mod rule;
+mod severity;
+mod shape;
+mod source;
+#[cfg(test)]
+mod tests;
+mod tools;
+mod unkept;
 mod yaml;
 
 pub use catalogue::Catalogue;
-pub use definition::{Expected, Gate, Kind, Languages, PatternRules, Sample};
+pub use definition::{
+    Canary, Columns, Command, Configuration, Expected, Form, Gate, Hole, Input, Kind, Languages, Output,
+    PatternRules, Piece, Place, Pointer, Role, Sample, Scope, Stream, Template, Transitional, Unconfigured,
+    Value,
+};
+pub use demands::{Demands, Guard, Interactive};
+pub use keys::settings;
 pub use language::{Language, language_named, language_of, languages};
-pub use policy::{Level, Limits, Policy, Rule};
+pub use limits::Limits;
+pub use paths::Protection;
+pub use policy::Policy;
+pub use rule::{Baseline, Level, Profiles, Rule, Terms};
+pub use severity::Severity;
+pub use shape::{Absent, Range, Setting, Shape};
+pub use source::{Extends, Origin, Source};

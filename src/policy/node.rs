@@ -2,50 +2,8 @@
 //!
 //! Invariant: every answer that is not the one asked for is a [`Fault`] that knows its line and column.
 
-use crate::error::{Code, Error};
-use crate::text::{nearest, steers};
-
-/// How much of a line is shown around a fault, in characters.
-const EXCERPT: usize = 100;
-/// The longest word that is shown, in characters.
-pub(super) const LONGEST_WORD: usize = 64;
-/// The longest message, without name and excerpt, in characters.
-const LONGEST_MESSAGE: usize = 400;
-
-/// A place in the text: 1-based line, 1-based column in characters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Mark {
-    pub(super) line: usize,
-    pub(super) column: usize,
-}
-
-impl Mark {
-    /// The first character of the text.
-    pub(super) const START: Mark = Mark { line: 1, column: 1 };
-}
-
-/// What is wrong, and where; the text's name and the excerpt are added at the door.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fault {
-    mark: Mark,
-    message: String,
-}
-
-impl Fault {
-    pub(super) fn new(mark: Mark, message: impl Into<String>) -> Fault {
-        Fault { mark, message: message.into() }
-    }
-
-    /// The refusal: `file:line:column: what`, the line, and a caret under the column.
-    pub(super) fn into_error(self, name: &str, text: &str) -> Error {
-        let Mark { line, column } = self.mark;
-        let mut message = format!("{name}:{line}:{column}: {}", clipped(&self.message, LONGEST_MESSAGE));
-        if let Some(shown) = excerpt(text, self.mark) {
-            message.push_str(&shown);
-        }
-        Error::new(Code::PolicyInvalid, message)
-    }
-}
+pub(super) use super::fault::{Fault, LONGEST_WORD, Mark, clipped, unknown};
+use super::shape::{Range, Setting};
 
 /// A key of a map, and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -132,6 +90,12 @@ impl Node {
         }
     }
 
+    /// A map whose keys are all in these tables.
+    pub(super) fn settings(&self, what: &str, tables: &[&[Setting]]) -> Result<Fields<'_>, Fault> {
+        let known: Vec<&str> = tables.iter().copied().flatten().map(|setting| setting.name).collect();
+        self.fields(what, &known)
+    }
+
     pub(super) fn list(&self, what: &str) -> Result<&[Node], Fault> {
         match &self.value {
             Value::List(items) => Ok(items),
@@ -180,9 +144,33 @@ impl Node {
         }
     }
 
+    /// A whole number in a range.
+    pub(super) fn within(&self, what: &str, range: Range) -> Result<u64, Fault> {
+        range.check(self, what, self.whole(what)?)
+    }
+
+    /// One of a few words, as what it stands for.
+    pub(super) fn one_of<T: Copy>(&self, what: &str, known: &[(&str, T)]) -> Result<T, Fault> {
+        let word = self.text(what)?;
+        known.iter().find(|(name, _)| *name == word).map(|(_, meant)| *meant).ok_or_else(|| {
+            let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+            self.fault(unknown(what.trim_matches('`'), word, &names))
+        })
+    }
+
     /// A list of texts.
     pub(super) fn texts(&self, what: &str) -> Result<Vec<String>, Fault> {
         self.list(what)?.iter().map(|item| item.text(what).map(str::to_owned)).collect()
+    }
+}
+
+impl Range {
+    /// A number that was read from a node, when it is in the range.
+    pub(super) fn check(self, node: &Node, what: &str, number: u64) -> Result<u64, Fault> {
+        if (self.least..=self.most).contains(&number) {
+            return Ok(number);
+        }
+        Err(node.fault(format!("{what} must be {}", self.said)))
     }
 }
 
@@ -209,70 +197,5 @@ impl<'a> Fields<'a> {
         read: impl FnOnce(&'a Node, &str) -> Result<T, Fault>,
     ) -> Result<Option<T>, Fault> {
         self.get(name).map(|node| read(node, &format!("`{name}`"))).transpose()
-    }
-}
-
-/// `unknown key `x`, did you mean `y`? known: ...`
-pub(super) fn unknown(what: &str, word: &str, known: &[&str]) -> String {
-    let guess = nearest(word, known.iter().copied())
-        .map_or_else(String::new, |near| format!(", did you mean `{near}`?"));
-    format!("unknown {what} `{}`{guess} (known: {})", clipped(word, LONGEST_WORD), known.join(", "))
-}
-
-/// At most `limit` characters of a text, none of which can move a cursor.
-pub(super) fn clipped(text: &str, limit: usize) -> String {
-    let mut shown: String = text.chars().take(limit).map(printable).collect();
-    if text.chars().nth(limit).is_some() {
-        shown.push_str("...");
-    }
-    shown
-}
-
-/// A character that moves no cursor, starts no escape sequence and is seen.
-fn printable(character: char) -> char {
-    match character {
-        '\n' | '\t' => ' ',
-        hidden if steers(hidden) => char::REPLACEMENT_CHARACTER,
-        plain => plain,
-    }
-}
-
-/// The line at fault, with a caret below; a long line is cut around the caret.
-fn excerpt(text: &str, mark: Mark) -> Option<String> {
-    let line = yaml_lines(text).nth(mark.line - 1)?;
-    let skipped = mark.column.saturating_sub(1).saturating_sub(EXCERPT / 2);
-    let skipped = if line.chars().count() > EXCERPT { skipped } else { 0 };
-    let shown: String = line.chars().skip(skipped).take(EXCERPT).map(printable).collect();
-    let gutter = mark.line.to_string();
-    let below = " ".repeat(gutter.len());
-    let indent = " ".repeat((mark.column - 1 - skipped).min(EXCERPT));
-    Some(format!("\n {gutter} | {shown}\n {below} | {indent}^"))
-}
-
-/// The lines as YAML counts them: a lone carriage return ends one too.
-fn yaml_lines(text: &str) -> impl Iterator<Item = &str> {
-    text.split('\n').flat_map(|line| line.strip_suffix('\r').unwrap_or(line).split('\r'))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_word_is_shown_without_what_could_deceive() {
-        assert_eq!(
-            unknown("key", "limit", &["limits"]),
-            "unknown key `limit`, did you mean `limits`? (known: limits)"
-        );
-        assert_eq!(
-            clipped("a\u{61c}\u{202e}\u{1b}\u{2028}\u{200b}\u{feff}\n\tb", 9),
-            "a\u{fffd}\u{fffd}\u{fffd}\u{fffd}\u{fffd}\u{fffd}  ..."
-        );
-        assert_eq!(clipped("naïve", 9), "naïve");
-    }
-
-    #[test]
-    fn lines_are_counted_as_yaml_counts_them() {
-        assert_eq!(yaml_lines("a\r\nb\rc\nd").collect::<Vec<_>>(), ["a", "b", "c", "d"]);
     }
 }

@@ -4,7 +4,9 @@
 
 use std::time::Duration;
 
+use super::keys;
 use super::node::{Fault, Node, Value};
+use super::shape::Range;
 
 const SIZE_UNITS: [(&str, u64); 7] = [
     ("B", 1),
@@ -16,44 +18,55 @@ const SIZE_UNITS: [(&str, u64); 7] = [
     ("GiB", 1 << 30),
 ];
 const DURATION_UNITS: [(&str, u64); 3] = [("ms", 1), ("s", 1_000), ("m", 60_000)];
+const AGE_UNITS: [(&str, u64); 5] =
+    [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
 
 /// Reads a number of bytes: `10MiB`, `500KB`, `4096`.
-pub(super) fn size(node: &Node, what: &str) -> Result<u64, Fault> {
-    match &node.value {
-        Value::Whole(bytes) => Ok(*bytes),
-        Value::Text(text) => measured(text, &SIZE_UNITS).ok_or_else(|| no_size(node, what)),
-        Value::Nothing | Value::Flag(_) | Value::Number(_) | Value::List(_) | Value::Map(_) => {
-            Err(no_size(node, what))
-        }
-    }
+pub(super) fn size(node: &Node, what: &str, range: Range) -> Result<u64, Fault> {
+    let bytes = match &node.value {
+        Value::Whole(bytes) => Some(*bytes),
+        Value::Text(text) => measured(text, &SIZE_UNITS),
+        Value::Nothing | Value::Flag(_) | Value::Number(_) | Value::List(_) | Value::Map(_) => None,
+    };
+    range.check(node, what, bytes.ok_or_else(|| no_size(node, what))?)
+}
+
+/// Reads how long something may take, which is never no time at all.
+pub(super) fn time(node: &Node, what: &str) -> Result<Duration, Fault> {
+    duration(node, what, keys::TIME)
 }
 
 /// Reads a length of time: `20s`, `500ms`, `2m`; a bare `0` is the only number that needs no unit.
-pub(super) fn duration(node: &Node, what: &str) -> Result<Duration, Fault> {
-    match &node.value {
-        Value::Whole(0) => Ok(Duration::ZERO),
+pub(super) fn duration(node: &Node, what: &str, range: Range) -> Result<Duration, Fault> {
+    lasting(node, what, &DURATION_UNITS, range)
+}
+
+/// Reads a longer time, such as `12h` or `30d`.
+pub(super) fn age(node: &Node, what: &str, range: Range) -> Result<Duration, Fault> {
+    lasting(node, what, &AGE_UNITS, range)
+}
+
+fn lasting(node: &Node, what: &str, units: &[(&str, u64)], range: Range) -> Result<Duration, Fault> {
+    let wrong = || {
+        let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
+        let (last, first) = names.split_last().map_or(("", &[][..]), |(last, first)| (*last, first));
+        let wanted = format!("a whole number with {} or {last}, as in `20s`", first.join(", "));
+        node.fault(format!("{what} must be {wanted}, not {}", node.value.described()))
+    };
+    let millis = match &node.value {
+        Value::Whole(0) => Some(0),
         Value::Whole(number) => {
-            Err(node.fault(format!("{what} needs a unit, as in `{number}s` or `{number}ms`")))
+            return Err(node.fault(format!("{what} needs a unit, as in `{number}s` or `{number}ms`")));
         }
-        Value::Text(text) => {
-            measured(text, &DURATION_UNITS).map(Duration::from_millis).ok_or_else(|| no_duration(node, what))
-        }
-        Value::Nothing | Value::Flag(_) | Value::Number(_) | Value::List(_) | Value::Map(_) => {
-            Err(no_duration(node, what))
-        }
-    }
+        Value::Text(text) => measured(text, units),
+        Value::Nothing | Value::Flag(_) | Value::Number(_) | Value::List(_) | Value::Map(_) => None,
+    };
+    range.check(node, what, millis.ok_or_else(wrong)?).map(Duration::from_millis)
 }
 
 fn no_size(node: &Node, what: &str) -> Fault {
     node.fault(format!(
         "{what} must be a whole number of bytes with B, KB, KiB, MB, MiB, GB, GiB or no unit, as in `10MiB`, not {}",
-        node.value.described()
-    ))
-}
-
-fn no_duration(node: &Node, what: &str) -> Fault {
-    node.fault(format!(
-        "{what} must be a whole number with ms, s or m, as in `20s`, not {}",
         node.value.described()
     ))
 }
@@ -71,6 +84,8 @@ mod tests {
     use super::super::node::Mark;
     use super::*;
 
+    const ANY: Range = Range { least: 0, most: u64::MAX, said: "any" };
+
     fn text(text: &str) -> Node {
         Node { mark: Mark::START, value: Value::Text(text.to_owned()) }
     }
@@ -81,13 +96,13 @@ mod tests {
 
     #[test]
     fn sizes_have_decimal_and_binary_units() {
-        let bytes = |written: &str| size(&text(written), "`file`").ok();
+        let bytes = |written: &str| size(&text(written), "`file`", ANY).ok();
         let known = [("7B", 7), ("3KB", 3000), ("3KiB", 3072), ("2MB", 2_000_000), ("10MiB", 10_485_760)];
         for (written, expected) in known {
             assert_eq!(bytes(written), Some(expected), "{written}");
         }
         assert_eq!((bytes("1GB"), bytes("1GiB")), (Some(1_000_000_000), Some(1 << 30)));
-        assert_eq!(size(&number(4096), "`file`"), Ok(4096));
+        assert_eq!(size(&number(4096), "`file`", ANY), Ok(4096));
         for wrong in [
             "",
             "MiB",
@@ -107,7 +122,7 @@ mod tests {
 
     #[test]
     fn durations_need_a_unit_unless_they_are_zero() {
-        let time = |written: &str| duration(&text(written), "`lock_wait`").ok();
+        let time = |written: &str| duration(&text(written), "`lock_wait`", ANY).ok();
         for (written, expected) in [("10ms", 10), ("20s", 20_000), ("2m", 120_000), ("0s", 0)] {
             assert_eq!(time(written), Some(Duration::from_millis(expected)), "{written}");
         }
@@ -125,7 +140,18 @@ mod tests {
         ] {
             assert_eq!(time(wrong), None, "{wrong}");
         }
-        assert_eq!(duration(&number(0), "`lock_wait`"), Ok(Duration::ZERO));
-        assert!(duration(&number(20), "`lock_wait`").is_err());
+        assert_eq!(duration(&number(0), "`lock_wait`", ANY), Ok(Duration::ZERO));
+        assert!(duration(&number(20), "`lock_wait`", ANY).is_err());
+    }
+
+    #[test]
+    fn ages_have_hours_and_days_as_well() {
+        let time = |written: &str| age(&text(written), "`journal_age`", ANY).ok();
+        for (written, seconds) in [("30d", 2_592_000), ("12h", 43_200), ("5m", 300), ("1s", 1)] {
+            assert_eq!(time(written), Some(Duration::from_secs(seconds)), "{written}");
+        }
+        for wrong in ["1w", "1D", "h", "213503982335d"] {
+            assert_eq!(time(wrong), None, "{wrong}");
+        }
     }
 }

@@ -26,11 +26,17 @@ pub(super) fn read<T>(
     text: &str,
     raise: impl FnOnce(&Node) -> Result<T, Fault>,
 ) -> Result<T, Error> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let text = plain(text);
     parse(text).and_then(|root| raise(&root)).map_err(|fault| fault.into_error(name, text))
 }
 
-fn parse(text: &str) -> Result<Node, Fault> {
+/// The text without a byte order mark, whose lines and columns are those of messages.
+pub(super) fn plain(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
+/// Reads a text to its tree.
+pub(super) fn parse(text: &str) -> Result<Node, Fault> {
     if text.len() > MAX_BYTES {
         return Err(Fault::new(Mark::START, "the file is larger than 1 MiB"));
     }

@@ -7,7 +7,7 @@ use super::access;
 use super::place::{Place, join};
 use super::root::{Root, named};
 use super::walk::{self, Found};
-use super::{alias, permit, spelling, trouble};
+use super::{alias, permit, spelling, state, trouble};
 use crate::error::{Code, Error};
 use rustix::fs::{FileType, Stat};
 use std::os::fd::OwnedFd;
@@ -33,11 +33,24 @@ pub(super) fn admit(roots: &[Root], path: &str) -> Result<Place, Error> {
     }
     refuse_protected(&real_path(&found, &name), path)?;
     alias::refuse_aliases(&found, &name, path)?;
+    state::refuse_reached(&found, &name, path)?;
     match &file {
         Some((_, stat, fd)) => vet_file(&found, &name, (stat, fd), path)?,
         None => vet_new(&found, &name, path)?,
     }
     place(roots, (root, &rest), found, name).ok_or_else(|| trouble::outside(path))
+}
+
+/// Finds the folder that a path names, or that of the file that it names, without any right to what is in it: the place
+/// has no name, so nothing can be written there.
+pub(super) fn stand(roots: &[Root], path: &str) -> Result<Place, Error> {
+    spelling::check(path)?;
+    let (root, rest) = walk::choose(roots, path)?;
+    let found = walk::walk(roots, root, &rest, path)?;
+    if !found.missing.is_empty() {
+        return Err(Error::new(Code::FileNotFound, format!("there is nothing at {path}")).field("path"));
+    }
+    place(roots, (root, &rest), found, String::new()).ok_or_else(|| trouble::outside(path))
 }
 
 fn refuse_protected(real: &str, path: &str) -> Result<(), Error> {

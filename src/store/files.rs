@@ -5,15 +5,17 @@
 
 use super::folder::Folder;
 use super::place::Place;
+use super::policy_file::PolicyText;
 use super::publish::{self, Published};
 use super::root::Root;
 use super::snapshot::{self, Before, Snapshot};
 use super::trouble::{self, conflict};
+use super::ruling::{self, PolicyFile};
 use super::{admit, editorconfig, policy_file};
 use crate::error::{Code, Error};
 use crate::text::Hints;
 use rustix::io::Errno;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// All files that may be edited: one capability per root.
 #[derive(Debug)]
@@ -68,14 +70,46 @@ impl Files {
         self.root(place).is_ok_and(|root| root.dir().try_exists(path).unwrap_or(false))
     }
 
-    /// The nearest policy file above the place: its name, spelled as [`Place::shown`] is, and its text.
-    pub fn policy_text(&self, place: &Place) -> Result<Option<(String, String)>, Error> {
+    /// The nearest policy file above the place.
+    ///
+    /// Errors: `POLICY_INVALID` for one that cannot be read.
+    pub fn policy_text(&self, place: &Place) -> Result<Option<PolicyText>, Error> {
         policy_file::nearest(&self.roots, place)
+    }
+
+    /// The next policy file above the folder that one rules; errors as [`Files::policy_text`] has them.
+    pub fn policy_above(&self, below: &PolicyText) -> Result<Option<PolicyText>, Error> {
+        policy_file::above(&self.roots, below)
+    }
+
+    /// The policy file at the top of the first root; errors as [`Files::policy_text`] has them.
+    pub fn policy_at_top(&self) -> Result<Option<PolicyText>, Error> {
+        policy_file::at_top(&self.roots)
+    }
+
+    /// The names of the policy files above the place, the nearest first, and when they were changed.
+    pub fn policy_files(&self, place: &Place) -> Result<Vec<PolicyFile>, Error> {
+        self.root(place).map(|root| ruling::above(root, place))
+    }
+
+    /// Finds a folder that is there, or that of a file, as a place to look around from; nothing can be written there.
+    pub fn stand(&self, path: &str) -> Result<Place, Error> {
+        admit::stand(&self.roots, path)
     }
 
     /// What the `.editorconfig` files above the place say of its encoding and line ends.
     pub fn hints(&self, place: &Place) -> Hints {
         self.root(place).map(|root| editorconfig::hints(root, place)).unwrap_or_default()
+    }
+
+    /// The absolute paths of the roots, links resolved.
+    pub fn root_paths(&self) -> Vec<PathBuf> {
+        self.roots.iter().map(|root| root.real().to_owned()).collect()
+    }
+
+    /// The absolute path of the root that the place's file really lies in, links resolved.
+    pub fn root_path(&self, place: &Place) -> Result<&Path, Error> {
+        self.root(place).map(Root::real)
     }
 
     fn root(&self, place: &Place) -> Result<&Root, Error> {

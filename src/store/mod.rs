@@ -19,13 +19,18 @@ mod place;
 mod policy_file;
 mod publish;
 mod root;
+mod ruling;
 mod snapshot;
 mod spelling;
+mod state;
 mod trouble;
 mod walk;
 
 pub use files::Files;
 pub use locks::{Held, Locks};
 pub use place::{Key, Place};
+pub use policy_file::PolicyText;
 pub use publish::Published;
+pub use ruling::PolicyFile;
 pub use snapshot::{Before, Snapshot};
+pub use state::{State, Subject};

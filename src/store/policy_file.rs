@@ -12,20 +12,52 @@ use rustix::fs::OFlags;
 use std::io::Read;
 use std::path::Path;
 
-const NAMES: [&str; 3] = ["quality.yaml", ".lockgate/quality.yaml", ".st3/quality.yaml"];
+pub(super) const NAMES: [&str; 3] = ["quality.yaml", ".lockgate/quality.yaml", ".st3/quality.yaml"];
 const LARGEST: u64 = 1024 * 1024;
 
-/// The policy file nearest to a place, by its name as it is told and its text.
-pub(super) fn nearest(roots: &[Root], place: &Place) -> Result<Option<(String, String)>, Error> {
-    let Some(root) = roots.get(place.root) else { return Ok(None) };
-    for above in upwards(&place.folder) {
+/// A policy file as it was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PolicyText {
+    /// Its name as it is told: relative below the first root, else absolute.
+    pub name: String,
+    /// Its path relative to the root that it lies in.
+    pub in_root: String,
+    /// The folder that it rules, relative to that root; empty for the root itself.
+    pub folder: String,
+    /// What it says.
+    pub text: String,
+    root: usize,
+}
+
+/// The policy file nearest to a place.
+pub(super) fn nearest(roots: &[Root], place: &Place) -> Result<Option<PolicyText>, Error> {
+    upward(roots, place.root, &place.folder)
+}
+
+/// The policy file at the top of the first root.
+pub(super) fn at_top(roots: &[Root]) -> Result<Option<PolicyText>, Error> {
+    upward(roots, 0, "")
+}
+
+/// The next policy file above the folder that one rules.
+pub(super) fn above(roots: &[Root], below: &PolicyText) -> Result<Option<PolicyText>, Error> {
+    match upwards(&below.folder).nth(1) {
+        Some(folder) => upward(roots, below.root, folder),
+        None => Ok(None),
+    }
+}
+
+/// The first policy file from a folder up to the root.
+fn upward(roots: &[Root], index: usize, folder: &str) -> Result<Option<PolicyText>, Error> {
+    let Some(root) = roots.get(index) else { return Ok(None) };
+    for folder in upwards(folder) {
         for name in NAMES {
-            let name = join(above, name);
-            let told = || named(roots, place.root, &name).unwrap_or_else(|| name.clone());
-            let text = read_beside(root.dir(), &name).map_err(|fault| invalid(&told(), &fault))?;
+            let in_root = join(folder, name);
+            let name = named(roots, index, &in_root).unwrap_or_else(|| in_root.clone());
+            let text = read_beside(root.dir(), &in_root).map_err(|fault| invalid(&name, &fault))?;
             let Some(text) = text else { continue };
-            refuse_unguarded(root.dir(), above, &name).map_err(|fault| invalid(&told(), &fault))?;
-            return Ok(Some((told(), text)));
+            refuse_unguarded(root.dir(), folder, &in_root).map_err(|fault| invalid(&name, &fault))?;
+            return Ok(Some(PolicyText { name, in_root, folder: folder.to_owned(), text, root: index }));
         }
     }
     Ok(None)

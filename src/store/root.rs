@@ -4,7 +4,7 @@
 //! the text of a path only chooses which root is asked.
 
 use super::folder::{Folder, Identity};
-use super::trouble;
+use super::{state, trouble};
 use crate::error::{Code, Error};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
@@ -31,6 +31,7 @@ impl Root {
         refuse_wide(&shown, identity)?;
         let given = std::path::absolute(path).map_err(refuse)?;
         let real = std::fs::canonicalize(path).map_err(refuse)?;
+        state::refuse_inside(&real)?;
         let spellings = [real, without_dots(&given), given];
         Ok(Root { dir, identity, spellings })
     }
@@ -53,6 +54,12 @@ impl Root {
         let path = if path.is_empty() { "." } else { path };
         let dir = self.dir.open_dir(path)?;
         Ok(Folder::new(OwnedFd::from(dir.into_std_file())))
+    }
+
+    /// The root's absolute path, links resolved, as it was when it was opened.
+    pub fn real(&self) -> &Path {
+        let [real, ..] = &self.spellings;
+        real
     }
 
     /// The capability itself, for reading what lies beside the files that are edited.

@@ -4,7 +4,7 @@
 
 use super::align::{Piece, Steps, differing};
 use super::buffer::{Buffer, fits};
-use super::change::{Plan, Splice};
+use super::change::{Change, Plan, Splice};
 use super::line_end::LineEnds;
 use super::lines::{self, Lines};
 use crate::error::Error;
@@ -27,6 +27,31 @@ impl Buffer {
             pieces.iter().map(|piece| self.replace_lines(piece, &new, content)).collect();
         let note = self.line_ends().change_to(&LineEnds::of(content));
         Ok(Plan::new(self, splices?)?.noting(note))
+    }
+
+    /// Plans to make the view this text, which has plain line ends only; a line that differs is dressed as its
+    /// neighbours are.
+    ///
+    /// `NOT_ENCODABLE` for a character that the file cannot hold.
+    pub fn revise(&self, view: &str) -> Result<Plan, Error> {
+        fits(view.len())?;
+        let starts = lines::starts(view);
+        let [old, new] = [self.lines(), Lines::new(view, &starts)];
+        let all = Piece { old: 0..old.count(), new: 0..new.count() };
+        let steps = &mut Steps::of_one_plan();
+        let pieces = differing(&all, |i| old.whole(i + 1), |j| new.whole(j + 1), steps);
+        let change = |piece: &Piece| Change {
+            span: old.block(piece.old.start + 1, piece.old.end),
+            text: view.get(new.block(piece.new.start + 1, piece.new.end)).unwrap_or_default().to_owned(),
+        };
+        self.plan(pieces.iter().map(change).collect())
+    }
+
+    /// Plans to make this file another version of it, byte for byte.
+    ///
+    /// `NOT_ENCODABLE` where the other one is of another encoding and holds what this one cannot.
+    pub fn toward(&self, other: &Buffer) -> Result<Plan, Error> {
+        self.rewrite(&other.text())
     }
 
     fn replace_lines(&self, piece: &Piece, new: &Lines<'_>, content: &str) -> Result<Splice, Error> {
@@ -72,6 +97,39 @@ mod tests {
             assert_eq!(rewritten(b"\xFF\xFEa\0\n\0", content).0, b"\xFF\xFE\xE9\0\n\0");
         }
         assert_eq!(rewritten(b"\xE8\n", "\u{e9}\n").0, b"\xE9\n");
+    }
+
+    #[test]
+    fn a_revised_text_keeps_the_dress_of_the_file() {
+        let revised = |bytes: &[u8], view: &str| {
+            let before = Buffer::read(bytes.to_vec(), Hints::default()).unwrap();
+            before.apply(&before.revise(view).unwrap()).unwrap().bytes().to_vec()
+        };
+        assert_eq!(revised(b"\xEF\xBB\xBFa\r\nb\r\n", "a\nc\nd\n"), b"\xEF\xBB\xBFa\r\nc\r\nd\r\n");
+        assert_eq!(revised(b"a\r\nb\nc\n", "a\nb\nx\nc\n"), b"a\r\nb\nx\nc\n");
+        assert_eq!(revised(b"\xE8\r\n", "\u{e8}\nb\n"), b"\xE8\r\nb\r\n");
+        assert_eq!(revised(b"a\nb", "a\nb\n"), b"a\nb\n");
+        assert_eq!(revised(b"a\n", ""), b"");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_version_becomes_the_other_byte_for_byte(
+            mark in proptest::bool::ANY,
+            before in "(a|b|\r|\r\n|\n|é|\u{feff}){0,12}",
+            after in "(a|b|\r|\r\n|\n|é|\u{feff}){0,12}",
+        ) {
+            let mark = if mark { "\u{feff}" } else { "" };
+            let read = |text: &str| Buffer::read(format!("{mark}{text}").into_bytes(), Hints::default()).unwrap();
+            let before = read(before.trim_start_matches('\u{feff}'));
+            let after = read(after.trim_start_matches('\u{feff}'));
+            let made = before.apply(&before.toward(&after).unwrap()).unwrap();
+            proptest::prop_assert_eq!(made.bytes(), after.bytes());
+            if ![&before, &after].iter().any(|text| text.view().contains("\r\n")) {
+                let revised = before.apply(&before.revise(after.view()).unwrap()).unwrap();
+                proptest::prop_assert_eq!(revised.view(), after.view());
+            }
+        }
     }
 
     #[test]

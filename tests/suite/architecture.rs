@@ -17,9 +17,11 @@ const FUNCTION_LINES: (usize, usize) = (50, 8);
 /// in `_` or `:` is the beginning of one.
 const NAMED_BY: &[(&[&str], &[&str])] = &[
     (&["serde_saphyr"], &["policy/yaml.rs"]),
+    (&["ignore::"], &["policy/glob.rs"]),
     (&["rmcp", "schemars"], &["front/"]),
     (&["clap::", "clap_complete::", "anstream", "annotate_snippets"], &["front/cli/", "main.rs"]),
-    (&["serde_json"], &["front/", "gate/syntax/"]),
+    (&["serde_json"], &["front/", "engine/trust/", "gate/syntax/", "gate/output/", "gate/stage.rs"]),
+    (&["tempfile"], &["gate/stage.rs"]),
     (
         &[
             "tree_sitter",
@@ -34,10 +36,27 @@ const NAMED_BY: &[(&[&str], &[&str])] = &[
         &["gate/syntax/"],
     ),
     // The demo is a client of its own server, as every reader of it could be.
-    (&["process::Command", "process::Child", "process::Stdio", "Command::new"], &["front/cli/demo"]),
+    (
+        &["process::Command", "process::Child", "process::Stdio", "Command::new"],
+        &["front/cli/demo", "gate/process/"],
+    ),
     (&["rustix::fs", "cap_std"], &["store/"]),
-    (&["std::fs", "fs::"], &["store/", "front/cli/"]),
-    (&["std::env", "env::"], &["store/", "front/cli/", "main.rs"]),
+    (
+        &["std::fs", "fs::"],
+        &[
+            "store/",
+            "front/cli/",
+            "gate/command/",
+            "gate/pins.rs",
+            "gate/process/",
+            "gate/stage.rs",
+            "gate/workshop/",
+        ],
+    ),
+    (
+        &["std::env", "env::"],
+        &["store/", "front/cli/", "gate/command/", "gate/pins.rs", "gate/process/", "main.rs"],
+    ),
 ];
 
 #[test]

@@ -18,6 +18,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lockgate::error::Code;
 
+pub use run::yaml;
+
 use run::Findings;
 use scan::Case;
 use update::Rewrite;
@@ -32,7 +34,7 @@ const NOT_IN_CASES: &[(Code, &str)] = &[
 ];
 
 /// Pages of the documentation whose examples are cases.
-const PAGES: &[&str] = &["docs/modes.md"];
+const PAGES: &[&str] = &["docs/modes.md", "docs/policy.md"];
 
 #[test]
 fn every_case_holds_and_every_code_is_provoked() {

@@ -116,7 +116,7 @@ fn usage_errors_and_help_end_as_clap_has_them() {
     let readme = include_str!("../../README.md").lines().nth(2).unwrap();
     assert!(help.starts_with(readme.trim_end_matches('.')), "{readme}\n{help}");
     let serve = call(root.path(), &["serve", "--help"]).stdout;
-    assert!(serve.contains("[default: edit]"), "{serve}");
+    assert!(serve.contains("[default: those of the"), "{serve}");
 }
 
 #[test]

@@ -2,9 +2,12 @@
 //!
 //! A few thousand inputs in every run of the tests, and as long as `BOLERO_RANDOM_TEST_TIME_MS` says in `tests/run`.
 
-use lockgate::edit::{Edit, plan};
+use lockgate::edit::{Bounds, Edit, plan};
 use lockgate::front::tools::safe_edit_file;
 use lockgate::text::{Buffer, Change, Hints, bytes_outside_unchanged, diff};
+
+/// What a plan may come to, as without a policy.
+const BOUNDS: Bounds = Bounds { bytes: 10 << 20, steps: 40_000_000 };
 
 /// Pieces that requests are made of, so that random choices reach past the first brace.
 const WORDS: &[&str] = &[
@@ -62,7 +65,7 @@ fn requests() {
         let json: String = words.iter().map(|word| WORDS[usize::from(*word) % WORDS.len()]).collect();
         let Some(edit) = edit_of(&json) else { return };
         let Ok(buffer) = Buffer::read(file.clone(), Hints::default()) else { return };
-        let Ok(planned) = plan(&edit, &buffer, 10 << 20) else { return };
+        let Ok(planned) = plan(&edit, &buffer, BOUNDS) else { return };
         let after = buffer.apply(&planned.plan).expect("what was planned for a buffer applies to it");
         assert!(bytes_outside_unchanged(buffer.bytes(), after.bytes(), &planned.plan));
     });
@@ -83,7 +86,7 @@ fn well_formed_requests() {
             };
             let Some(edit) = edit_of(&arguments.to_string()) else { return };
             let Ok(buffer) = Buffer::read(file.clone(), Hints::default()) else { return };
-            let Ok(planned) = plan(&edit, &buffer, 10 << 20) else { return };
+            let Ok(planned) = plan(&edit, &buffer, BOUNDS) else { return };
             let after = buffer.apply(&planned.plan).expect("what was planned for a buffer applies to it");
             assert!(bytes_outside_unchanged(buffer.bytes(), after.bytes(), &planned.plan));
         },

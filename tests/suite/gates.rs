@@ -5,50 +5,20 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use lockgate::gate::{Draft, Finding, Outcome, Verdict, Watch, judge};
-use lockgate::policy::{Catalogue, Expected, Gate, Level, Rule, Sample, language_of};
-use lockgate::text::{Buffer, Hints};
+use lockgate::gate::{Outcome, inside, mismatch, replay};
+use lockgate::policy::{Catalogue, Expected, Gate, Sample, language_of};
 
-/// Judges the sample as a new file that nothing but its neighbours stands beside.
-fn replay(gate: &Arc<Gate>, sample: &Sample) -> Verdict {
-    let read = |text: &str| Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
-    let (empty, after) = (read(""), read(&sample.draft));
-    let map = empty.rewrite(&sample.draft).unwrap().line_map(&empty, &after);
-    let draft = Draft {
-        path: &sample.path,
-        language: language_of(&sample.path, sample.draft.lines().next()),
-        before: None,
-        after: &after,
-        map: &map,
-        beside: &|path: &str| sample.beside.iter().any(|known| known == path),
-    };
-    let rule = Rule { gate: Arc::clone(gate), level: Level::Block, enabled: true };
-    judge(&draft, &[&rule], &Watch::idle())
-}
-
-fn agrees(expected: &Expected, found: &Finding) -> bool {
-    expected.line == found.line
-        && expected.column.is_none_or(|column| column == found.column)
-        && expected.code.as_ref().is_none_or(|code| Some(code) == found.code.as_ref())
-        && expected.message.as_ref().is_none_or(|part| found.message.contains(part.as_str()))
-}
-
-/// What is wrong with the verdict on a sample, in words.
+/// What is wrong with what a gate makes of a sample, in words: of a recorded output, or in process.
 fn disagreement(gate: &Arc<Gate>, sample: &Sample) -> Option<String> {
-    let mut verdict = replay(gate, sample);
-    verdict.findings.sort_by_key(|found| (found.line, found.column));
-    let wanted = if sample.finds.is_empty() { Outcome::Passed } else { Outcome::Found };
-    let outcomes: Vec<Outcome> = verdict.runs.iter().map(|run| run.outcome).collect();
-    let agree = sample.finds.len() == verdict.findings.len()
-        && sample.finds.iter().zip(&verdict.findings).all(|(expected, found)| agrees(expected, found));
-    let block = verdict.findings.iter().all(|found| found.fresh && found.blocking);
-    (outcomes != [wanted] || !agree || !block).then(|| {
-        let seen: Vec<_> = verdict.findings.iter().map(|f| (f.line, f.column, &f.code, &f.message)).collect();
-        format!(
-            "{}, {}: {:?}\n  wanted {:?}\n  found {outcomes:?} {seen:?}",
-            gate.name, sample.path, sample.draft, sample.finds
-        )
-    })
+    let is_command = gate.command().is_some();
+    let wrong = match if is_command { replay(gate, sample) } else { inside(gate, sample) } {
+        Err(why) => Some(why),
+        Ok(found) if !is_command && !found.iter().all(|found| found.fresh && found.blocking) => {
+            Some(format!("some are old, or do not block: {found:?}"))
+        }
+        Ok(found) => mismatch(sample, &found).map(|between| format!("{between:#?}")),
+    };
+    wrong.map(|wrong| format!("{}, {}: {:?}\n{wrong}", gate.name, sample.path, sample.draft))
 }
 
 #[test]
@@ -66,11 +36,32 @@ fn a_sample_that_expects_something_else_is_noticed() {
             let mut spoilt = sample.clone();
             match spoilt.finds.pop() {
                 Some(_) => {}
-                None => spoilt.finds.push(Expected { line: 1, column: None, code: None, message: None }),
+                None => spoilt.finds.push(Expected {
+                    line: 1,
+                    column: None,
+                    code: None,
+                    severity: None,
+                    message: None,
+                }),
             }
             assert!(disagreement(gate, &spoilt).is_some(), "{}: {:?}", gate.name, sample.draft);
         }
     }
+}
+
+/// A program that says nothing has found nothing, whatever was recorded before.
+#[test]
+fn a_recording_that_says_nothing_is_noticed() {
+    let mut noticed = 0;
+    for gate in Catalogue::embedded().gates().iter().filter(|gate| gate.command().is_some()) {
+        for sample in gate.samples.iter().filter(|sample| !sample.finds.is_empty()) {
+            let silent = Sample { output: Some(String::new()), errors: String::new(), ..sample.clone() };
+            assert!(disagreement(gate, &silent).is_some(), "{}: {:?}", gate.name, sample.draft);
+            assert!(replay(gate, &Sample { exit: 99, ..sample.clone() }).is_err(), "{}", gate.name);
+            noticed += 1;
+        }
+    }
+    assert!(noticed > 0, "no gate of the catalogue runs a program");
 }
 
 #[test]

@@ -14,7 +14,7 @@ use super::wire::{PATIENCE, Server, lockgate};
 const AWAKE: Duration = Duration::from_millis(500);
 
 /// A folder that `tests/run` fills; without it the test says that it did not run, which fails in CI.
-fn installed(variable: &str, folder: &str, file: &str) -> Option<PathBuf> {
+pub fn installed(variable: &str, folder: &str, file: &str) -> Option<PathBuf> {
     let target = || Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join(folder);
     let found = std::env::var_os(variable).map_or_else(target, PathBuf::from).join(file);
     if found.exists() {
@@ -24,7 +24,7 @@ fn installed(variable: &str, folder: &str, file: &str) -> Option<PathBuf> {
     None
 }
 
-fn tool(name: &str) -> PathBuf {
+pub fn tool(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools").join(name)
 }
 

@@ -119,3 +119,59 @@ fn who_waits_long_enough_is_served() {
     assert_eq!((first.status(), second.status()), ("written", "written"), "{}", second.structured);
     assert!(text.starts_with("y = 2\nz = [1]\n"), "{:.60}", text);
 }
+
+/// A project with a gate that takes two seconds, and writes down when it begins and ends.
+fn patient(lines: usize) -> (tempfile::TempDir, tempfile::TempDir, Server) {
+    let (root, beside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let log = beside.path().join("log");
+    let script = format!("cat > /dev/null; echo begin >> '{0}'; sleep 2; echo end >> '{0}'", log.display());
+    let gate = format!(
+        "{{ about: Takes its time., languages: ['*'], kind: command, input: stdin, command: [sh, -c, \"{script}\"], output: {{ text: exit, message: m }} }}"
+    );
+    let policy = format!("define: {{ slow: {gate} }}\nquality_gates: {{ '*': [{{ tool: slow }}] }}\n");
+    fs::write(root.path().join("quality.yaml"), policy).unwrap();
+    for name in ["one.txt", "two.txt"] {
+        fs::write(
+            root.path().join(name),
+            (1..=lines).map(|line| format!("line {line}\n")).collect::<String>(),
+        )
+        .unwrap();
+    }
+    let server = Server::start(root.path(), &["--trust"]);
+    (root, beside, server)
+}
+
+#[test]
+fn calls_that_queue_for_a_slow_gate_are_all_applied_in_turn() {
+    let (root, beside, mut server) = patient(5);
+    let calls: Vec<u64> = (1..=5)
+        .map(|line| {
+            let edit = json!({"path": "one.txt", "search": format!("line {line}"), "replace": format!("edit {line}")});
+            server.post_call("safe_edit_file", &edit)
+        })
+        .collect();
+    for (line, call) in (1..).zip(calls) {
+        let answer = server.wait_answer(call).unwrap_or_else(|why| panic!("edit {line}: {why}"));
+        assert_eq!(answer.status(), "written", "edit {line}: {}", answer.structured);
+        assert_eq!(answer.structured["gates"][0]["outcome"], "passed", "edit {line}");
+    }
+    let text = fs::read_to_string(root.path().join("one.txt")).unwrap();
+    assert_eq!(text, (1..=5).map(|line| format!("edit {line}\n")).collect::<String>());
+    assert_eq!(fs::read_to_string(beside.path().join("log")).unwrap(), "begin\nend\n".repeat(5));
+}
+
+/// The control: two files do not wait for each other, so the log above shows more than that programs run one by one.
+#[test]
+fn calls_for_two_files_run_the_slow_gate_side_by_side() {
+    if thread::available_parallelism().map_or(1, usize::from) < 2 {
+        return;
+    }
+    let (_root, beside, mut server) = patient(1);
+    let calls = ["one.txt", "two.txt"].map(|path| {
+        server.post_call("safe_edit_file", &json!({"path": path, "search": "line", "replace": "edit"}))
+    });
+    for call in calls {
+        assert_eq!(server.wait_answer(call).unwrap().status(), "written");
+    }
+    assert!(fs::read_to_string(beside.path().join("log")).unwrap().starts_with("begin\nbegin\n"));
+}

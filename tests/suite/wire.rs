@@ -2,8 +2,9 @@
 //!
 //! Invariant: a server never sees the state, the home or the settings of the person who runs the tests.
 
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -54,6 +55,7 @@ pub fn lockgate(private: &Path) -> Command {
     for (name, folder) in [
         ("HOME", "home"),
         ("XDG_STATE_HOME", "state"),
+        ("XDG_CACHE_HOME", "cache"),
         ("XDG_CONFIG_HOME", "config"),
         ("XDG_RUNTIME_DIR", "run"),
     ] {
@@ -61,8 +63,16 @@ pub fn lockgate(private: &Path) -> Command {
         std::fs::create_dir_all(&folder).unwrap();
         command.env(name, folder);
     }
-    command.env_remove("RUST_LOG").env("NO_COLOR", "1");
+    command.env("PATH", tools_path()).env_remove("RUST_LOG").env("NO_COLOR", "1");
     command
+}
+
+/// The search path with the tools before it that `tests/run` installs, so that a server finds them.
+pub fn tools_path() -> OsString {
+    let installed = [("LOCKGATE_TEST_VENV", "bin"), ("LOCKGATE_TEST_NODE", "node_modules/.bin")];
+    let own = installed.iter().filter_map(|(name, below)| Some(PathBuf::from(std::env::var_os(name)?).join(below)));
+    let inherited = std::env::var_os("PATH").unwrap_or_default();
+    std::env::join_paths(own.chain(std::env::split_paths(&inherited))).unwrap()
 }
 
 impl Server {
@@ -83,8 +93,13 @@ impl Server {
 
     /// Starts a server for a user whose own folders lie under `user`.
     pub fn start_for(user: &Path, root: &Path, arguments: &[&str]) -> Server {
+        Server::start_by(lockgate(user), root, arguments)
+    }
+
+    /// Starts a server by a command that runs the binary.
+    pub fn start_by(mut command: Command, root: &Path, arguments: &[&str]) -> Server {
         let errors = tempfile::NamedTempFile::new().unwrap();
-        let mut child = lockgate(user)
+        let mut child = command
             .arg("serve")
             .arg("--root")
             .arg(root)

@@ -4,7 +4,7 @@
 
 use crate::error::{Code, Error};
 
-/// The steps of one call, about 300 ms of a release build.
+/// The steps of one call where nobody says how many, about 300 ms of a release build.
 const STEPS: u64 = 40_000_000;
 
 /// The steps that are left to one call, whatever patterns and texts it looks at.
@@ -14,7 +14,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// The budget of one call.
+    /// The budget of one call where nobody says which.
     pub fn per_call() -> Budget {
         Budget { left: STEPS }
     }

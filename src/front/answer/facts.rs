@@ -1,9 +1,10 @@
 //! What there is to say about a call, before it is cut to size.
 
+use super::gates::{Spot, line, notes, required, unchecked, unsaid};
 use super::listed::Listed;
 use crate::engine::{Report, Status};
 use crate::error::{Code, Disk, Error, Family, Place};
-use crate::gate::{Finding, Outcome, Run};
+use crate::gate::{Finding, Run};
 use crate::text::{Diff, Region, Shift};
 
 /// The beginning of the message of every refusal after which the file is as it was.
@@ -12,7 +13,10 @@ const NOTHING: &str = "nothing was written: ";
 /// The beginning of the message, and the next step, where that is not known.
 const UNKNOWN: (&str, &str) = ("it is not known whether the file was written: ", "read the file");
 
-/// Greatest number of findings that are shown, and of those among them that were there before.
+/// The next step where nothing was found, but a gate that must look could not.
+const UNASKED: &str = "have the gate run here, or ask a person to change the policy";
+
+/// Greatest number of findings that are shown, and of those among them that do not count.
 const FINDINGS: (usize, usize) = (20, 3);
 
 /// What there is to say about a call; lists are empty and options absent where there is nothing to say.
@@ -30,7 +34,8 @@ pub(super) struct Facts<'a> {
     pub(super) version: Option<String>,
     pub(super) previous_version: Option<String>,
     pub(super) changed: bool,
-    pub(super) compared: bool,
+    /// What became of the bytes outside of the edit, where they were compared.
+    pub(super) outside: Option<String>,
     pub(super) diff: Option<&'a Diff<'a>>,
     pub(super) replacements: Option<usize>,
     pub(super) lines_changed: Option<usize>,
@@ -53,13 +58,16 @@ impl<'a> Facts<'a> {
             .verdict
             .findings
             .iter()
-            .filter(|finding| finding.fresh)
+            .filter(|finding| finding.counts)
             .partition(|finding| finding.blocking);
         let (errors, warned) =
             if refused { (blocking, other) } else { (Vec::new(), [blocking, other].concat()) };
-        let unchecked = report.verdict.runs.iter().filter_map(unchecked);
+        let mut listed = told(&errors);
+        listed.shown.extend(report.verdict.runs.iter().filter_map(required));
+        let unchecked = report.verdict.runs.iter().filter(|run| !run.blocking).filter_map(unchecked);
         let mut warnings = told(&warned);
         warnings.shown.splice(0..0, report.warnings.iter().cloned().chain(unchecked));
+        let remedy = if errors.is_empty() { UNASKED } else { Code::GateRefused.remedy() };
         let touched =
             regions.iter().map(lines_touched).reduce(|one, other| (one.0 + other.0, one.1 + other.1));
         Facts {
@@ -67,15 +75,15 @@ impl<'a> Facts<'a> {
             status: report.status,
             disk: Disk::Untouched,
             code: refused.then_some(Code::GateRefused),
-            message: message(report, diff, &errors),
-            hint: refused.then(|| Code::GateRefused.remedy()),
+            message: message(report, diff, &errors, &listed.shown),
+            hint: refused.then_some(remedy),
             field: None,
             path: Some(&report.path),
             resolved_path: report.resolved_path.as_deref(),
             version: report.version.map(|stamp| stamp.to_string()),
             previous_version: report.previous_version.map(|stamp| stamp.to_string()),
             changed: report.created || diff.hunks() > 0,
-            compared: true,
+            outside: Some(outside(report)),
             diff: Some(diff),
             replacements: report.replacements,
             lines_changed: touched.map(|(old, new)| old.max(new)),
@@ -83,11 +91,11 @@ impl<'a> Facts<'a> {
             places: &report.places,
             regions,
             shifts: &report.shifts,
-            errors: told(&errors),
+            errors: listed,
             warnings,
             findings: shown(&report.verdict.findings),
             runs: &report.verdict.runs,
-            notes: Listed::all(report.notes.clone()),
+            notes: Listed::all(report.notes.iter().cloned().chain(notes(&report.verdict)).collect()),
         }
     }
 
@@ -118,7 +126,7 @@ impl<'a> Facts<'a> {
             version: None,
             previous_version: None,
             changed: false,
-            compared: false,
+            outside: None,
             diff: None,
             replacements: None,
             lines_changed: None,
@@ -136,38 +144,9 @@ impl<'a> Facts<'a> {
 
     /// The warnings that a reader of the message and of the findings has not met yet.
     pub(super) fn unsaid(&self) -> impl Iterator<Item = &String> {
-        let findings =
-            self.findings.shown.iter().map(|finding| (finding.line, finding.column, name(finding)));
+        let findings = self.findings.shown.iter().map(|finding| Spot::from(*finding));
         unsaid(&self.warnings.shown, &self.message, findings)
     }
-}
-
-/// The warnings that are said nowhere else: neither at the end of the message, nor by one of the findings that are
-/// shown, each given by its line, its column and the name of its code or else of its gate.
-pub fn unsaid<'a>(
-    warnings: &'a [String],
-    message: &'a str,
-    findings: impl Iterator<Item = (usize, usize, &'a str)>,
-) -> impl Iterator<Item = &'a String> {
-    let openings: Vec<String> = findings.map(|(line, column, name)| opening(line, column, name)).collect();
-    warnings.iter().filter(move |warning| {
-        let found = openings.iter().any(|opening| warning.starts_with(opening));
-        !found && !message.ends_with(&format!(": {warning}"))
-    })
-}
-
-/// How the line begins that tells a finding.
-fn opening(line: usize, column: usize, name: &str) -> String {
-    format!("line {line}, column {column}: {name}: ")
-}
-
-fn name(finding: &Finding) -> &str {
-    finding.code.as_deref().unwrap_or(&finding.gate)
-}
-
-/// A finding as one line.
-fn line(finding: &Finding) -> String {
-    opening(finding.line, finding.column, name(finding)) + &finding.message
 }
 
 /// The first findings, each as one line.
@@ -176,24 +155,11 @@ fn told(findings: &[&Finding]) -> Listed<String> {
     Listed { more: findings.len() - shown.len(), shown }
 }
 
-/// What is to be said of a gate that should have looked and has not.
-fn unchecked(run: &Run) -> Option<String> {
-    let happened = match run.outcome {
-        Outcome::Passed | Outcome::Found | Outcome::Skipped => return None,
-        Outcome::TimedOut => "gave no answer in time".to_owned(),
-        Outcome::Broken => match &run.why {
-            Some(why) => format!("is broken ({why})"),
-            None => "is broken".to_owned(),
-        },
-    };
-    Some(format!("{} {happened}, so the edit was not checked by it", run.gate))
-}
-
-/// The findings to show, the gravest first as they come; only the first of what was there before.
+/// The findings to show, the gravest first as they come; only the first of those that do not count.
 fn shown(findings: &[Finding]) -> Listed<&Finding> {
-    let fresh = findings.iter().filter(|finding| finding.fresh).count();
+    let counted = findings.iter().filter(|finding| finding.counts).count();
     let mut shown = Listed::all(findings.iter().collect());
-    shown.cut(FINDINGS.0.min(fresh + FINDINGS.1));
+    shown.cut(FINDINGS.0.min(counted + FINDINGS.1));
     shown
 }
 
@@ -204,7 +170,15 @@ fn lines_touched(region: &Region) -> (usize, usize) {
     )
 }
 
-fn message(report: &Report, diff: &Diff<'_>, blocking: &[&Finding]) -> String {
+/// What became of the bytes that the request does not speak of.
+fn outside(report: &Report) -> String {
+    match report.mended_outside.as_slice() {
+        [] => "unchanged".to_owned(),
+        gates => format!("changed by {}", gates.join(", ")),
+    }
+}
+
+fn message(report: &Report, diff: &Diff<'_>, blocking: &[&Finding], errors: &[String]) -> String {
     let (path, counts) = (&report.path, format!("(+{} -{})", diff.added(), diff.removed()));
     let replaced = match report.replacements {
         Some(1) => ", 1 replacement".to_owned(),
@@ -222,11 +196,13 @@ fn message(report: &Report, diff: &Diff<'_>, blocking: &[&Finding]) -> String {
             None => format!("{path} is unchanged: the result equals what is there"),
         },
         Status::Refused => {
-            let first = blocking.first().copied().map(line).unwrap_or_default();
+            let first = errors.first().map(String::as_str).unwrap_or_default();
+            let does = if blocking.iter().all(|finding| finding.fresh) { "adds" } else { "leaves" };
             match blocking.len() {
-                0 | 1 => format!("{NOTHING}the edit of {path} adds a finding that blocks: {first}"),
+                0 => format!("{NOTHING}the edit of {path} could not be checked: {first}"),
+                1 => format!("{NOTHING}the edit of {path} {does} a finding that blocks: {first}"),
                 count => format!(
-                    "{NOTHING}the edit of {path} adds {count} findings that block; the first: {first}"
+                    "{NOTHING}the edit of {path} {does} {count} findings that block; the first: {first}"
                 ),
             }
         }

@@ -26,7 +26,7 @@ pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str) -> Value {
         ("previous_version", facts.previous_version.as_deref().map(Value::from)),
         ("written", known.then(|| (facts.status == Status::Written).into())),
         ("changed", known.then(|| facts.changed.into())),
-        ("bytes_outside_edit", facts.compared.then(|| "unchanged".into())),
+        ("bytes_outside_edit", facts.outside.as_deref().map(Value::from)),
         ("diff", (!diff.is_empty()).then(|| diff.into())),
         ("replacements", facts.replacements.map(Value::from)),
         ("lines_changed", facts.lines_changed.map(Value::from)),
@@ -68,6 +68,9 @@ fn finding(finding: &Finding, bytes: usize) -> Value {
     let mut fields = Map::new();
     fields.insert("gate".into(), clip(&finding.gate, bytes).into());
     fields.insert("severity".into(), finding.severity.name().into());
+    if let Some(path) = &finding.elsewhere {
+        fields.insert("path".into(), clip(path, bytes).into());
+    }
     fields.insert("line".into(), finding.line.into());
     fields.insert("column".into(), finding.column.into());
     if let Some(code) = &finding.code {

@@ -6,6 +6,7 @@
 
 mod facts;
 mod fit;
+mod gates;
 mod json;
 mod listed;
 mod text;
@@ -18,7 +19,7 @@ use crate::engine::Report;
 use crate::error::Error;
 use facts::Facts;
 
-pub use facts::unsaid;
+pub use gates::{Spot, unsaid};
 
 /// How an answer is to look.
 #[derive(Debug, Clone, PartialEq, Eq)]

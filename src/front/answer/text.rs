@@ -53,7 +53,11 @@ fn standing(facts: &Facts<'_>) -> Option<String> {
     let parts = [
         facts.version.as_ref().map(|version| format!("version {version}")),
         facts.previous_version.as_ref().map(|version| format!("was {version}")),
-        (facts.compared && facts.changed).then(|| "bytes outside the edit unchanged".to_owned()),
+        facts
+            .outside
+            .as_ref()
+            .filter(|_| facts.changed)
+            .map(|found| format!("bytes outside the edit {found}")),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join(", "))
@@ -71,10 +75,13 @@ fn finding(finding: &Finding, bytes: usize) -> String {
     let weight = match (finding.fresh, finding.blocking) {
         (true, true) => "new, blocking",
         (true, false) => "new",
-        (false, _) => "was there before",
+        (false, true) => "was there before, blocking",
+        (false, false) => "was there before",
     };
+    let file =
+        finding.elsewhere.as_ref().map(|path| format!(" of {}", clip(path, bytes))).unwrap_or_default();
     format!(
-        "line {}:{} {}{code}: {} ({}, {weight})",
+        "line {}:{}{file} {}{code}: {} ({}, {weight})",
         finding.line,
         finding.column,
         finding.severity.name(),

@@ -7,6 +7,7 @@ mod completions;
 mod demo;
 mod edit;
 mod excerpt;
+mod gates;
 mod paint;
 mod roots;
 mod schema;
@@ -14,6 +15,7 @@ mod serve;
 mod show;
 mod signals;
 mod told;
+mod trust;
 
 use std::process::ExitCode;
 
@@ -36,6 +38,10 @@ enum Command {
     Serve(serve::Args),
     /// Carries out one edit
     Edit(Box<edit::Args>),
+    /// Shows what a policy would run, and lets it run once a person agrees
+    Trust(trust::Args),
+    /// Shows the gates that there are, and whether they work on this machine
+    Gates(gates::Args),
     /// Shows on a small project in a temporary folder what lockgate does
     Demo(demo::Args),
     /// Prints what programs need to know of the interfaces
@@ -51,6 +57,8 @@ pub fn run() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Serve(args) => serve::run(args),
         Command::Edit(args) => edit::run(*args),
+        Command::Trust(args) => trust::run(args),
+        Command::Gates(args) => gates::run(args),
         Command::Demo(args) => demo::run(args),
         Command::Schema(args) => schema::run(args),
         Command::Completions(args) => completions::run(args, Cli::command()),

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::engine::Workspace;
+use crate::engine::{Promise, Workspace};
 use crate::error::{Code, Error};
+use crate::gate::adopt_orphans;
 
 /// The folders that a command may edit in.
 #[derive(Debug, clap::Args)]
@@ -18,13 +19,30 @@ impl Roots {
     /// Opens the workspace of these folders; without any, of the current folder.
     ///
     /// Errors: `IO_FAILED` when there is no current folder, and what [`Workspace::open`] refuses.
-    pub(super) fn open(self) -> Result<Arc<Workspace>, Error> {
+    pub(super) fn open(self, promise: Promise) -> Result<Arc<Workspace>, Error> {
+        // Whoever opens a workspace here starts no other programs than those of its gates.
+        adopt_orphans();
         if self.roots.is_empty() {
             let here = std::env::current_dir().map_err(|trouble| {
                 Error::new(Code::IoFailed, format!("there is no current folder: {trouble}"))
             })?;
-            return Workspace::open(&[here]);
+            return Workspace::promising(&[here], promise);
         }
-        Workspace::open(&self.roots)
+        Workspace::promising(&self.roots, promise)
+    }
+}
+
+/// The word of the one who starts a command, for as long as that runs.
+#[derive(Debug, clap::Args)]
+pub(super) struct Word {
+    /// Lets the commands of the policies run as they are now, in this process only; for CI
+    #[arg(long)]
+    trust: bool,
+}
+
+impl Word {
+    /// The promise that this is.
+    pub(super) fn promise(&self) -> Promise {
+        if self.trust { Promise::Process } else { Promise::Recorded }
     }
 }

@@ -7,8 +7,9 @@ use std::time::Duration;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use tracing_subscriber::EnvFilter;
 
-use super::roots::Roots;
+use super::roots::{Roots, Word};
 use super::signals;
+use crate::engine::Workspace;
 use crate::error::{Code, Error};
 use crate::front::mcp::{self, Structured};
 use crate::front::toolset::{Access, Selection};
@@ -29,6 +30,8 @@ pub(super) struct Args {
     roots: Roots,
     #[command(flatten)]
     choice: Choice,
+    #[command(flatten)]
+    word: Word,
     /// Whether answers have a structured part beside the text
     #[arg(long, value_name = "WHEN", default_value = Structured::default().name(), value_parser = structured())]
     structured: Structured,
@@ -37,30 +40,34 @@ pub(super) struct Args {
 /// Which tools are offered.
 #[derive(Debug, clap::Args)]
 pub(super) struct Choice {
-    /// Toolsets to offer, separated by commas, or `all`
-    #[arg(long, value_name = "LIST", default_value_t = Selection::default().to_string())]
-    tools: String,
+    /// Toolsets to offer, separated by commas, or `all` [default: those of the policy, else `edit`]
+    #[arg(long, value_name = "LIST")]
+    tools: Option<String>,
     /// Leaves out every tool that can write
     #[arg(long)]
     read_only: bool,
 }
 
 impl Choice {
-    /// The toolsets that were named, and whether their tools may write.
+    /// The toolsets that were named, if any were.
     ///
     /// Errors: `INVALID_INPUT` for a toolset that is not known.
-    pub(super) fn read(&self) -> Result<(Selection, Access), Error> {
-        let selection = self.tools.parse()?;
-        let access = if self.read_only { Access::ReadOnly } else { Access::Write };
-        Ok((selection, access))
+    pub(super) fn named(&self) -> Result<Option<Selection>, Error> {
+        self.tools.as_deref().map(str::parse).transpose()
+    }
+
+    /// Whether the tools may write.
+    pub(super) fn access(&self) -> Access {
+        if self.read_only { Access::ReadOnly } else { Access::Write }
     }
 }
 
 /// Serves until the client hangs up, or a signal asks to end; edits that run are ended and answered.
 pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
-    let (selection, access) = args.choice.read()?;
-    let workspace = args.roots.open()?;
+    let (named, access) = (args.choice.named()?, args.choice.access());
+    let workspace = args.roots.open(args.word.promise())?;
     log_to_stderr();
+    let selection = named.unwrap_or_else(|| of_policy(&workspace));
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -75,6 +82,22 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
         runtime.shutdown_timeout(LAST_WORK);
     }
     served.map(|()| ExitCode::SUCCESS)
+}
+
+/// The toolsets that the policy at the top of the first root names, else the default ones.
+///
+/// A policy that is not valid stops no server: it refuses each edit, and a person can correct it meanwhile.
+fn of_policy(workspace: &Workspace) -> Selection {
+    let named = workspace.policy_at_top().and_then(|policy| match &policy.toolsets {
+        Some(toolsets) => toolsets.join(",").parse().map(Some),
+        None => Ok(None),
+    });
+    named
+        .unwrap_or_else(|refusal| {
+            tracing::warn!("the default toolsets are offered: {}", refusal.message);
+            None
+        })
+        .unwrap_or_default()
 }
 
 /// Standard output belongs to the protocol.

@@ -53,11 +53,16 @@ fn style_of(line: &str, in_hunk: bool) -> Style {
 
 /// A finding with the line that it stands on and a caret; without that line where no excerpt holds it.
 pub(super) fn finding(path: &str, finding: &ToldFinding, excerpts: &[Excerpt]) -> String {
+    let (path, excerpts) = match &finding.path {
+        Some(elsewhere) => (elsewhere.as_str(), &[][..]),
+        None => (path, excerpts),
+    };
     let (path, message) = (visible(path), visible(&finding.message));
     let level = match (finding.new, finding.blocking) {
         (true, true) => Level::ERROR,
         (true, false) => Level::WARNING,
-        (false, _) => Level::NOTE.with_name("was there before"),
+        (false, true) => Level::ERROR.with_name("was there before, and blocks"),
+        (false, false) => Level::NOTE.with_name("was there before"),
     };
     let title = match &finding.code {
         Some(code) => level.primary_title(message.as_ref()).id(visible(code)),
@@ -84,7 +89,7 @@ fn gates(runs: &[ToldRun]) -> String {
 
 fn gate(run: &ToldRun) -> String {
     let style = match run.outcome.as_str() {
-        "passed" => DONE,
+        "passed" | "fixed" => DONE,
         "found" => REFUSED,
         "skipped" => FAINT,
         _ => WARNING,
@@ -126,6 +131,7 @@ mod tests {
     fn found(new: bool, blocking: bool) -> ToldFinding {
         ToldFinding {
             gate: "syntax".into(),
+            path: None,
             line: 3,
             column: 3,
             code: Some("E1\u{1b}[2J".into()),
@@ -150,8 +156,11 @@ mod tests {
     fn a_finding_without_its_line_is_told_all_the_same() {
         let shown = plain(&finding("a.py", &found(true, false), &[]));
         assert!(shown.starts_with("warning[") && shown.contains("a.py:3:3 syntax"), "{shown}");
-        let before = plain(&finding("a.py", &found(false, true), &[]));
+        let before = plain(&finding("a.py", &found(false, false), &[]));
         assert!(before.starts_with("was there before["), "{before}");
+        let elsewhere = ToldFinding { path: Some("b.py".into()), ..found(true, true) };
+        let shown = plain(&finding("a.py", &elsewhere, &[Excerpt::whole("zero\none\ntwo\n")]));
+        assert!(shown.contains("b.py:3:3 syntax") && !shown.contains("two"), "{shown}");
     }
 
     #[test]

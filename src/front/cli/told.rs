@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::error::{Code, Error};
-use crate::front::answer::unsaid;
+use crate::front::answer::{Spot, unsaid};
 
 /// An answer of an edit tool.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -62,6 +62,9 @@ pub(super) struct ToldPlace {
 pub(super) struct ToldFinding {
     /// The gate that found it.
     pub gate: String,
+    /// The file, where that is not the edited one.
+    #[serde(default)]
+    pub path: Option<String>,
     /// Its line, from 1.
     pub line: usize,
     /// Its column, from 1, in characters.
@@ -103,11 +106,18 @@ impl Told {
             .map_err(|trouble| Error::new(Code::Internal, format!("the answer cannot be read: {trouble}")))
     }
 
+    /// What came of a gate, where it was asked.
+    pub(super) fn outcome_of(&self, gate: &str) -> Option<&str> {
+        self.gates.iter().find(|run| run.gate == gate).map(|run| run.outcome.as_str())
+    }
+
     /// The warnings that nothing else says: neither the message, nor a finding, which is shown with its source line.
     pub(super) fn unsaid(&self) -> impl Iterator<Item = &String> {
-        let findings = self.findings.iter().map(|finding| {
-            let name = finding.code.as_ref().unwrap_or(&finding.gate);
-            (finding.line, finding.column, name.as_str())
+        let findings = self.findings.iter().map(|finding| Spot {
+            path: finding.path.as_deref(),
+            line: finding.line,
+            column: finding.column,
+            name: finding.code.as_ref().unwrap_or(&finding.gate),
         });
         unsaid(&self.validation_warnings, &self.message, findings)
     }

@@ -40,7 +40,7 @@ pub fn hold(answer: &Answer, world: &World, before: &State, broken: &mut Vec<Str
     law(!refused || answer.text.contains("nothing was written"), "a refusal says that nothing was written");
     law(answer.text.contains(answer.code()), "the text names the code");
     law((seen["written"] == Value::Bool(true)) == written, "`written` says the same as the status");
-    law(!written || seen["bytes_outside_edit"] == "unchanged", "bytes outside the edit were compared");
+    law(!written || outside(seen), "bytes outside the edit were compared");
     law(seen.to_string().len() + answer.text.len() <= LONGEST, "an answer has at most 8 KB");
     let Some(path) = seen["path"].as_str() else {
         law(refused, "a success names the path");
@@ -66,6 +66,15 @@ pub fn hold(answer: &Answer, world: &World, before: &State, broken: &mut Vec<Str
     if let Err(why) = lines_moved_as_told(seen, old, new) {
         law(false, &format!("line_map and edits say where the lines are ({why})"));
     }
+}
+
+/// Whether the bytes outside of the edit are said to be the same, or to be changed by gates that mended the draft.
+fn outside(seen: &Value) -> bool {
+    let gates = seen["gates"].as_array().cloned().unwrap_or_default();
+    let fixed: Vec<&str> =
+        gates.iter().filter(|run| run["outcome"] == "fixed").filter_map(|run| run["gate"].as_str()).collect();
+    let said = seen["bytes_outside_edit"].as_str().unwrap_or_default();
+    said == "unchanged" || (!fixed.is_empty() && said == format!("changed by {}", fixed.join(", ")))
 }
 
 /// The bytes of a regular file of no unusual length; a pipe would never end.

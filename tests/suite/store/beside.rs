@@ -5,7 +5,8 @@ use lockgate::text::{Encoding, LineEnd};
 
 impl Scene {
     fn policy(&self, path: &str) -> Result<Option<(String, String)>, Error> {
-        self.files.policy_text(&self.files.admit(path)?)
+        let found = self.files.policy_text(&self.files.admit(path)?)?;
+        Ok(found.map(|policy| (policy.name, policy.text)))
     }
 
     fn hints(&self, path: &str) -> (Option<Encoding>, Option<LineEnd>) {
@@ -30,6 +31,31 @@ fn the_nearest_policy_is_found_in_the_order_of_its_names() {
     assert_eq!(found("a/b/x.py"), ("a/b/.st3/quality.yaml".to_owned(), "b".to_owned()));
     assert_eq!(found("c/new/deep/x.py"), ("c/quality.yaml".to_owned(), "c".to_owned()));
     assert_eq!(Scene::new(&[]).policy("x.py").unwrap(), None);
+}
+
+#[test]
+fn the_policy_above_is_looked_for_from_the_folder_above() {
+    let scene = Scene::new(&[
+        ("quality.yaml", "top"),
+        ("a/quality.yaml", "a"),
+        ("a/.lockgate/quality.yaml", "shadowed"),
+        ("a/b/c/.st3/quality.yaml", "c"),
+        ("a/b/c/x.py", ""),
+    ]);
+    let place = scene.files.admit("a/b/c/x.py").unwrap();
+    let mut found = Vec::new();
+    let mut next = scene.files.policy_text(&place).unwrap();
+    while let Some(policy) = next {
+        next = scene.files.policy_above(&policy).unwrap();
+        found.push((policy.folder, policy.text));
+    }
+    let wanted = [("a/b/c", "c"), ("a", "a"), ("", "top")];
+    assert_eq!(found, wanted.map(|(folder, text)| (folder.to_owned(), text.to_owned())));
+    assert_eq!(scene.files.policy_at_top().unwrap().unwrap().text, "top");
+    assert_eq!(Scene::new(&[("a/quality.yaml", "a")]).files.policy_at_top().unwrap(), None);
+    fs::write(scene.at("a/quality.yaml"), [0xff]).unwrap();
+    let policy = scene.files.policy_text(&place).unwrap().unwrap();
+    assert_eq!(scene.files.policy_above(&policy).unwrap_err().code, Code::PolicyInvalid);
 }
 
 #[test]
@@ -137,8 +163,8 @@ fn what_stands_beside_is_asked_in_the_root_that_the_file_lies_in() {
         assert_eq!(place.in_root(), "pkg/a.py");
         assert!(files.exists(&place, place.in_root()) && files.exists(&place, "pkg/neighbour"));
         assert!(!files.exists(&place, "first.txt") && !files.exists(&place, "l/a.py"));
-        let (name, text) = files.policy_text(&place).unwrap().unwrap();
-        assert_eq!(Path::new(&name), fs::canonicalize(scene.outside("second/quality.yaml")).unwrap());
-        assert_eq!(text, "second");
+        let policy = files.policy_text(&place).unwrap().unwrap();
+        assert_eq!(Path::new(&policy.name), fs::canonicalize(scene.outside("second/quality.yaml")).unwrap());
+        assert_eq!((policy.in_root.as_str(), policy.text.as_str()), ("quality.yaml", "second"));
     }
 }

@@ -108,7 +108,14 @@ fn a_one_line_edit_is_answered_briefly() {
         word: "    value = compute(2)".into(),
         path: "src/app.py".into(),
         message: "wrote src/app.py (+1 -1)".into(),
-        runs: vec![Run { gate: "syntax".into(), outcome: Outcome::Passed, ms: 3, why: None }],
+        runs: vec![Run {
+            gate: "syntax".into(),
+            outcome: Outcome::Passed,
+            ms: 3,
+            why: None,
+            blocking: false,
+            withheld: false,
+        }],
         findings: Vec::new(),
         places: Vec::new(),
         notes: Vec::new(),
@@ -168,6 +175,8 @@ async fn a_gate_that_should_have_looked_and_has_not_is_warned_of() {
         outcome,
         ms: 1,
         why: why.map(str::to_owned),
+        blocking: false,
+        withheld: false,
     };
     report.verdict.runs = vec![
         run(Outcome::TimedOut, Some("no answer in time")),
@@ -189,7 +198,7 @@ async fn a_gate_that_should_have_looked_and_has_not_is_warned_of() {
 
 /// A finding as gates give them.
 fn seen(line: usize, message: &str) -> Finding {
-    Finding { gate: "syntax".into(), fresh: true, ..Finding::new(line, 1, message) }
+    Finding { gate: "syntax".into(), fresh: true, counts: true, ..Finding::new(line, 1, message) }
 }
 
 #[tokio::test]

@@ -52,7 +52,7 @@ impl Told {
             version: Some("0123456789ab".into()),
             previous_version: Some("ba9876543210".into()),
             changed: true,
-            compared: true,
+            outside: Some("unchanged".into()),
             diff: Some(diff),
             replacements: self.refusal.then_some(usize::MAX),
             lines_changed: Some(if self.refusal { usize::MAX } else { 1 }),
@@ -94,6 +94,8 @@ pub(super) fn run() -> impl Strategy<Value = Run> {
         outcome: Outcome::TimedOut,
         ms,
         why,
+        blocking: false,
+        withheld: false,
     })
 }
 
@@ -102,11 +104,13 @@ pub(super) fn finding() -> impl Strategy<Value = Finding> {
         |(gate, line, code, message, fresh, blocking)| Finding {
             gate,
             severity: Severity::Warning,
+            elsewhere: None,
             line,
             column: line,
             code,
             message,
             fresh,
+            counts: fresh,
             blocking,
         },
     )

@@ -13,13 +13,13 @@ use std::process::ExitCode;
 use serde_json::Value;
 
 use super::excerpt::Excerpt;
-use super::paint::{self, DONE, FAINT, LABEL, REFUSED, TITLE, labelled, paint, visible};
+use super::paint::{self, DONE, FAINT, LABEL, REFUSED, TITLE, WARNING, labelled, paint, visible};
 use super::show;
 use super::told::Told;
 use crate::error::{Code, Error};
 use client::Client;
 use project::{Afterwards, Project};
-use stops::{Stop, stops};
+use stops::{Outcome, Stop, stops};
 
 /// The arguments of `lockgate demo`.
 #[derive(Debug, clap::Args)]
@@ -62,7 +62,12 @@ fn visit(client: &mut Client, project: &Project, stop: &Stop) -> Result<bool, Er
     let told = Told::read(&answer)?;
     let excerpts = told.diff.as_deref().map(Excerpt::of_diff).unwrap_or_default();
     paint::say(&show::answer(&told, &excerpts))?;
-    let checked = checks::hold(stop.outcome, &told, before.as_deref(), after.as_deref());
+    let lacking = stop.gate.filter(|gate| told.outcome_of(gate) == Some("unavailable"));
+    if let Some(gate) = lacking {
+        paint::say(&labelled(WARNING, "unavailable", format!("this machine has no {gate}, so the edit went unjudged by it")))?;
+    }
+    let due = if lacking.is_some() { Outcome::Written } else { stop.outcome };
+    let checked = checks::hold(due, &told, before.as_deref(), after.as_deref());
     paint::say(&match &checked {
         Ok(seen) => labelled(DONE, "on disk", seen),
         Err(seen) => labelled(REFUSED, "wrong", seen),
@@ -73,8 +78,8 @@ fn visit(client: &mut Client, project: &Project, stop: &Stop) -> Result<bool, Er
 fn opening(project: &Project) -> String {
     let files: Vec<&str> = Project::files().collect();
     format!(
-        "{}\n\nA small project lies in {}\n({}).\nA server was started for it; six calls of its tool `safe_edit_file` \
-         follow, as a coding agent makes them.\n",
+        "{}\n\nA small project lies in {}\n({}).\nA server was started for it, with `--trust`, as this program wrote \
+         the policy itself; calls of its tool `safe_edit_file` follow, as a coding agent makes them.\n",
         paint(TITLE, "The tour of lockgate"),
         project.root().display(),
         files.join(", ")
@@ -130,7 +135,7 @@ fn closing(project: &Project, afterwards: Afterwards) -> String {
     ];
     let next = next.map(|(command, about)| format!("  {LABEL}{command:<27}{LABEL:#}{about}\n"));
     format!(
-        "\n{}\nAll six calls went as told. {folder}.\n\nWhere to go next:\n{}",
+        "\n{}\nAll calls went as told. {folder}.\n\nWhere to go next:\n{}",
         paint(TITLE, "The end"),
         next.concat()
     )

@@ -11,9 +11,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::error::{Code, Error};
 
 /// The project's files: path and text.
-const FILES: [(&str, &str); 4] = [
+const FILES: [(&str, &str); 8] = [
     ("README.md", include_str!("project/README.md")),
     ("cmd/stockd/main.go", include_str!("project/cmd/stockd/main.go")),
+    ("pricing/quality.yaml", include_str!("project/pricing/quality.yaml")),
+    ("pricing/rates.py", include_str!("project/pricing/rates.py")),
+    ("pricing/round.go", include_str!("project/pricing/round.go")),
+    ("pricing/total.py", include_str!("project/pricing/total.py")),
     ("stock/__init__.py", include_str!("project/stock/__init__.py")),
     ("stock/inventory.py", include_str!("project/stock/inventory.py")),
 ];

@@ -12,10 +12,10 @@ use serde_json::Value;
 
 use super::excerpt::Excerpt;
 use super::paint;
-use super::roots::Roots;
+use super::roots::{Roots, Word};
 use super::show;
 use super::told::Told;
-use crate::engine::Report;
+use crate::engine::{Promise, Report};
 use crate::error::{Code, Error, Family};
 use crate::front::answer::{self, Forms, Shape};
 use crate::front::tools::{Ask, safe_edit_file};
@@ -30,6 +30,8 @@ use crate::request::Request;
 pub(super) struct Args {
     #[command(flatten)]
     roots: Roots,
+    #[command(flatten)]
+    word: Word,
     /// Prints the answer as JSON, just as the MCP tool gives it
     #[arg(long)]
     json: bool,
@@ -39,7 +41,7 @@ pub(super) struct Args {
 
 /// Carries out one edit and shows what became of it.
 pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
-    let (result, shape) = carry(args.roots, args.asked);
+    let (result, shape) = carry(args.roots, args.word.promise(), args.asked);
     if args.json {
         let answer = answer::answer(&result, &shape);
         paint::say_plain(format!("{}\n", answer.json).as_bytes())?;
@@ -50,20 +52,20 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
 }
 
 /// Carries out the edit, and says how its answer is to look.
-fn carry(roots: Roots, asked: asked::Asked) -> (Result<Report, Error>, Shape) {
+fn carry(roots: Roots, promise: Promise, asked: asked::Asked) -> (Result<Report, Error>, Shape) {
     let arguments = match asked.into_object() {
         Ok(arguments) => arguments,
         Err(refusal) => return (Err(refusal), Shape::default()),
     };
     let path = arguments.get("path").and_then(Value::as_str).map(str::to_owned);
     match (safe_edit_file::TOOL.ask)(arguments) {
-        Ok(Ask { request, shape }) => (edit(roots, request), Shape { path, ..shape }),
+        Ok(Ask { request, shape }) => (edit(roots, promise, request), Shape { path, ..shape }),
         Err(refusal) => (Err(refusal), Shape { path, ..Shape::default() }),
     }
 }
 
-fn edit(roots: Roots, request: Request) -> Result<Report, Error> {
-    let workspace = roots.open()?;
+fn edit(roots: Roots, promise: Promise, request: Request) -> Result<Report, Error> {
+    let workspace = roots.open(promise)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()

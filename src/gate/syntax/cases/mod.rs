@@ -3,11 +3,12 @@
 mod broken;
 mod sound;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::gate::{Draft, Outcome, Severity, Verdict, Watch, judge};
-use crate::policy::{Catalogue, Gate, Kind, Languages, Level, Rule, language_of};
+use crate::gate::{Draft, Grant, Means, Outcome, Severity, Verdict, Watch, Workshop, judge};
+use crate::policy::{Baseline, Catalogue, Gate, Level, Rule, Terms, language_of};
 use crate::text::{Buffer, Hints, LineMap};
 
 pub(super) fn buffer(text: &str) -> Buffer {
@@ -27,26 +28,21 @@ pub(super) fn judged_by(
     timeout: Duration,
     watch: &Watch,
 ) -> Verdict {
-    let gate = Gate { timeout, ..syntax() };
-    let rule = Rule { gate: Arc::new(gate), level, enabled: true };
+    let rule = Rule { level, timeout, ..Rule::plain(syntax()) };
     let (old, new) = (before.map(buffer), buffer(after));
     let map =
         old.as_ref().map_or_else(LineMap::default, |old| old.rewrite(after).unwrap().line_map(old, &new));
     let language = language_of(path, after.lines().next());
     let beside = |_: &str| false;
     let draft = Draft { path, language, before: old.as_ref(), after: &new, map: &map, beside: &beside };
-    judge(&draft, &[&rule], watch)
+    let terms = Terms { rules: vec![&rule], baseline: Baseline::New, total: timeout };
+    let (grant, workshop) = (Grant::Withheld("no program runs here".to_owned()), Workshop::default());
+    let means = Means { root: Path::new("/"), grant: &grant, workshop: &workshop, cache: None };
+    judge(&draft, &terms, &means, watch)
 }
 
-fn syntax() -> Gate {
-    let known = Catalogue::embedded().find("syntax").unwrap();
-    Gate {
-        name: known.name.clone(),
-        languages: Languages::Every,
-        kind: Kind::Syntax,
-        timeout: known.timeout,
-        samples: Vec::new(),
-    }
+fn syntax() -> Arc<Gate> {
+    Arc::clone(Catalogue::embedded().find("syntax").unwrap())
 }
 
 /// Language, what happens, the file before and after, and the lines that are refused.

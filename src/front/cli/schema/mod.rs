@@ -1,8 +1,11 @@
 //! `lockgate schema`: the interfaces as JSON Schemas.
 
+mod policy;
+
 use std::process::ExitCode;
 
 use clap::ValueEnum;
+use serde_json::json;
 
 use super::paint;
 use super::serve::Choice;
@@ -24,15 +27,18 @@ enum Of {
     /// The tools, as `tools/list` answers
     #[default]
     Tools,
+    /// The policy file, for editors and checks
+    Policy,
 }
 
 /// Prints the schemas of an interface as JSON.
 pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
-    let (selection, access) = args.choice.read()?;
-    let listed = match args.of {
-        Of::Tools => mcp::listed(&selection, access),
+    let selection = args.choice.named()?.unwrap_or_default();
+    let schema = match args.of {
+        Of::Tools => json!(mcp::listed(&selection, args.choice.access())),
+        Of::Policy => policy::schema(),
     };
-    let mut text = serde_json::to_string_pretty(&listed)
+    let mut text = serde_json::to_string_pretty(&schema)
         .map_err(|trouble| Error::new(Code::Internal, format!("the schemas cannot be written: {trouble}")))?;
     text.push('\n');
     paint::say_plain(text.as_bytes())?;

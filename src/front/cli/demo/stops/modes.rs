@@ -1,55 +1,10 @@
-//! The stops of the tour: what is asked at each, and what has to come of it.
+//! The stops in the four modes of editing, judged by what is compiled in.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-/// What has to come of a stop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outcome {
-    /// The new text is on disk.
-    Written,
-    /// A gate refused it, and the file's bytes are the same.
-    Refused,
-    /// It was only shown, and the file's bytes are the same.
-    Verified,
-}
+use super::{Outcome, Stop};
 
-impl Outcome {
-    /// The status of the answer on the wire.
-    pub(super) const fn status(self) -> &'static str {
-        match self {
-            Outcome::Written => "written",
-            Outcome::Refused => "refused",
-            Outcome::Verified => "verified",
-        }
-    }
-}
-
-/// One call of `safe_edit_file`.
-#[derive(Debug)]
-pub(super) struct Stop {
-    /// What the stop shows.
-    pub title: &'static str,
-    /// What the agent has in mind.
-    pub about: &'static str,
-    /// The call's arguments.
-    pub arguments: Value,
-    /// What has to come of it.
-    pub outcome: Outcome,
-}
-
-impl Stop {
-    /// The file that the call edits.
-    pub(super) fn path(&self) -> &str {
-        self.arguments.get("path").and_then(Value::as_str).unwrap_or_default()
-    }
-}
-
-/// The tour: the four modes of editing, a refusal, and a look ahead.
-pub(super) fn stops() -> [Stop; 6] {
-    [search(), line_edits(), insert_lines(), content(), refused(), verified()]
-}
-
-fn search() -> Stop {
+pub(super) fn search() -> Stop {
     Stop {
         title: "search and replace, Go",
         about: "Raise both time-outs, whatever their names, with one pattern in Python's syntax.",
@@ -60,10 +15,11 @@ fn search() -> Stop {
             "regex": true,
         }),
         outcome: Outcome::Written,
+        gate: None,
     }
 }
 
-fn line_edits() -> Stop {
+pub(super) fn line_edits() -> Stop {
     Stop {
         title: "line edits, Python",
         about: "Refuse to ship more than there is. `expect` says what the agent believes stands on that line.",
@@ -81,10 +37,11 @@ fn line_edits() -> Stop {
             }],
         }),
         outcome: Outcome::Written,
+        gate: None,
     }
 }
 
-fn insert_lines() -> Stop {
+pub(super) fn insert_lines() -> Stop {
     Stop {
         title: "insert lines, Markdown",
         about: "Write the new rule down before the section that begins on line 11.",
@@ -97,10 +54,11 @@ fn insert_lines() -> Stop {
             }],
         }),
         outcome: Outcome::Written,
+        gate: None,
     }
 }
 
-fn content() -> Stop {
+pub(super) fn content() -> Stop {
     Stop {
         title: "content, Python",
         about: "Make a file that is not there yet, with its folder.",
@@ -117,10 +75,11 @@ fn content() -> Stop {
             ),
         }),
         outcome: Outcome::Written,
+        gate: None,
     }
 }
 
-fn refused() -> Stop {
+pub(super) fn refused() -> Stop {
     Stop {
         title: "a gate refuses, Python",
         about: "An agent's slip: the second line should be indented below the `if`.",
@@ -137,10 +96,11 @@ fn refused() -> Stop {
             }],
         }),
         outcome: Outcome::Refused,
+        gate: None,
     }
 }
 
-fn verified() -> Stop {
+pub(super) fn verified() -> Stop {
     Stop {
         title: "a look ahead, Go",
         about: "Would this rename pass the gates? `verify_only` answers as `strict` would, and writes nothing.",
@@ -152,5 +112,6 @@ fn verified() -> Stop {
             "mode": "verify_only",
         }),
         outcome: Outcome::Verified,
+        gate: None,
     }
 }

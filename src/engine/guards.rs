@@ -1,0 +1,86 @@
+//! What a policy asks of a request, beside what the gates say: who may write a path, the mode, and what the request
+//! must say of the file.
+//!
+//! Invariant: it looks at nothing but the request, the policy and whether there is a file.
+
+use super::check::Seen;
+use crate::edit::Edit;
+use crate::error::{Code, Error};
+use crate::policy::{Guard, Interactive, Policy};
+use crate::request::{Expect, Mode, Request};
+use crate::store::Place;
+
+/// Holds a request against the policy of its target.
+///
+/// Errors: `PROTECTED` for a path that may only be read, `INVALID_INPUT` for a mode that the policy denies, and for a
+/// request that does not say of the file what the policy asks it to.
+pub(super) fn check(request: &Request, place: &Place, seen: &Seen, rules: &Policy) -> Result<(), Error> {
+    check_access(place, rules)?;
+    check_mode(request.mode, rules)?;
+    if seen.snapshot.is_none() || request.expect != Expect::Anything {
+        return Ok(());
+    }
+    check_said(&request.edit, place, rules)
+}
+
+fn check_access(place: &Place, rules: &Policy) -> Result<(), Error> {
+    let Some(found) = rules.protection(place.in_root()) else { return Ok(()) };
+    let path = match place.resolved() {
+        Some(resolved) => format!("{} (which is {resolved})", place.shown()),
+        None => place.shown().to_owned(),
+    };
+    let entry = format!("`access: read` for `{}`", found.pattern);
+    Err(Error::new(
+        Code::Protected,
+        format!("{path} may not be written: the policy {} says {entry}", found.policy),
+    )
+    .hint("leave the file alone; a person can write it, or change the policy"))
+}
+
+fn check_mode(mode: Mode, rules: &Policy) -> Result<(), Error> {
+    match (mode, rules.demands.interactive) {
+        (Mode::Interactive, Interactive::Deny) => {
+            let message = format!("`mode: interactive` is denied by the policy {}", rules.origin.name);
+            let error = Error::new(Code::InvalidInput, message).field("mode");
+            Err(error.hint("send it with `mode: strict`"))
+        }
+        (Mode::Interactive, Interactive::Allow) | (Mode::Strict | Mode::VerifyOnly, _) => Ok(()),
+    }
+}
+
+/// Refuses an edit of a file that is there, without a version, when the policy asks for more.
+fn check_said(edit: &Edit, place: &Place, rules: &Policy) -> Result<(), Error> {
+    let policy = &rules.origin.name;
+    if let (Edit::Content(_), Guard::Required) = (edit, rules.demands.overwrite) {
+        let message = format!(
+            "the policy {policy} asks for `expected_version` where `content` replaces a file: {}",
+            place.shown()
+        );
+        let error = Error::new(Code::InvalidInput, message).field("expected_version");
+        return Err(error.hint("read the file, and give the `version` that the read gives"));
+    }
+    match (unexpecting(edit), rules.demands.line_edits) {
+        (Some(field), Guard::Required) => {
+            let message = format!(
+                "the policy {policy} asks edits by line number for `expect` or `expected_version`; `{field}` is missing"
+            );
+            let error = Error::new(Code::InvalidInput, message).field(field);
+            Err(error.hint(
+                "read the file, and give the line that stands there as `expect`, or `expected_version`",
+            ))
+        }
+        (Some(_), Guard::Optional) | (None, _) => Ok(()),
+    }
+}
+
+/// The first `expect` that an edit by line numbers leaves out.
+fn unexpecting(edit: &Edit) -> Option<String> {
+    let (list, at) = match edit {
+        Edit::Lines(edits) => ("line_edits", edits.iter().position(|edit| edit.expect.is_none())),
+        Edit::Insert(insertions) => {
+            ("insert_lines", insertions.iter().position(|edit| edit.expect.is_none()))
+        }
+        Edit::Content(_) | Edit::Search(_) => return None,
+    };
+    at.map(|at| format!("{list}[{at}].expect"))
+}

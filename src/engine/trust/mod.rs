@@ -1,0 +1,188 @@
+//! Whether the programs that a policy names may run: a person's word, and what exactly it was given for.
+//!
+//! The word is given for one text of a policy, with all that it includes, and for the programs that its commands had
+//! then. `lockgate trust` writes it down; `--trust` gives it for one process.
+//!
+//! Invariant: a grant is given for the policy and the programs as they are at that moment, or not at all; whatever is
+//! unlike what the word was given for ends it, until a person gives it anew.
+
+mod record;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use dashmap::DashMap;
+
+use self::record::Record;
+use super::Workspace;
+use crate::error::Error;
+use crate::gate::{Grant, Pins, Search, clean, search_path};
+use crate::policy::{Policy, Terms};
+use crate::store::{Files, Place, PolicyFile, State, Subject};
+use crate::text::Stamp;
+
+/// How a person gives the word that commands may run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Promise {
+    /// By `lockgate trust`, for one policy at a time, until something changes.
+    #[default]
+    Recorded,
+    /// For this process: for the policies that were there when it began, each as it was when it was first needed.
+    Process,
+}
+
+/// What a policy would run, as it is at one moment.
+#[derive(Debug, Clone)]
+pub struct Commands {
+    /// The real path of the root.
+    pub root: PathBuf,
+    /// The policy's file and those above it, the nearest first; none for the built-in policy.
+    pub files: Vec<PolicyFile>,
+    /// What the policy says, with all that it includes.
+    pub stamp: Stamp,
+    /// The programs of its commands.
+    pub pins: Pins,
+}
+
+/// Whose word is kept, and how.
+#[derive(Debug)]
+pub(super) struct Trust {
+    promise: Promise,
+    began: SystemTime,
+    roots: Vec<PathBuf>,
+    path: OsString,
+    state: State,
+    promised: DashMap<Subject, Record>,
+}
+
+impl Workspace {
+    /// The policy that rules a folder, or the folder of a file, and what it would run.
+    ///
+    /// Errors: `FILE_NOT_FOUND`, `PATH_OUTSIDE_ROOT`, `POLICY_INVALID`.
+    pub fn commands(&self, path: &str) -> Result<(Arc<Policy>, Commands), Error> {
+        let place = self.files.stand(path)?;
+        let policy = self.rules.of(&self.files, &place)?;
+        let commands = self.trust.commands(&self.files, &place, &policy)?;
+        Ok((policy, commands))
+    }
+
+    /// Why these commands may not run now; nothing when they may.
+    pub fn withheld(&self, commands: &Commands) -> Option<String> {
+        self.trust.withheld(commands)
+    }
+
+    /// Writes down that a person trusts these commands, as they were looked at.
+    ///
+    /// Errors: `PERMISSION_DENIED` where lockgate may keep nothing, and what the system refuses.
+    pub fn trust(&self, commands: &Commands) -> Result<(), Error> {
+        let bytes = Record::of(commands).to_json()?;
+        self.trust.state.write(commands.subject(), &bytes)
+    }
+
+    /// Takes back what was written down about the policy of a folder, or without one about all policies of the roots,
+    /// and gives the number of records.
+    ///
+    /// Errors: as [`Workspace::commands`] has them, but a policy need not be valid; and what the system refuses.
+    pub fn revoke(&self, path: Option<&str>) -> Result<usize, Error> {
+        let state = &self.trust.state;
+        let Some(path) = path else {
+            return self.trust.roots.iter().map(|root| state.remove_root(root)).sum();
+        };
+        let place = self.files.stand(path)?;
+        let files = self.files.policy_files(&place)?;
+        state.remove(subject(self.files.root_path(&place)?, &files))
+    }
+
+    /// Whether the commands of the policy that rules a place may run, with the programs that they have now; `terms` are
+    /// the policy's for this place.
+    pub(super) fn grant(&self, place: &Place, policy: &Policy, terms: &Terms<'_>) -> Grant {
+        if terms.rules.iter().all(|rule| rule.gate.command().is_none()) {
+            return Grant::Withheld("there is no command to run".to_owned());
+        }
+        self.trust.grant(&self.files, place, policy)
+    }
+
+    /// The folder in which the tools of a place's root may keep what they know, made when it is not there.
+    pub(super) fn cache(&self, place: &Place) -> Option<PathBuf> {
+        let root = self.files.root_path(place).ok()?;
+        let made = self.trust.state.cache(root);
+        made.inspect_err(|why| tracing::debug!(%why, "tools keep nothing")).ok()
+    }
+}
+
+impl Trust {
+    /// Begins to keep a promise.
+    pub(super) fn new(promise: Promise, files: &Files) -> Trust {
+        let roots = files.root_paths();
+        let (began, path, state) = (SystemTime::now(), search_path(), State::beside(&roots));
+        Trust { promise, began, roots, path, state, promised: DashMap::new() }
+    }
+
+    fn grant(&self, files: &Files, place: &Place, policy: &Policy) -> Grant {
+        let commands = match self.commands(files, place, policy) {
+            Ok(commands) => commands,
+            Err(refusal) => return Grant::Withheld(clean(&refusal.message)),
+        };
+        match self.withheld(&commands) {
+            None => Grant::Pinned(commands.pins),
+            Some(why) => Grant::Withheld(why),
+        }
+    }
+
+    fn commands(&self, files: &Files, place: &Place, policy: &Policy) -> Result<Commands, Error> {
+        let (root, files) = (files.root_path(place)?.to_owned(), files.policy_files(place)?);
+        let ruled = root.join(files.first().map_or("", |file| file.folder.as_str()));
+        let folders: Vec<PathBuf> =
+            ruled.ancestors().take_while(|above| above.starts_with(&root)).map(Path::to_owned).collect();
+        let search = Search { folders: &folders, roots: &self.roots, path: &self.path };
+        let pins = Pins::find(policy.commands(), &search);
+        Ok(Commands { root, files, stamp: policy.stamp, pins })
+    }
+
+    fn withheld(&self, commands: &Commands) -> Option<String> {
+        let why = match self.promise {
+            Promise::Recorded => self.against_record(commands),
+            // What a person has written down since then counts all the same.
+            Promise::Process => self.against_promise(commands).filter(|_| self.against_record(commands).is_some()),
+        };
+        why.map(|why| clean(&why))
+    }
+
+    fn against_record(&self, commands: &Commands) -> Option<String> {
+        let record = match self.state.read(commands.subject()) {
+            Ok(None) => return Some(format!("nobody has trusted the commands of {}", commands.told())),
+            Ok(Some(bytes)) => Record::read(&bytes),
+            Err(why) => Err(why),
+        };
+        match record {
+            Ok(record) => record.end(commands),
+            Err(why) => Some(format!("the record of a person's trust counts as none: it {why}")),
+        }
+    }
+
+    fn against_promise(&self, commands: &Commands) -> Option<String> {
+        let is_late = |file: &&PolicyFile| file.changed.is_none_or(|when| when > self.began);
+        if let Some(late) = commands.files.iter().find(is_late) {
+            let name = &late.name;
+            return Some(format!("{name} was written after this process began, and `--trust` covers what was there"));
+        }
+        self.promised.entry(commands.subject()).or_insert_with(|| Record::of(commands)).end(commands)
+    }
+}
+
+impl Commands {
+    /// The name of the policy for people.
+    pub fn told(&self) -> &str {
+        self.files.first().map_or("the built-in policy", |file| file.name.as_str())
+    }
+
+    fn subject(&self) -> Subject {
+        subject(&self.root, &self.files)
+    }
+}
+
+fn subject(root: &Path, files: &[PolicyFile]) -> Subject {
+    Subject::new(root, files.first().map_or("", |file| file.name.as_str()))
+}

@@ -1,0 +1,94 @@
+//! What a person's word was given for, as it is kept.
+//!
+//! Invariant: a record of another form, of another policy or of another root says nothing.
+
+use std::collections::BTreeMap;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use super::Commands;
+use crate::error::{Code, Error};
+use crate::gate::Pin;
+
+/// The form of a record.
+const VERSION: u32 = 1;
+
+/// What a person's word was given for.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Record {
+    version: u32,
+    root: String,
+    policy: String,
+    stamp: String,
+    programs: BTreeMap<String, Option<Program>>,
+    /// In seconds since 1970.
+    when: u64,
+}
+
+/// The program of one gate.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Program {
+    path: String,
+    real: String,
+}
+
+impl Record {
+    /// The word for these commands as they are.
+    pub(super) fn of(commands: &Commands) -> Record {
+        let programs = commands.pins.iter().map(|(gate, pin)| (gate.to_owned(), pin.map(Program::of)));
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        Record {
+            version: VERSION,
+            root: commands.root.display().to_string(),
+            policy: commands.told().to_owned(),
+            stamp: commands.stamp.hex(),
+            programs: programs.collect(),
+            when: now.map_or(0, |since| since.as_secs()),
+        }
+    }
+
+    /// Reads one; why it says nothing, as the end of a sentence.
+    pub(super) fn read(bytes: &[u8]) -> Result<Record, String> {
+        let record: Record = serde_json::from_slice(bytes).map_err(|_| "cannot be understood".to_owned())?;
+        if record.version == VERSION { Ok(record) } else { Err(format!("has the version {}", record.version)) }
+    }
+
+    /// The same for the disk.
+    pub(super) fn to_json(&self) -> Result<Vec<u8>, Error> {
+        serde_json::to_vec_pretty(self)
+            .map_err(|trouble| Error::new(Code::Internal, format!("the record cannot be written: {trouble}")))
+    }
+
+    /// Why the word is not for these commands, or not any more.
+    pub(super) fn end(&self, commands: &Commands) -> Option<String> {
+        let (now, told) = (Record::of(commands), commands.told());
+        if (&now.root, &now.policy) != (&self.root, &self.policy) {
+            return Some(format!("what was trusted are the commands of {} in {}", self.policy, self.root));
+        }
+        if now.stamp != self.stamp {
+            return Some(format!("{told}, or what it includes, changed since its commands were trusted"));
+        }
+        let mut gates = now.programs.keys().chain(self.programs.keys());
+        let other = gates.find(|gate| now.programs.get(*gate) != self.programs.get(*gate))?;
+        let program = |record: &Record| named(record.programs.get(other).and_then(Option::as_ref));
+        let (now, then) = (program(&now), program(self));
+        Some(format!("the program of the gate {other} is another now: {now}, and {then} was trusted"))
+    }
+}
+
+impl Program {
+    fn of(pin: &Pin) -> Program {
+        Program { path: pin.program.display().to_string(), real: pin.real.display().to_string() }
+    }
+}
+
+fn named(program: Option<&Program>) -> String {
+    match program {
+        None => "none".to_owned(),
+        Some(Program { path, real }) if path == real => path.clone(),
+        Some(Program { path, real }) => format!("{path} (which is {real})"),
+    }
+}

@@ -1,0 +1,184 @@
+//! What there is to say about the gates: each finding in a line, and what became of those that did not look.
+
+use crate::gate::{Finding, Outcome, Run, Verdict};
+
+/// Where a finding stands and what names it: its code, or else its gate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spot<'a> {
+    /// The file, where that is not the edited one.
+    pub path: Option<&'a str>,
+    /// Its line, from 1.
+    pub line: usize,
+    /// Its column, from 1.
+    pub column: usize,
+    /// What names it.
+    pub name: &'a str,
+}
+
+impl<'a> From<&'a Finding> for Spot<'a> {
+    fn from(finding: &'a Finding) -> Spot<'a> {
+        Spot {
+            path: finding.elsewhere.as_deref(),
+            line: finding.line,
+            column: finding.column,
+            name: finding.code.as_deref().unwrap_or(&finding.gate),
+        }
+    }
+}
+
+/// The warnings that are said nowhere else: neither at the end of the message, nor by one of the findings that are
+/// shown.
+pub fn unsaid<'a>(
+    warnings: &'a [String],
+    message: &'a str,
+    findings: impl Iterator<Item = Spot<'a>>,
+) -> impl Iterator<Item = &'a String> {
+    let openings: Vec<String> = findings.map(opening).collect();
+    warnings.iter().filter(move |warning| {
+        let found = openings.iter().any(|opening| warning.starts_with(opening));
+        !found && !message.ends_with(&format!(": {warning}"))
+    })
+}
+
+/// How the line begins that tells a finding.
+fn opening(Spot { path, line, column, name }: Spot<'_>) -> String {
+    let file = path.map(|path| format!("{path}, ")).unwrap_or_default();
+    format!("{file}line {line}, column {column}: {name}: ")
+}
+
+/// A finding as one line.
+pub(super) fn line(finding: &Finding) -> String {
+    opening(finding.into()) + &finding.message
+}
+
+/// What is to be said of a gate that looked at something and gave no answer.
+pub(super) fn unchecked(run: &Run) -> Option<String> {
+    let happened = trouble(run).filter(|_| run.outcome != Outcome::Unavailable)?;
+    Some(format!("{} {happened}, so the edit was not checked by it", run.gate))
+}
+
+/// What is to be said of a gate that the edit must not do without.
+pub(super) fn required(run: &Run) -> Option<String> {
+    let happened = trouble(run).filter(|_| run.blocking)?;
+    Some(format!("{} {happened}, and the policy requires it", run.gate))
+}
+
+/// Why a gate that should have looked has not.
+fn trouble(run: &Run) -> Option<String> {
+    let because = |what: &str| match &run.why {
+        Some(why) => format!("{what} ({why})"),
+        None => what.to_owned(),
+    };
+    match run.outcome {
+        Outcome::Skipped if run.withheld => Some(because("was not asked")),
+        Outcome::Passed | Outcome::Found | Outcome::Fixed | Outcome::Skipped => None,
+        Outcome::Unavailable => Some(because("is not to be had here")),
+        Outcome::TimedOut => Some(match run.why.as_deref() {
+            Some("no answer in time") | None => "gave no answer in time".to_owned(),
+            Some(why) => format!("gave no answer ({why})"),
+        }),
+        Outcome::Broken => Some(because("is broken")),
+    }
+}
+
+/// What a caller should know of gates that could not be asked, and of those that changed the draft.
+pub(super) fn notes(verdict: &Verdict) -> Vec<String> {
+    let runs = || verdict.runs.iter();
+    let fixed = runs().filter(|run| run.outcome == Outcome::Fixed);
+    let mut notes: Vec<String> = fixed
+        .map(|run| format!("{} {}", run.gate, run.why.as_deref().unwrap_or("changed the draft")))
+        .collect();
+    let withheld: Vec<&Run> = runs().filter(|run| run.withheld).collect();
+    if let Some(first) = withheld.first() {
+        let why = first.why.as_deref().unwrap_or("not trusted");
+        let remedy = "a person can let the policy's programs run with `lockgate trust`";
+        notes.push(format!("not checked by {}: {why}; {remedy}", names(&withheld)));
+    }
+    let absent: Vec<&Run> = runs().filter(|run| run.outcome == Outcome::Unavailable).collect();
+    if !absent.is_empty() {
+        let word = if absent.len() == 1 { "its program is" } else { "their programs are" };
+        notes.push(format!("not checked by {}: {word} not to be had here", names(&absent)));
+    }
+    notes
+}
+
+/// The gates of these runs, as in `a, b and c`.
+fn names(runs: &[&Run]) -> String {
+    let names: Vec<&str> = runs.iter().map(|run| run.gate.as_str()).collect();
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        Some((one, _)) => (*one).to_owned(),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(gate: &str, outcome: Outcome, why: Option<&str>) -> Run {
+        Run {
+            gate: gate.to_owned(),
+            outcome,
+            ms: 1,
+            why: why.map(str::to_owned),
+            blocking: false,
+            withheld: false,
+        }
+    }
+
+    #[test]
+    fn gates_that_could_not_be_asked_are_named_in_one_note() {
+        let withheld = |gate| Run { withheld: true, ..run(gate, Outcome::Skipped, Some("nobody did")) };
+        let runs = vec![
+            withheld("ruff"),
+            run("go-vet", Outcome::Unavailable, Some("no go")),
+            withheld("mypy"),
+            withheld("black"),
+            run("gofmt", Outcome::Fixed, Some("changed 3 lines")),
+            run("syntax", Outcome::Skipped, Some("not for this language")),
+        ];
+        let trust = "a person can let the policy's programs run with `lockgate trust`";
+        assert_eq!(
+            notes(&Verdict::new(runs, Vec::new())),
+            [
+                "gofmt changed 3 lines".to_owned(),
+                format!("not checked by ruff, mypy and black: nobody did; {trust}"),
+                "not checked by go-vet: its program is not to be had here".to_owned(),
+            ]
+        );
+        assert!(notes(&Verdict::default()).is_empty());
+    }
+
+    #[test]
+    fn what_became_of_a_gate_is_warned_of_or_refuses() {
+        let cases = [
+            (run("a", Outcome::Passed, None), None, None),
+            (run("a", Outcome::Skipped, Some("disabled")), None, None),
+            (
+                run("a", Outcome::Broken, Some("exit code 2")),
+                Some("a is broken (exit code 2), so the edit was not checked by it"),
+                Some("a is broken (exit code 2), and the policy requires it"),
+            ),
+            (
+                run("a", Outcome::TimedOut, Some("on the text before the edit: no answer in time")),
+                Some(
+                    "a gave no answer (on the text before the edit: no answer in time), so the edit was not checked by it",
+                ),
+                Some(
+                    "a gave no answer (on the text before the edit: no answer in time), and the policy requires it",
+                ),
+            ),
+            (
+                run("a", Outcome::Unavailable, Some("no a")),
+                None,
+                Some("a is not to be had here (no a), and the policy requires it"),
+            ),
+        ];
+        for (run, warning, refusal) in cases {
+            assert_eq!(unchecked(&run).as_deref(), warning);
+            assert_eq!(required(&run), None);
+            assert_eq!(required(&Run { blocking: true, ..run }).as_deref(), refusal);
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! The stops of the tour: what is asked at each, and what has to come of it.
+
+mod modes;
+mod programs;
+
+use serde_json::Value;
+
+/// What has to come of a stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// The new text is on disk.
+    Written,
+    /// A gate refused it, and the file's bytes are the same.
+    Refused,
+    /// It was only shown, and the file's bytes are the same.
+    Verified,
+}
+
+impl Outcome {
+    /// The status of the answer on the wire.
+    pub(super) const fn status(self) -> &'static str {
+        match self {
+            Outcome::Written => "written",
+            Outcome::Refused => "refused",
+            Outcome::Verified => "verified",
+        }
+    }
+}
+
+/// One call of `safe_edit_file`.
+#[derive(Debug)]
+pub(super) struct Stop {
+    /// What the stop shows.
+    pub title: &'static str,
+    /// What the agent has in mind.
+    pub about: &'static str,
+    /// The call's arguments.
+    pub arguments: Value,
+    /// What has to come of it.
+    pub outcome: Outcome,
+    /// The gate that the stop is about, where it runs a program that this machine may lack.
+    pub gate: Option<&'static str>,
+}
+
+impl Stop {
+    /// The file that the call edits.
+    pub(super) fn path(&self) -> &str {
+        self.arguments.get("path").and_then(Value::as_str).unwrap_or_default()
+    }
+}
+
+/// The tour: the four modes of editing, a refusal, a look ahead, and three gates that run programs.
+pub(super) fn stops() -> Vec<Stop> {
+    let modes = [modes::search(), modes::line_edits(), modes::insert_lines(), modes::content()];
+    let judged = [modes::refused(), modes::verified(), programs::ruff(), programs::gofmt(), programs::pyright()];
+    modes.into_iter().chain(judged).collect()
+}

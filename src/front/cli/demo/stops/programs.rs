@@ -1,0 +1,51 @@
+//! The stops at which a program of the policy judges, or mends.
+
+use serde_json::json;
+
+use super::{Outcome, Stop};
+
+pub(super) fn ruff() -> Stop {
+    Stop {
+        title: "ruff refuses, Python",
+        about: "A name is misspelt. The policy of pricing/ asks ruff, which gets the draft on standard input.",
+        arguments: json!({
+            "path": "pricing/total.py",
+            "search": "return sum(prices, Decimal(0))",
+            "replace": "return sum(price, Decimal(0))",
+        }),
+        outcome: Outcome::Refused,
+        gate: Some("ruff"),
+    }
+}
+
+pub(super) fn gofmt() -> Stop {
+    Stop {
+        title: "gofmt mends, Go",
+        about: "The indentation is wrong; where the policy says `role: fix`, the draft is mended before it is written.",
+        arguments: json!({
+            "path": "pricing/round.go",
+            "line_edits": [{
+                "start_line": 6,
+                "end_line": 6,
+                "new_content": "  if cents<0 {\n  return -Round( -cents )\n  }\n  return (cents+50)/100\n",
+            }],
+        }),
+        outcome: Outcome::Written,
+        gate: Some("gofmt"),
+    }
+}
+
+pub(super) fn pyright() -> Stop {
+    Stop {
+        title: "pyright refuses, Python",
+        about: "`get` without its default may give None: no fault of syntax, but of types. pyright sees the draft in a linked \
+                copy of the project; the file on disk is never touched.",
+        arguments: json!({
+            "path": "pricing/rates.py",
+            "search": "RATES.get(kind, 19)",
+            "replace": "RATES.get(kind)",
+        }),
+        outcome: Outcome::Refused,
+        gate: Some("pyright"),
+    }
+}

@@ -1,0 +1,80 @@
+//! Work that is done side by side, as much at one time as the machine has cores, and told in order.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+
+/// Does the work for each item, and hands each result on as soon as all before it are there.
+pub(super) fn side_by_side<T: Sync, R: Send>(
+    items: &[T],
+    work: impl Fn(&T) -> R + Sync,
+    mut each: impl FnMut(&T, R),
+) {
+    let next = AtomicUsize::new(0);
+    let (sender, done) = mpsc::channel();
+    let hand = |sender: mpsc::Sender<(usize, R)>| {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(at) else { break };
+            // Who asked waits until all have ended.
+            let _ = sender.send((at, work(item)));
+        }
+    };
+    let hand = &hand;
+    let cores = thread::available_parallelism().map_or(2, NonZeroUsize::get);
+    thread::scope(|scope| {
+        for _ in 0..cores.min(items.len()) {
+            let sender = sender.clone();
+            scope.spawn(move || hand(sender));
+        }
+        drop(sender);
+        let mut waiting = BTreeMap::new();
+        let mut told = items.iter().enumerate().peekable();
+        for (at, result) in done {
+            waiting.insert(at, result);
+            while let Some((item, result)) =
+                told.peek().and_then(|(at, item)| Some((*item, waiting.remove(at)?)))
+            {
+                each(item, result);
+                told.next();
+            }
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn no_more_is_done_at_one_time_than_there_are_cores() {
+        let (running, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let work = |_: &u8| {
+            most.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            thread::yield_now();
+            running.fetch_sub(1, Ordering::SeqCst);
+        };
+        side_by_side(&[0; 200], work, |_, ()| {});
+        let cores = thread::available_parallelism().map_or(2, NonZeroUsize::get);
+        assert!((1..=cores).contains(&most.into_inner()));
+    }
+
+    #[test]
+    fn every_result_is_told_once_and_in_order() {
+        let items: Vec<u64> = (0..50).collect();
+        let mut told = Vec::new();
+        side_by_side(
+            &items,
+            |item| {
+                thread::sleep(Duration::from_micros((50 - item) * 20));
+                item * 2
+            },
+            |item, result| told.push((*item, result)),
+        );
+        assert_eq!(told, items.iter().map(|item| (*item, item * 2)).collect::<Vec<_>>());
+        side_by_side(&[], |_: &u8| panic!("no work"), |_, ()| panic!("no result"));
+    }
+}

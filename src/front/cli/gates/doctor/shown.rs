@@ -1,0 +1,122 @@
+//! How the gates do, for people and for programs.
+
+use clap::builder::styling::Style;
+use serde_json::{Value, json};
+
+use super::{Checkup, State, are_well};
+use crate::front::cli::gates::shelf::{Ruled, Shelf};
+use crate::front::cli::paint::{DONE, FAINT, LABEL, REFUSED, WARNING, labelled, paint};
+use crate::front::cli::trust::shown::visible;
+
+/// By what gates' programs are confined.
+const ISOLATION: &str = "none";
+
+/// The root, each gate with what is wrong with it, and what it comes to.
+pub(super) fn text(shelf: &Shelf, checkups: &[Checkup]) -> String {
+    let mut text = surroundings(shelf);
+    let widest = |width: fn(&Checkup) -> usize| checkups.iter().map(width).max().unwrap_or_default();
+    let widths = [
+        widest(|checkup| checkup.name.chars().count()),
+        widest(|checkup| checkup.state.name().len()),
+        widest(|checkup| checkup.version.as_ref().map_or(0, |version| version.chars().count())),
+    ];
+    text.push('\n');
+    checkups.iter().for_each(|checkup| text += &row(checkup, widths));
+    text.push('\n');
+    text + &sum(checkups)
+}
+
+fn surroundings(shelf: &Shelf) -> String {
+    let mut text = String::new();
+    match &shelf.ruled {
+        Some(ruled) => {
+            text += &labelled(LABEL, "root", visible(&ruled.commands.root.display().to_string()));
+            text += &policy(ruled);
+        }
+        None => text += &labelled(LABEL, "root", "none: this folder cannot be one"),
+    }
+    text + &labelled(LABEL, "isolation", format!("{ISOLATION}: programs run with your rights"))
+}
+
+fn policy(ruled: &Ruled) -> String {
+    let told = visible(ruled.commands.told());
+    if ruled.commands.pins.iter().next().is_none() {
+        return labelled(LABEL, "policy", format!("{told}, which runs no commands"));
+    }
+    match &ruled.withheld {
+        None => labelled(LABEL, "policy", format!("{told}, trusted")),
+        Some(why) => {
+            let hint = "`lockgate trust` shows its commands, and asks";
+            labelled(WARNING, "policy", format!("{told}, not trusted: {}\n{hint}", visible(why)))
+        }
+    }
+}
+
+fn row(checkup: &Checkup, [name, state, version]: [usize; 3]) -> String {
+    let style = style(&checkup.state);
+    let named = paint(LABEL, format!("{:<name$}", visible(&checkup.name)));
+    let shown = paint(style, format!("{:<state$}", checkup.state.name()));
+    let number = format!("{:<version$}", visible(checkup.version.as_deref().unwrap_or_default()));
+    let time = paint(FAINT, format!("{} ms", checkup.ms));
+    let mut text = format!("{named}  {shown}  {number}  {time}\n");
+    let note = |text: &str| format!("    {}\n", visible(text));
+    if let Some(why) = checkup.state.why() {
+        text += &note(why);
+    }
+    if matches!(checkup.state, State::Unavailable(_)) && !checkup.install.is_empty() {
+        text += &note(&format!("install: {}", checkup.install.join(", or ")));
+    }
+    text
+}
+
+fn style(state: &State) -> Style {
+    match state {
+        State::Works => DONE,
+        State::Broken(_) | State::Unavailable(_) => REFUSED,
+        State::Unproven | State::Untrusted(_) | State::Unconfigured(_) => WARNING,
+    }
+}
+
+/// How many of those work that have to, in a sentence.
+fn sum(checkups: &[Checkup]) -> String {
+    let wanted: Vec<&Checkup> = checkups.iter().filter(|checkup| checkup.wanted).collect();
+    let ill: Vec<String> = wanted
+        .iter()
+        .filter(|checkup| !checkup.state.is_well())
+        .map(|checkup| visible(&checkup.name))
+        .collect();
+    match (wanted.len(), ill.as_slice()) {
+        (0, _) => labelled(DONE, "well", "no gate has to run a program here"),
+        (1, []) => labelled(DONE, "well", "the one gate that has to work does"),
+        (count, []) => labelled(DONE, "well", format!("all {count} gates that have to work do")),
+        (count, ill) => {
+            labelled(REFUSED, "not well", format!("{} of {count}: {}", ill.len(), ill.join(", ")))
+        }
+    }
+}
+
+/// The same for programs.
+pub(super) fn json(shelf: &Shelf, checkups: &[Checkup]) -> Value {
+    let gate = |checkup: &Checkup| {
+        json!({
+            "name": checkup.name,
+            "state": checkup.state.name().replace(' ', "_"),
+            "why": checkup.state.why(),
+            "wanted": checkup.wanted,
+            "version": checkup.version,
+            "program": checkup.program,
+            "ms": checkup.ms,
+            "install_hints": checkup.install,
+        })
+    };
+    let ruled = shelf.ruled.as_ref();
+    json!({
+        "well": are_well(checkups),
+        "root": ruled.map(|ruled| ruled.commands.root.display().to_string()),
+        "policy": ruled.map(|ruled| ruled.commands.told()),
+        "trusted": ruled.map(|ruled| ruled.withheld.is_none()),
+        "why": ruled.and_then(|ruled| ruled.withheld.as_deref()),
+        "isolation": ISOLATION,
+        "gates": checkups.iter().map(gate).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,147 @@
+//! The gates in a table, one row for each.
+//!
+//! Invariant: a row has at most [`WIDTH`] characters; what does not fit is cut, and its end marked.
+
+use clap::builder::styling::Style;
+use serde_json::{Value, json};
+
+use super::shelf::Shelf;
+use crate::front::cli::paint::{DONE, FAINT, LABEL, TITLE, WARNING, paint};
+use crate::front::cli::trust::shown::visible;
+use crate::gate::Pin;
+use crate::policy::{Gate, Kind, Languages, Role, languages};
+
+/// The characters of a row.
+const WIDTH: usize = 100;
+/// Those of a cell with languages: more of them are counted.
+const LANGUAGES: usize = 12;
+/// Those of the other cells, but for the last, which takes what is left.
+const KIND: usize = 7;
+const ROLE: usize = 5;
+const PROGRAM: usize = 8;
+/// Those of a name; a policy may give longer ones.
+const NAMES: std::ops::RangeInclusive<usize> = 4..=24;
+
+/// One row for each gate.
+pub(super) fn text(shelf: &Shelf) -> String {
+    let longest = shelf.gates.iter().map(|gate| gate.name.chars().count()).max().unwrap_or_default();
+    let name = longest.clamp(*NAMES.start(), *NAMES.end());
+    let about = WIDTH - [name, KIND, ROLE, LANGUAGES, PROGRAM].map(|cell| cell + 2).iter().sum::<usize>();
+    let cells = [name, KIND, ROLE, LANGUAGES, PROGRAM, about];
+    let titles = ["gate", "kind", "role", "languages", "program", "what it does"].map(str::to_owned);
+    let mut text = row(&titles, [TITLE; 6], cells);
+    for gate in &shelf.gates {
+        let (program, style) = program(shelf, gate);
+        let words = [&gate.name, kind(gate), role(gate.role), &judged(gate), program, &gate.about];
+        let styles = [LABEL, Style::new(), Style::new(), Style::new(), style, Style::new()];
+        text += &row(&words.map(visible), styles, cells);
+    }
+    text
+}
+
+fn row(words: &[String; 6], styles: [Style; 6], cells: [usize; 6]) -> String {
+    let painted = words.iter().zip(styles).zip(cells).map(|((word, style), width)| {
+        let word = cut(word, width);
+        let space = " ".repeat(width - word.chars().count());
+        paint(style, word) + &space
+    });
+    painted.collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
+}
+
+fn cut(word: &str, width: usize) -> String {
+    if word.chars().count() <= width {
+        return word.to_owned();
+    }
+    word.chars().take(width.saturating_sub(1)).chain(['\u{2026}']).collect()
+}
+
+/// How a gate is run.
+pub(super) fn kind(gate: &Gate) -> &'static str {
+    match gate.kind {
+        Kind::Syntax => "syntax",
+        Kind::Pattern(_) => "pattern",
+        Kind::Command(_) => "command",
+    }
+}
+
+/// What a gate does with a draft.
+pub(super) fn role(role: Role) -> &'static str {
+    match role {
+        Role::Check => "check",
+        Role::Fix => "fix",
+    }
+}
+
+/// The languages that a gate judges, by name.
+pub(super) fn language_names(gate: &Gate) -> Vec<&str> {
+    match &gate.languages {
+        Languages::Every => vec!["*"],
+        Languages::Only(names) => names.iter().map(String::as_str).collect(),
+    }
+}
+
+fn judged(gate: &Gate) -> String {
+    let names = language_names(gate);
+    let all = names.join(", ");
+    match names.as_slice() {
+        ["*"] => "every text".to_owned(),
+        names if names.len() == languages().len() => "all known".to_owned(),
+        _ if all.chars().count() <= LANGUAGES => all,
+        names => format!("{} languages", names.len()),
+    }
+}
+
+fn program(shelf: &Shelf, gate: &Gate) -> (&'static str, Style) {
+    match (gate.command(), shelf.pin(gate)) {
+        (None, _) => ("built in", FAINT),
+        (Some(_), Some(_)) => ("here", DONE),
+        (Some(_), None) => ("missing", WARNING),
+    }
+}
+
+/// The same for programs.
+pub(super) fn json(shelf: &Shelf) -> Value {
+    json!({ "gates": shelf.gates.iter().map(|gate| entry(shelf, gate)).collect::<Vec<_>>() })
+}
+
+/// What programs are told of each gate.
+pub(super) fn entry(shelf: &Shelf, gate: &Gate) -> Value {
+    let pin = shelf.pin(gate);
+    json!({
+        "name": gate.name,
+        "about": gate.about,
+        "kind": kind(gate),
+        "role": role(gate.role),
+        "languages": language_names(gate),
+        "from": if shelf.is_own(gate) { "policy" } else { "catalogue" },
+        "here": gate.command().is_none() || pin.is_some(),
+        "program": pin.map(|pin| pin.program.display().to_string()),
+        "real_path": pin.map(|pin| pin.real.display().to_string()),
+        "inside_repository": pin.is_some_and(|pin| pin.inside),
+        "passed_over": shelf.passed_over(gate),
+    })
+}
+
+/// Where a program lies, for people.
+pub(super) fn place(pin: &Pin) -> String {
+    let (program, real) = (pin.program.display().to_string(), pin.real.display().to_string());
+    let real = if program == real { String::new() } else { format!(", which is {real}") };
+    let inside = if pin.inside { ", inside the repository" } else { "" };
+    visible(&format!("{program}{real}{inside}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_never_too_wide() {
+        let long = "\u{e9}".repeat(200);
+        let words = [&long, &long, &long, &long, &long, &long].map(String::clone);
+        let cells = [18, KIND, ROLE, LANGUAGES, PROGRAM, 40];
+        let shown = row(&words, [Style::new(); 6], cells);
+        assert_eq!(shown.chars().count(), WIDTH + 1, "{shown}");
+        assert_eq!(shown.matches('\u{2026}').count(), 6);
+        assert_eq!(cut("exact", 5), "exact");
+    }
+}

@@ -1,0 +1,157 @@
+//! `lockgate gates test`: every sample of a gate, judged by the gate itself here and now.
+//!
+//! A sample says what its gate finds in a text. Recorded outputs keep that promise in lockgate's own tests; here the
+//! real programs do, in the versions that this machine has.
+
+mod shown;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::crew::side_by_side;
+use super::doctor::standings;
+use super::install;
+use super::shelf::{Held, Ready, Shelf};
+use crate::error::Error;
+use crate::front::cli::paint;
+use crate::gate::{Finding, Mismatch, Standing, Watch, inside, live, mismatch};
+use crate::policy::{Gate, Sample};
+
+/// What came of one gate.
+struct Tested {
+    name: String,
+    trials: Vec<Trial>,
+    /// Why its program was not run.
+    held: Option<Held>,
+    /// How its program is installed.
+    install: Vec<String>,
+}
+
+/// What came of one sample.
+struct Trial {
+    /// Its place among the gate's samples, from 1.
+    number: usize,
+    path: String,
+    standing: Option<Standing>,
+    /// How many findings the sample says.
+    finds: usize,
+    said: Said,
+    ms: u64,
+}
+
+/// What a gate says of its sample.
+enum Said {
+    /// What the sample says.
+    Agrees,
+    /// Something else.
+    Differs(Mismatch),
+    /// Nothing; why.
+    Nothing(String),
+}
+
+/// How the whole gate did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Passed,
+    Failed,
+    Unavailable,
+    Untrusted,
+}
+
+impl Tested {
+    fn outcome(&self) -> Outcome {
+        let agree = self.trials.iter().all(|trial| matches!(trial.said, Said::Agrees));
+        match &self.held {
+            Some(Held::Unavailable(_)) => Outcome::Unavailable,
+            Some(Held::Untrusted(_)) => Outcome::Untrusted,
+            None if agree => Outcome::Passed,
+            None => Outcome::Failed,
+        }
+    }
+}
+
+/// Tests the gates, tells of each as soon as it has ended, and says whether all did as they should.
+pub(super) fn run(
+    shelf: &Shelf,
+    names: &[String],
+    require_all: bool,
+    json: bool,
+    watch: &Watch,
+) -> Result<bool, Error> {
+    let gates = if names.is_empty() { shelf.gates.iter().collect() } else { shelf.all(names)? };
+    let begun = Instant::now();
+    let width = gates.iter().map(|gate| gate.name.chars().count()).max().unwrap_or_default();
+    let (mut all, mut heard) = (Vec::new(), Ok(()));
+    side_by_side(
+        &gates,
+        |gate| tested(shelf, gate, watch),
+        |_, tested| {
+            if !json && heard.is_ok() {
+                heard = paint::say(&shown::gate(&tested, width));
+            }
+            all.push(tested);
+        },
+    );
+    heard?;
+    let well = all.iter().all(|tested| is_well(tested, require_all));
+    if json {
+        super::say_json(&shown::json(&all, well))?;
+    } else {
+        paint::say(&shown::sum(&all, well, begun.elapsed()))?;
+    }
+    Ok(well)
+}
+
+fn is_well(tested: &Tested, require_all: bool) -> bool {
+    match tested.outcome() {
+        Outcome::Passed => true,
+        Outcome::Failed => false,
+        Outcome::Unavailable | Outcome::Untrusted => !require_all,
+    }
+}
+
+fn tested(shelf: &Shelf, gate: &Arc<Gate>, watch: &Watch) -> Tested {
+    let (trials, held, install) = match gate.command() {
+        None => (in_process(gate), None, Vec::new()),
+        Some(command) => {
+            let hints = install::hints(&command.install);
+            match shelf.ready(gate) {
+                Ok(ready) => (by_program(gate, standings(command), &ready, watch), None, hints),
+                Err(held) => (Vec::new(), Some(held), hints),
+            }
+        }
+    };
+    Tested { name: gate.name.clone(), trials, held, install }
+}
+
+fn in_process(gate: &Arc<Gate>) -> Vec<Trial> {
+    let samples = gate.samples.iter().enumerate();
+    samples.map(|(at, sample)| trial(at, sample, None, || inside(gate, sample))).collect()
+}
+
+fn by_program(gate: &Arc<Gate>, standings: &[Standing], ready: &Ready<'_>, watch: &Watch) -> Vec<Trial> {
+    let each = gate
+        .samples
+        .iter()
+        .enumerate()
+        .flat_map(|each| standings.iter().map(move |standing| (each, *standing)));
+    let asked = |((at, sample), standing)| {
+        trial(at, sample, Some(standing), || live(gate, sample, ready.program, ready.search, standing, watch))
+    };
+    each.map(asked).collect()
+}
+
+fn trial(
+    at: usize,
+    sample: &Sample,
+    standing: Option<Standing>,
+    ask: impl FnOnce() -> Result<Vec<Finding>, String>,
+) -> Trial {
+    let begun = Instant::now();
+    let said = match ask() {
+        Ok(found) => mismatch(sample, &found).map_or(Said::Agrees, Said::Differs),
+        Err(why) => Said::Nothing(why),
+    };
+    let ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+    Trial { number: at + 1, path: sample.path.clone(), standing, finds: sample.finds.len(), said, ms }
+}

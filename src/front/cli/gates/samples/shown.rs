@@ -1,0 +1,160 @@
+//! What came of the samples, for people and for programs.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{Outcome, Said, Tested, Trial};
+use crate::front::cli::gates::shelf::Held;
+use crate::front::cli::paint::{ADDED, DONE, FAINT, LABEL, REFUSED, REMOVED, WARNING, labelled, paint};
+use crate::front::cli::trust::shown::visible;
+use crate::gate::{Finding, Mismatch, Standing};
+use crate::policy::Expected;
+
+/// The characters of the longest name of an outcome.
+const WIDEST: usize = 11;
+
+/// One gate with what is wrong with it; names have so many characters.
+pub(super) fn gate(tested: &Tested, width: usize) -> String {
+    let outcome = tested.outcome();
+    let name = paint(LABEL, format!("{:<width$}", visible(&tested.name)));
+    let shown = paint(style(outcome), format!("{:<WIDEST$}", name_of(outcome)));
+    let ms: u64 = tested.trials.iter().map(|trial| trial.ms).sum();
+    let mut text = match &tested.held {
+        None => {
+            format!("{name}  {shown}  {}  {}\n", counted(&tested.trials), paint(FAINT, format!("{ms} ms")))
+        }
+        Some(_) => format!("{name}  {shown}\n"),
+    };
+    if let Some(held) = &tested.held {
+        text += &note(held.why());
+    }
+    if outcome == Outcome::Unavailable && !tested.install.is_empty() {
+        text += &note(&format!("install: {}", tested.install.join(", or ")));
+    }
+    tested.trials.iter().for_each(|trial| text += &self::trial(trial));
+    text
+}
+
+fn style(outcome: Outcome) -> clap::builder::styling::Style {
+    match outcome {
+        Outcome::Passed => DONE,
+        Outcome::Failed => REFUSED,
+        Outcome::Unavailable | Outcome::Untrusted => WARNING,
+    }
+}
+
+fn name_of(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Passed => "passed",
+        Outcome::Failed => "failed",
+        Outcome::Unavailable => "unavailable",
+        Outcome::Untrusted => "needs trust",
+    }
+}
+
+fn note(text: &str) -> String {
+    format!("    {}\n", visible(text))
+}
+
+/// How many texts it was given: a sample is one for each way in which it is.
+fn counted(trials: &[Trial]) -> String {
+    match trials.len() {
+        0 => "no samples".to_owned(),
+        1 => "1 run".to_owned(),
+        count => format!("{count} runs"),
+    }
+}
+
+/// A sample that gives something else: what it says in red, what was found in green.
+fn trial(trial: &Trial) -> String {
+    let title = format!("sample {}: {}{}", trial.number, trial.path, stands(trial.standing));
+    match &trial.said {
+        Said::Agrees => String::new(),
+        Said::Nothing(why) => note(&title) + &note(&format!("  {why}")),
+        Said::Differs(Mismatch { missing, unexpected }) => {
+            let side = |style, text: String| format!("      {}\n", paint(style, visible(&text)));
+            let missing = missing.iter().map(|expected| side(REMOVED, format!("- {}", wanted(expected))));
+            let unexpected = unexpected.iter().map(|found| side(ADDED, format!("+ {}", seen(found))));
+            note(&title) + &missing.chain(unexpected).collect::<String>()
+        }
+    }
+}
+
+fn stands(standing: Option<Standing>) -> &'static str {
+    match standing {
+        None => "",
+        Some(Standing::Empty) => ", over a file",
+        Some(Standing::Missing) => ", as a new file",
+    }
+}
+
+fn wanted(expected: &Expected) -> String {
+    let column = expected.column.map(|column| format!(":{column}")).unwrap_or_default();
+    let severity = expected.severity.map(|severity| severity.name().to_owned());
+    let parts = [severity, expected.code.clone(), expected.message.clone()];
+    place(&format!("{}{column}", expected.line), parts)
+}
+
+fn seen(found: &Finding) -> String {
+    let file = found.elsewhere.as_ref().map(|file| format!("{file}:")).unwrap_or_default();
+    let parts = [Some(found.severity.name().to_owned()), found.code.clone(), Some(found.message.clone())];
+    place(&format!("{file}{}:{}", found.line, found.column), parts)
+}
+
+fn place(place: &str, parts: [Option<String>; 3]) -> String {
+    [Some(place.to_owned())].into_iter().chain(parts).flatten().collect::<Vec<_>>().join(" ")
+}
+
+/// What it comes to, in a sentence.
+pub(super) fn sum(all: &[Tested], well: bool, took: Duration) -> String {
+    let named = |outcome: Outcome| {
+        let names: Vec<String> = all
+            .iter()
+            .filter(|tested| tested.outcome() == outcome)
+            .map(|tested| visible(&tested.name))
+            .collect();
+        if names.is_empty() { String::new() } else { format!("; {} {}", name_of(outcome), names.join(", ")) }
+    };
+    let passed = all.iter().filter(|tested| tested.outcome() == Outcome::Passed).count();
+    let others = [Outcome::Failed, Outcome::Unavailable, Outcome::Untrusted].map(named).concat();
+    let told = format!("{passed} of {} gates passed in {:.1} s{others}", all.len(), took.as_secs_f64());
+    let (style, label) = if well { (DONE, "passed") } else { (REFUSED, "failed") };
+    format!("\n{}", labelled(style, label, told))
+}
+
+/// The same for programs.
+pub(super) fn json(all: &[Tested], well: bool) -> Value {
+    let gate = |tested: &Tested| {
+        json!({
+            "name": tested.name,
+            "outcome": name_of(tested.outcome()).replace(' ', "_"),
+            "why": tested.held.as_ref().map(Held::why),
+            "ms": tested.trials.iter().map(|trial| trial.ms).sum::<u64>(),
+            "samples": tested.trials.iter().map(sample).collect::<Vec<_>>(),
+            "install_hints": tested.install,
+        })
+    };
+    json!({ "passed": well, "gates": all.iter().map(gate).collect::<Vec<_>>() })
+}
+
+fn sample(trial: &Trial) -> Value {
+    let (agrees, why, missing, unexpected) = match &trial.said {
+        Said::Agrees => (true, None, Vec::new(), Vec::new()),
+        Said::Nothing(why) => (false, Some(why), Vec::new(), Vec::new()),
+        Said::Differs(Mismatch { missing, unexpected }) => {
+            (false, None, missing.iter().map(wanted).collect(), unexpected.iter().map(seen).collect())
+        }
+    };
+    json!({
+        "sample": trial.number,
+        "path": trial.path,
+        "over_a_file": trial.standing.map(|standing| standing == Standing::Empty),
+        "finds": trial.finds,
+        "agrees": agrees,
+        "why": why,
+        "missing": missing,
+        "unexpected": unexpected,
+        "ms": trial.ms,
+    })
+}

@@ -1,0 +1,165 @@
+//! The gates that a policy can name, where their programs lie, and which of them may run.
+//!
+//! Invariant: a program inside the root, and a command that the policy itself defines, may run only where the policy
+//! names the gate and a person trusts the policy: [`Shelf::ready`] is the one way to a program.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::engine::{Commands, Promise, Workspace};
+use crate::error::{Code, Error};
+use crate::gate::{Pin, Pins, Search, search_path};
+use crate::policy::{Catalogue, Gate, Policy, Rule};
+use crate::text::nearest;
+
+/// The gates that a policy can name.
+pub(super) struct Shelf {
+    /// Those of the catalogue, in its order, then those that the policy defines.
+    pub(super) gates: Vec<Arc<Gate>>,
+    /// The policy of the root, where there is a root.
+    pub(super) ruled: Option<Ruled>,
+    pins: Pins,
+}
+
+/// A root and its policy.
+pub(super) struct Ruled {
+    pub(super) policy: Arc<Policy>,
+    pub(super) commands: Commands,
+    /// Why its commands may not run; nothing when they may.
+    pub(super) withheld: Option<String>,
+}
+
+/// A program that may run, and the search path for what it starts itself.
+pub(super) struct Ready<'a> {
+    pub(super) program: &'a Path,
+    pub(super) search: &'a OsStr,
+}
+
+/// Why a gate's program is not run.
+#[derive(Debug)]
+pub(super) enum Held {
+    /// It is not on this machine; what was tried.
+    Unavailable(String),
+    /// It is the repository's, and nobody trusts that.
+    Untrusted(String),
+}
+
+impl Held {
+    /// What was tried, or what nobody trusts.
+    pub(super) fn why(&self) -> &str {
+        match self {
+            Held::Unavailable(why) | Held::Untrusted(why) => why,
+        }
+    }
+}
+
+impl Shelf {
+    /// Takes what the policy of a root says; without one, that of the current folder, if that can be a root.
+    ///
+    /// Errors: those of opening a root, and `POLICY_INVALID`.
+    pub(super) fn open(root: Option<PathBuf>, promise: Promise) -> Result<Shelf, Error> {
+        let workspace = match root {
+            Some(root) => Some(Workspace::promising(&[root], promise)?),
+            None => here(promise)?,
+        };
+        let ruled = workspace.map(|workspace| Ruled::of(&workspace)).transpose()?;
+        let defined = ruled.iter().flat_map(|ruled| ruled.policy.defined());
+        let gates: Vec<Arc<Gate>> = Catalogue::embedded().gates().iter().chain(defined).cloned().collect();
+        let roots: Vec<PathBuf> = ruled.iter().map(|ruled| ruled.commands.root.clone()).collect();
+        let rules: Vec<Rule> = gates.iter().map(|gate| Rule::plain(Arc::clone(gate))).collect();
+        let pins = Pins::find(&rules, &Search { folders: &roots, roots: &roots, path: &search_path() });
+        Ok(Shelf { gates, ruled, pins })
+    }
+
+    /// The gate of this name.
+    ///
+    /// Errors: `INVALID_INPUT`, with the name that was likely meant.
+    pub(super) fn find(&self, name: &str) -> Result<&Arc<Gate>, Error> {
+        self.gates.iter().find(|gate| gate.name == name).ok_or_else(|| {
+            let close = nearest(name, self.gates.iter().map(|gate| gate.name.as_str()));
+            let meant = close.map(|close| format!(", did you mean `{close}`?")).unwrap_or_default();
+            Error::new(Code::InvalidInput, format!("unknown gate `{name}`{meant}"))
+                .hint("`lockgate gates` lists them all")
+        })
+    }
+
+    /// The gates of these names.
+    ///
+    /// Errors: as [`Shelf::find`] has them.
+    pub(super) fn all(&self, names: &[String]) -> Result<Vec<&Arc<Gate>>, Error> {
+        names.iter().map(|name| self.find(name)).collect()
+    }
+
+    /// Whether the policy has this gate run a program.
+    pub(super) fn is_named(&self, gate: &Gate) -> bool {
+        self.named_pins(gate).is_some()
+    }
+
+    /// Whether the policy defines the gate itself.
+    pub(super) fn is_own(&self, gate: &Gate) -> bool {
+        Catalogue::embedded().find(&gate.name).is_none()
+    }
+
+    /// Where the gate's program lies.
+    pub(super) fn pin(&self, gate: &Gate) -> Option<&Pin> {
+        self.pins_of(gate).pin(&gate.name)
+    }
+
+    /// What was passed over in the search for it.
+    pub(super) fn passed_over(&self, gate: &Gate) -> &[String] {
+        self.pins_of(gate).passed_over(&gate.name)
+    }
+
+    /// The gate's program, when it is there and may run.
+    pub(super) fn ready(&self, gate: &Gate) -> Result<Ready<'_>, Held> {
+        let pins = self.pins_of(gate);
+        let Some(pin) = pins.pin(&gate.name) else {
+            return Err(Held::Unavailable(pins.passed_over(&gate.name).join("; ")));
+        };
+        if pin.inside || self.is_own(gate) {
+            self.trusted(gate, pin)?;
+        }
+        Ok(Ready { program: &pin.program, search: pins.path() })
+    }
+
+    /// Whether a person trusts what the repository has to say of a gate.
+    fn trusted(&self, gate: &Gate, pin: &Pin) -> Result<(), Held> {
+        let what = if pin.inside { pin.program.display().to_string() } else { "its command".to_owned() };
+        let untrusted = |why: &str| Err(Held::Untrusted(format!("{what} is the repository's, and {why}")));
+        match self.ruled.as_ref().filter(|_| self.is_named(gate)) {
+            None => untrusted("trust covers only the gates that the policy names"),
+            Some(Ruled { withheld: Some(why), .. }) => untrusted(why),
+            Some(Ruled { withheld: None, .. }) => Ok(()),
+        }
+    }
+
+    /// For a gate that the policy names, what a person was shown.
+    fn pins_of(&self, gate: &Gate) -> &Pins {
+        self.named_pins(gate).unwrap_or(&self.pins)
+    }
+
+    fn named_pins(&self, gate: &Gate) -> Option<&Pins> {
+        let pins = &self.ruled.as_ref()?.commands.pins;
+        pins.iter().any(|(name, _)| name == gate.name).then_some(pins)
+    }
+}
+
+impl Ruled {
+    fn of(workspace: &Workspace) -> Result<Ruled, Error> {
+        let (policy, commands) = workspace.commands(".")?;
+        let withheld =
+            if commands.pins.iter().next().is_none() { None } else { workspace.withheld(&commands) };
+        Ok(Ruled { policy, commands, withheld })
+    }
+}
+
+/// The workspace of the current folder; none where that is refused as a root, such as the home folder.
+fn here(promise: Promise) -> Result<Option<Arc<Workspace>>, Error> {
+    let Ok(here) = std::env::current_dir() else { return Ok(None) };
+    match Workspace::promising(&[here], promise) {
+        Ok(workspace) => Ok(Some(workspace)),
+        Err(refusal) if refusal.code == Code::InvalidInput => Ok(None),
+        Err(refusal) => Err(refusal),
+    }
+}

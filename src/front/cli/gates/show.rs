@@ -1,0 +1,223 @@
+//! One gate, with all that there is to know of it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use super::install;
+use super::list::{self, kind, language_names, role};
+use super::shelf::{Ruled, Shelf};
+use crate::front::cli::paint::{DONE, LABEL, TITLE, WARNING, labelled, paint};
+use crate::front::cli::trust::shown::{line, visible, word, words};
+use crate::policy::{
+    Columns, Command, Form, Gate, Input, Level, Profiles, Rule, Scope, Stream, Unconfigured, languages,
+};
+
+/// All that there is to know of a gate, for people.
+pub(super) fn text(shelf: &Shelf, gate: &Arc<Gate>) -> String {
+    let mut text = format!("{} {}\n", paint(TITLE, visible(&gate.name)), visible(&gate.about));
+    let mut say = |label: &str, told: String| text += &labelled(LABEL, label, visible(&told));
+    say("languages", language_names(gate).join(", "));
+    say("kind", format!("{}, {}", kind(gate), role(gate.role)));
+    if let Some(command) = gate.command() {
+        for (label, told) in told(gate, command) {
+            say(label, told);
+        }
+    }
+    say("timeout", lasting(gate.timeout));
+    say("samples", gate.samples.len().to_string());
+    if gate.command().is_some() {
+        text += &canary(gate);
+        text += &program(shelf, gate);
+    }
+    for settings in shelf.ruled.iter().flat_map(|ruled| settings(ruled, gate)) {
+        text += &labelled(LABEL, "policy", visible(&settings));
+    }
+    text
+}
+
+fn canary(gate: &Gate) -> String {
+    match gate.canary {
+        Some(_) => labelled(DONE, "canary", "yes: a text that must not pass shows that it works"),
+        None => labelled(WARNING, "canary", "none, so the gate is unproven"),
+    }
+}
+
+/// Where the program lies, and what was passed over on the way to it.
+fn program(shelf: &Shelf, gate: &Gate) -> String {
+    let mut text = match shelf.pin(gate) {
+        Some(pin) => labelled(DONE, "program", list::place(pin)),
+        None => labelled(WARNING, "program", "not on this machine"),
+    };
+    for tried in shelf.passed_over(gate) {
+        text += &labelled(LABEL, "tried", visible(tried));
+    }
+    let hints = gate.command().map(|command| install::hints(&command.install)).unwrap_or_default();
+    if !hints.is_empty() {
+        text += &labelled(LABEL, "install", visible(&hints.join(", or ")));
+    }
+    text
+}
+
+/// What a command is, by its parts; those that say nothing are left out.
+fn told(gate: &Arc<Gate>, command: &Command) -> Vec<(&'static str, String)> {
+    let output = format!("{}, from {}, columns in {}", form(command), stream(command), columns(command));
+    let mut told = vec![
+        ("runs", line(command, &open(gate))),
+        ("input", input(command).to_owned()),
+        ("output", output),
+        ("scope", scope(command).to_owned()),
+    ];
+    let env = command.env.iter().map(|(name, value)| format!("{name}={}", word(value)));
+    told.extend(env.map(|setting| ("with", setting)));
+    let unconfigured = match &command.unconfigured {
+        Unconfigured::Skip => "; without any it is not asked".to_owned(),
+        Unconfigured::Words(words) if words.is_empty() => String::new(),
+        Unconfigured::Words(words) => format!("; without any: {}", words.join(" ")),
+    };
+    let config = configuration(command).join(", ") + &unconfigured;
+    let except = command.except.join(", ");
+    let more = [("config", config), ("not for", except)];
+    told.extend(more.into_iter().filter(|(_, told)| !told.is_empty()));
+    told
+}
+
+/// The rule that shows where the words stand that a policy adds.
+fn open(gate: &Arc<Gate>) -> Rule {
+    Rule { args: vec!["{args}".to_owned()], ..Rule::plain(Arc::clone(gate)) }
+}
+
+fn configuration(command: &Command) -> Vec<String> {
+    let named = command.config.iter().map(|file| match file.holds.as_str() {
+        "" => file.name.clone(),
+        holds => format!("{}#{holds}", file.name),
+    });
+    named.collect()
+}
+
+fn input(command: &Command) -> &'static str {
+    match command.input {
+        Input::Stdin => "stdin",
+        Input::Shadow => "shadow",
+        Input::Staged => "staged",
+    }
+}
+
+fn form(command: &Command) -> &'static str {
+    match command.output.form {
+        Form::Json(_) => "json",
+        Form::Jsonl(_) => "jsonl",
+        Form::Sarif => "sarif",
+        Form::Rdjson => "rdjson",
+        Form::Regex { .. } => "regex",
+        Form::Exit(_) => "exit code",
+        Form::Formatted { .. } => "formatted text",
+    }
+}
+
+fn stream(command: &Command) -> &'static str {
+    match command.output.from {
+        Stream::Stdout => "stdout",
+        Stream::Stderr => "stderr",
+        Stream::Both => "both",
+    }
+}
+
+fn columns(command: &Command) -> &'static str {
+    match command.columns {
+        Columns::Characters => "characters",
+        Columns::Bytes => "bytes",
+        Columns::Utf16 => "utf16",
+    }
+}
+
+fn scope(command: &Command) -> &'static str {
+    match command.scope {
+        Scope::File => "file",
+        Scope::Package => "package",
+        Scope::Project => "project",
+    }
+}
+
+/// A time as a policy writes it.
+fn lasting(time: Duration) -> String {
+    match time.as_millis() {
+        whole if whole % 1000 == 0 => format!("{}s", whole / 1000),
+        other => format!("{other}ms"),
+    }
+}
+
+/// What the policy says of the gate, for each list of languages that names it in its own way.
+fn settings(ruled: &Ruled, gate: &Gate) -> Vec<String> {
+    let of = |rules: Vec<&Rule>| rules.into_iter().find(|rule| rule.gate.name == gate.name).map(setting);
+    let every = of(ruled.policy.rules_for(None));
+    let mut told: Vec<String> = every.iter().map(|setting| format!("*: {setting}")).collect();
+    for language in languages() {
+        let own = of(ruled.policy.rules_for(Some(language))).filter(|own| Some(own) != every.as_ref());
+        told.extend(own.map(|setting| format!("{}: {setting}", language.name)));
+    }
+    if told.is_empty() {
+        let by_path = ruled.policy.commands().find(|rule| rule.gate.name == gate.name);
+        told.extend(by_path.map(|rule| format!("for some paths: {}", setting(rule))));
+    }
+    told
+}
+
+/// What an entry says, in the words of a policy.
+fn setting(rule: &Rule) -> String {
+    let on = match rule.on {
+        Profiles { edit: true, check: true } => None,
+        Profiles { edit: true, check: false } => Some("on: [edit]".to_owned()),
+        Profiles { edit: false, .. } => Some("on: [check]".to_owned()),
+    };
+    let level = match rule.level {
+        Level::Block => format!("level: block, fail_on: {}", rule.fail_on.name()),
+        Level::Warn => "level: warn".to_owned(),
+    };
+    let said = [
+        (!rule.enabled).then(|| "enabled: false".to_owned()),
+        (rule.role != rule.gate.role).then(|| format!("role: {}", role(rule.role))),
+        Some(level),
+        on,
+        (!rule.args.is_empty()).then(|| format!("args: [{}]", rule.args.join(", "))),
+        (rule.timeout != rule.gate.timeout).then(|| format!("timeout: {}", lasting(rule.timeout))),
+        rule.required.then(|| "required: true".to_owned()),
+    ];
+    said.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// The same for programs.
+pub(super) fn json(shelf: &Shelf, gate: &Arc<Gate>) -> Value {
+    let mut entry = list::entry(shelf, gate);
+    let settings = shelf.ruled.as_ref().map(|ruled| settings(ruled, gate));
+    let common = json!({
+        "timeout_ms": u64::try_from(gate.timeout.as_millis()).unwrap_or(u64::MAX),
+        "samples": gate.samples.len(),
+        "canary": gate.canary.is_some(),
+        "policy": settings.unwrap_or_default(),
+    });
+    let command = gate.command().map(|command| parts(gate, command)).unwrap_or_default();
+    if let (Some(entry), Value::Object(common)) = (entry.as_object_mut(), common) {
+        entry.extend(common.into_iter().chain(command));
+    }
+    entry
+}
+
+fn parts(gate: &Arc<Gate>, command: &Command) -> Map<String, Value> {
+    let env = command.env.iter().map(|(name, value)| (name.clone(), Value::from(word(value)))).collect();
+    let parts: [(&str, Value); 11] = [
+        ("command", words(command, &open(gate)).into()),
+        ("bin", command.bin.iter().map(word).collect()),
+        ("input", input(command).into()),
+        ("output", form(command).into()),
+        ("from", stream(command).into()),
+        ("columns", columns(command).into()),
+        ("scope", scope(command).into()),
+        ("config", configuration(command).into()),
+        ("env", Value::Object(env)),
+        ("install", command.install.clone().into()),
+        ("install_hints", install::hints(&command.install).into()),
+    ];
+    parts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}

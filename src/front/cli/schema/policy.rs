@@ -1,0 +1,136 @@
+//! The JSON Schema of a policy file, drawn from the table of its keys.
+//!
+//! Invariant: what the reader of policies takes passes the schema. Not all that passes is taken: a schema cannot say that
+//! a tool stands once in a list, or how large `10MiB` is.
+
+use serde_json::{Map, Value, json};
+
+use crate::policy::{Absent, Catalogue, Range, Setting, Shape, languages, settings};
+
+const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
+/// Where the gates of a language are described, once for all languages.
+const GATES: &str = "gates";
+/// The names that a policy may give to gates of its own.
+const OWN_NAME: &str = "^[a-z0-9][a-z0-9_-]{0,63}$";
+
+/// Gives the schema of a policy file.
+pub(super) fn schema() -> Value {
+    let mut shared = Map::new();
+    let mut schema = with(
+        json!({
+            "$schema": DIALECT,
+            "$id": "urn:lockgate:policy",
+            "title": "lockgate policy",
+            "description": "What must hold after every edit: quality.yaml of lockgate",
+            "examples": [example()],
+        }),
+        object(&[settings()], &mut shared),
+    );
+    // An empty file says nothing, and is a policy.
+    schema = with(schema, json!({ "type": ["object", "null"] }));
+    with(schema, json!({ "$defs": shared }))
+}
+
+fn example() -> Value {
+    let (python, every) = (json!([{ "tool": "syntax" }]), json!([{ "tool": "syntax", "level": "warn" }]));
+    json!({ "quality_gates": { "python": python, "*": every } })
+}
+
+fn object(tables: &[&[Setting]], shared: &mut Map<String, Value>) -> Value {
+    let all = || tables.iter().copied().flatten();
+    let required: Vec<&str> =
+        all().filter(|setting| setting.absent == Absent::Refused).map(|setting| setting.name).collect();
+    let properties: Map<String, Value> =
+        all().map(|setting| (setting.name.to_owned(), property(setting, shared))).collect();
+    let schema = json!({ "type": "object", "properties": properties, "additionalProperties": false });
+    if required.is_empty() { schema } else { with(schema, json!({ "required": required })) }
+}
+
+fn property(setting: &Setting, shared: &mut Map<String, Value>) -> Value {
+    let schema = with(json!({ "description": setting.meaning }), shaped(&setting.shape, shared));
+    match setting.absent {
+        Absent::Is(default) => with(schema, json!({ "default": written(default) })),
+        Absent::Refused | Absent::Says(_) => schema,
+    }
+}
+
+/// A default as a value; lists of words are written without quotes in the table.
+fn written(default: &str) -> Value {
+    let words = default.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    match (serde_json::from_str(default), words) {
+        (Ok(value), _) => value,
+        (Err(_), Some(words)) => json!(words.split(", ").collect::<Vec<_>>()),
+        (Err(_), None) => json!(default),
+    }
+}
+
+fn shaped(shape: &Shape, shared: &mut Map<String, Value>) -> Value {
+    match shape {
+        Shape::Words(words) => json!({ "enum": words }),
+        Shape::Flag => json!({ "type": "boolean" }),
+        Shape::Text | Shape::Regex => json!({ "type": "string" }),
+        Shape::Whole(range) => whole(range),
+        Shape::Size(range) => {
+            let text = json!({ "type": "string", "pattern": "^[0-9]+(B|KB|KiB|MB|MiB|GB|GiB)$" });
+            json!({ "anyOf": [text, whole(range)], "examples": ["10MiB"] })
+        }
+        Shape::Duration(range) => duration(range, "ms|s|m", "20s"),
+        Shape::Age(range) => duration(range, "ms|s|m|h|d", "30d"),
+        Shape::Glob => {
+            json!({ "type": "string", "pattern": "^[^!#]", "maxLength": 1000, "examples": ["vendor/**", "*.lock"] })
+        }
+        Shape::Tool => tool(),
+        Shape::Language => json!({ "enum": named_languages() }),
+        Shape::List(item, least) => {
+            json!({ "type": "array", "items": shaped(item, shared), "minItems": least })
+        }
+        Shape::Map(tables) => object(tables, shared),
+        Shape::ByLanguage(item) => by_language(item, shared),
+        Shape::ByName(pattern, item) => {
+            json!({ "type": "object", "propertyNames": { "pattern": pattern }, "additionalProperties": shaped(item, shared) })
+        }
+        Shape::Either(shapes) => {
+            json!({ "anyOf": shapes.iter().map(|shape| shaped(shape, shared)).collect::<Vec<_>>() })
+        }
+    }
+}
+
+fn whole(range: &Range) -> Value {
+    json!({ "type": "integer", "minimum": range.least, "maximum": range.most })
+}
+
+fn duration(range: &Range, units: &str, example: &str) -> Value {
+    let text = json!({ "type": "string", "pattern": format!("^[0-9]+({units})$"), "examples": [example] });
+    if range.least > 0 { text } else { json!({ "anyOf": [text, { "const": 0 }] }) }
+}
+
+/// The gates of the catalogue by name, and any name that `define` may give.
+fn tool() -> Value {
+    let known = Catalogue::embedded().gates().iter();
+    let named = known.map(|gate| json!({ "const": gate.name, "description": gate.about }));
+    let own = json!({ "type": "string", "pattern": OWN_NAME, "description": "a gate of `define`" });
+    json!({ "anyOf": named.chain([own]).collect::<Vec<_>>() })
+}
+
+fn named_languages() -> Vec<&'static str> {
+    languages().iter().map(|language| language.name.as_str()).chain(["*"]).collect()
+}
+
+fn by_language(item: &Shape, shared: &mut Map<String, Value>) -> Value {
+    let list = shaped(item, shared);
+    shared.insert(GATES.to_owned(), list);
+    let each = |name: &str| (name.to_owned(), json!({ "$ref": format!("#/$defs/{GATES}") }));
+    let properties: Map<String, Value> = named_languages().into_iter().map(each).collect();
+    json!({ "type": "object", "properties": properties, "additionalProperties": false })
+}
+
+/// A schema with more words, which take the place of the same ones.
+fn with(schema: Value, more: Value) -> Value {
+    match (schema, more) {
+        (Value::Object(mut schema), Value::Object(more)) => {
+            schema.extend(more);
+            Value::Object(schema)
+        }
+        (schema, _) => schema,
+    }
+}

@@ -1,0 +1,129 @@
+//! `lockgate trust`: a person looks at what a policy would run, and allows it.
+//!
+//! Invariant: what is written down is what was shown; no tool of an agent leads here.
+
+pub(super) mod shown;
+
+use std::io::{self, IsTerminal as _};
+use std::process::ExitCode;
+
+use super::paint::{self, DONE, LABEL, WARNING, labelled, visible};
+use super::roots::Roots;
+use crate::engine::{Promise, Workspace};
+use crate::error::{Code, Error, Family};
+
+/// The arguments of `lockgate trust`.
+#[derive(Debug, clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Any change of the policy, or of where its programs lie, ends the trust in it."
+)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+    #[command(flatten)]
+    roots: Roots,
+    /// Folder or file whose policy is meant, relative to the root
+    #[arg(default_value = ".")]
+    path: String,
+    /// Trusts without asking
+    #[arg(long)]
+    yes: bool,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Verb {
+    /// Says whether a policy is trusted; ends with 0 when its commands may run
+    Status {
+        #[command(flatten)]
+        roots: Roots,
+        /// Folder or file whose policy is meant, relative to the root
+        #[arg(default_value = ".")]
+        path: String,
+        /// Prints the policy's commands and whether they may run as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Takes back the trust in a policy, at once and also for servers that run
+    Revoke {
+        #[command(flatten)]
+        roots: Roots,
+        /// Folder or file whose policy is meant, relative to the root [default: every policy of the root]
+        path: Option<String>,
+    },
+}
+
+/// Shows what a policy would run, and asks; or does what the verb says.
+pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
+    match args.verb {
+        None => trust(&*args.roots.open(Promise::Recorded)?, &args.path, args.yes),
+        Some(Verb::Status { roots, path, json }) => status(&*roots.open(Promise::Recorded)?, &path, json),
+        Some(Verb::Revoke { roots, path }) => {
+            let count = roots.open(Promise::Recorded)?.revoke(path.as_deref())?;
+            let told = if count == 0 { "nothing was trusted".to_owned() } else { counted(count, "record") };
+            paint::say(&labelled(DONE, "revoked", told))?;
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+fn trust(workspace: &Workspace, path: &str, yes: bool) -> Result<ExitCode, Error> {
+    let (policy, commands) = workspace.commands(path)?;
+    paint::say(&shown::commands(&policy, &commands))?;
+    let count = commands.pins.iter().count();
+    let told = visible(commands.told());
+    if count == 0 {
+        paint::say(&labelled(DONE, "trusted", format!("{told} runs no commands, so there is nothing to trust")))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if workspace.withheld(&commands).is_none() {
+        paint::say(&labelled(DONE, "trusted", format!("{told} was trusted before, and nothing has changed")))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if !yes && !asked()? {
+        paint::say(&labelled(WARNING, "withheld", "nothing was trusted"))?;
+        return Ok(ExitCode::from(Family::Policy.exit_code()));
+    }
+    workspace.trust(&commands)?;
+    paint::say(&labelled(DONE, "trusted", format!("{told} with {}", counted(count, "command"))))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Asks the person at the terminal.
+///
+/// Errors: `INVALID_INPUT` where there is none.
+fn asked() -> Result<bool, Error> {
+    let (input, output) = (io::stdin(), io::stdout());
+    if !input.is_terminal() || !output.is_terminal() {
+        let seen = "nobody can be asked: standard input and output are no terminal";
+        return Err(Error::new(Code::InvalidInput, seen).hint("have a person look at the commands, then say --yes"));
+    }
+    paint::say("Trust these commands? [y/N] ")?;
+    let mut answer = String::new();
+    input
+        .read_line(&mut answer)
+        .map_err(|trouble| Error::new(Code::IoFailed, format!("the answer cannot be read: {trouble}")))?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes" | "Yes" | "YES"))
+}
+
+fn status(workspace: &Workspace, path: &str, json: bool) -> Result<ExitCode, Error> {
+    let (policy, commands) = workspace.commands(path)?;
+    let why = if commands.pins.iter().next().is_none() { None } else { workspace.withheld(&commands) };
+    if json {
+        let told = shown::json(&policy, &commands, why.as_deref());
+        paint::say_plain(format!("{told:#}\n").as_bytes())?;
+    } else {
+        paint::say(&match &why {
+            None => labelled(DONE, "trusted", visible(commands.told())),
+            Some(why) => {
+                labelled(WARNING, "withheld", visible(why))
+                    + &labelled(LABEL, "hint", "`lockgate trust` shows the commands, and asks")
+            }
+        })?;
+    }
+    Ok(why.map_or(ExitCode::SUCCESS, |_| ExitCode::from(Family::Policy.exit_code())))
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}

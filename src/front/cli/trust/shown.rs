@@ -1,0 +1,155 @@
+//! What a policy would run, for a person who is to decide on it, and for programs.
+//!
+//! Invariant: everything that the policy and the disk say is made visible; nothing that would run is left out.
+
+use serde_json::{Value, json};
+
+use crate::engine::Commands;
+use crate::front::cli::paint::{self, LABEL, TITLE, WARNING, labelled, paint};
+use crate::gate::Pin;
+use crate::policy::{Command, Hole, Piece, Policy, Rule, Template};
+
+/// What is true of every command.
+const RISK: &str = "These programs run with your rights whenever an agent edits a file that the policy covers. What they are \
+    made to load is theirs to run: plugins, and configuration that is code. lockgate does not confine them.";
+
+/// The policy's files and each of its commands, with the program and what that may do.
+pub(super) fn commands(policy: &Policy, commands: &Commands) -> String {
+    let root = commands.root.display().to_string();
+    let mut text = labelled(LABEL, "root", visible(&root));
+    for (at, file) in commands.files.iter().enumerate() {
+        let label = if at == 0 { "policy" } else { "above it" };
+        text += &labelled(LABEL, label, visible(&file.name));
+    }
+    if commands.files.is_empty() {
+        text += &labelled(LABEL, "policy", commands.told());
+    }
+    for rule in policy.invocations() {
+        let Some(command) = rule.gate.command() else { continue };
+        text += &self::command(rule, command, commands);
+    }
+    if commands.pins.iter().next().is_some() {
+        text += &format!("\n{RISK}\n");
+    }
+    text
+}
+
+fn command(rule: &Rule, command: &Command, commands: &Commands) -> String {
+    let name = &rule.gate.name;
+    let mut text = format!("\n{} {}\n", paint(TITLE, visible(name)), visible(&rule.gate.about));
+    text += &labelled(LABEL, "runs", visible(&line(command, rule)));
+    for (name, value) in &command.env {
+        text += &labelled(LABEL, "with", visible(&format!("{name}={}", word(value))));
+    }
+    text += &match commands.pins.pin(name) {
+        Some(pin) => program(pin),
+        None => labelled(WARNING, "program", "none was found, so it cannot run"),
+    };
+    for why in commands.pins.passed_over(name) {
+        text += &labelled(LABEL, "seen", visible(why));
+    }
+    text + &labelled(LABEL, "may", risk(commands.pins.pin(name)))
+}
+
+fn program(pin: &Pin) -> String {
+    let (program, real) = (pin.program.display().to_string(), pin.real.display().to_string());
+    let real = if program == real { String::new() } else { format!(", which is {real}") };
+    let inside = if pin.inside { ", INSIDE THE REPOSITORY" } else { "" };
+    let style = if pin.inside { WARNING } else { LABEL };
+    labelled(style, "program", visible(&format!("{program}{real}{inside}")))
+}
+
+/// What a command may do to the one who trusts it, in a sentence.
+fn risk(pin: Option<&Pin>) -> &'static str {
+    match pin {
+        None => "do nothing until a program is there, and then be looked at again",
+        Some(Pin { inside: true, .. }) => {
+            "do all that you can do, and whoever can change the repository decides what"
+        }
+        Some(Pin { inside: false, .. }) => "do all that you can do, as far as the program itself goes",
+    }
+}
+
+/// The words as they are started, in quotes where a shell would want them.
+pub(in crate::front::cli) fn line(command: &Command, rule: &Rule) -> String {
+    let words = words(command, rule);
+    let quoted = words.iter().map(|word| {
+        let plain = |c: char| c.is_alphanumeric() || "-_./={}:,+%@".contains(c);
+        if !word.is_empty() && word.chars().all(plain) {
+            word.clone()
+        } else {
+            format!("'{}'", word.replace('\'', "'\\''"))
+        }
+    });
+    quoted.collect::<Vec<_>>().join(" ")
+}
+
+/// The words as they are started.
+pub(in crate::front::cli) fn words(command: &Command, rule: &Rule) -> Vec<String> {
+    let mut words = vec![command.program.clone()];
+    for template in &command.words {
+        if template.has(Hole::Args) {
+            words.extend(rule.args.iter().cloned());
+        } else {
+            words.push(word(template));
+        }
+    }
+    if !command.words.iter().any(|word| word.has(Hole::Args)) {
+        words.extend(rule.args.iter().cloned());
+    }
+    words
+}
+
+/// A word with what is filled in named in braces.
+pub(in crate::front::cli) fn word(template: &Template) -> String {
+    let piece = |piece: &Piece| match piece {
+        Piece::Text(text) => text.clone(),
+        Piece::Value(name) => format!("{{{name}}}"),
+        Piece::Hole(hole) => format!("{{{}}}", name(*hole)),
+    };
+    template.pieces.iter().map(piece).collect()
+}
+
+fn name(hole: Hole) -> &'static str {
+    match hole {
+        Hole::Path => "path",
+        Hole::Folder => "folder",
+        Hole::Root => "root",
+        Hole::Draft => "draft",
+        Hole::Overlay => "overlay",
+        Hole::Cache => "cache",
+        Hole::Args => "args",
+        Hole::Venv => "venv",
+        Hole::NodeModules => "node_modules",
+    }
+}
+
+/// A text on one line, whatever it holds: what a policy says must not look like what lockgate says.
+pub(in crate::front::cli) fn visible(text: &str) -> String {
+    paint::visible(text).replace('\n', "\u{240a}").replace('\t', "\u{2409}")
+}
+
+/// The same for programs, and whether the commands may run.
+pub(super) fn json(policy: &Policy, commands: &Commands, why: Option<&str>) -> Value {
+    let command = |rule: &Rule| {
+        let command = rule.gate.command()?;
+        let pin = commands.pins.pin(&rule.gate.name);
+        let env = command.env.iter().map(|(name, value)| (name.clone(), Value::from(word(value))));
+        Some(json!({
+            "gate": rule.gate.name,
+            "words": words(command, rule),
+            "env": Value::Object(env.collect()),
+            "program": pin.map(|pin| pin.program.display().to_string()),
+            "real_path": pin.map(|pin| pin.real.display().to_string()),
+            "inside_repository": pin.is_some_and(|pin| pin.inside),
+            "passed_over": commands.pins.passed_over(&rule.gate.name),
+        }))
+    };
+    json!({
+        "trusted": why.is_none(),
+        "why": why,
+        "root": commands.root.display().to_string(),
+        "policies": commands.files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>(),
+        "commands": policy.invocations().filter_map(command).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,103 @@
+//! One run of a gate's program over one text: the words are filled in, the draft is put where the program reads it, and
+//! what it says is read as findings or as a text.
+//!
+//! A word never begins with something of the project: `{path}` and its like are absolute, and so is what they are filled
+//! in with, so that no name of a file can be taken for an option.
+//!
+//! Invariant: a program is given the text that was asked about, never the file; and what cannot be given to it, or read
+//! of it, is a [`Silence`].
+
+mod live;
+mod names;
+mod project;
+mod replay;
+mod scene;
+#[cfg(test)]
+mod tests;
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use self::scene::Scene;
+use super::output::{self, Said, Seen};
+use super::process::{self, Ended};
+use super::silence::Silence;
+use super::watch::Limit;
+use crate::policy::{Command, Form, Rule};
+use crate::text::Buffer;
+
+pub use self::live::{Standing, live};
+pub use self::replay::replay;
+
+/// A text that a gate's program is to be asked about.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ask<'a> {
+    /// The entry of the policy, whose gate runs a command.
+    pub(super) rule: &'a Rule,
+    /// The absolute path of the program.
+    pub(super) program: &'a Path,
+    /// The search path for programs that it starts itself.
+    pub(super) search: &'a OsStr,
+    /// The absolute path of the root.
+    pub(super) root: &'a Path,
+    /// Where the text lies, relative to the root.
+    pub(super) path: &'a str,
+    /// The text.
+    pub(super) text: &'a Buffer,
+    /// Whether there is a file at that path.
+    pub(super) on_disk: bool,
+    /// A folder of lockgate's own in which programs keep what they know of this root; made when it is needed.
+    pub(super) cache: Option<&'a Path>,
+}
+
+/// Has the program look at the text.
+pub(super) fn look(ask: &Ask<'_>, limit: Limit<'_>) -> Result<Vec<Seen>, Silence> {
+    let command = command(ask)?;
+    let run = Run::new(ask, command, limit)?;
+    output::read(command, &run.said(), ask.text, &|name| run.scene.whose(name))
+}
+
+/// Has the program give the text as it would have it: a view, with plain line ends.
+pub(super) fn mend(ask: &Ask<'_>, limit: Limit<'_>) -> Result<String, Silence> {
+    let command = command(ask)?;
+    let run = Run::new(ask, command, limit)?;
+    output::formatted(command, &run.said(), ask.text)
+}
+
+fn command<'a>(ask: &Ask<'a>) -> Result<&'a Command, Silence> {
+    let command = ask.rule.gate.command();
+    command.ok_or_else(|| Silence::Broken("runs no program, as its definition has it".to_owned()))
+}
+
+/// The bytes that a program is given: a formatter gets and gives the view, so that the file keeps its dress.
+fn given<'a>(command: &Command, text: &'a Buffer) -> &'a [u8] {
+    match command.output.form {
+        Form::Formatted { .. } => text.view().as_bytes(),
+        Form::Json(_) | Form::Jsonl(_) | Form::Sarif | Form::Rdjson | Form::Regex { .. } | Form::Exit(_) => {
+            text.bytes()
+        }
+    }
+}
+
+/// A run that came to its end.
+struct Run<'a> {
+    scene: Scene<'a>,
+    code: i32,
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
+}
+
+impl<'a> Run<'a> {
+    fn new(ask: &Ask<'a>, command: &'a Command, limit: Limit<'_>) -> Result<Run<'a>, Silence> {
+        let scene = Scene::set(ask, command)?;
+        match process::run(&scene.order()?, limit) {
+            Ended::Exited { code, stdout, stderr } => Ok(Run { scene, code, stdout, stderr }),
+            Ended::Broken(why) => Err(Silence::Broken(why)),
+            Ended::Halted(halt) => Err(Silence::Halted(halt)),
+        }
+    }
+
+    fn said(&self) -> Said<'_> {
+        Said { code: self.code, stdout: &self.stdout, stderr: &self.stderr }
+    }
+}

@@ -1,0 +1,67 @@
+//! What a gate makes of an output that was recorded.
+
+use std::path::Path;
+
+use super::names::{Names, World};
+use super::project;
+use crate::gate::finding::Finding;
+use crate::gate::output::{Said, Seen, read};
+use crate::gate::silence::Silence;
+use crate::policy::{Command, Gate, Sample};
+use crate::text::{Buffer, Hints};
+
+/// Where the project of a sample is taken to lie.
+const ROOT: &str = "/project";
+/// Where the draft of a sample is taken to lie, for a program that is told of one.
+const DRAFT: &str = "/draft";
+
+/// Reads a sample's recorded output as if the gate's program had just said it; or gives why it says nothing.
+///
+/// In the recording `{root}` stands for the project's folder, and `{draft}` for the file with the draft.
+pub fn replay(gate: &Gate, sample: &Sample) -> Result<Vec<Finding>, String> {
+    let command = gate.command().ok_or("the gate runs no program")?;
+    let output = sample.output.as_deref().ok_or("the sample has no `output`")?;
+    let text = Buffer::read(sample.draft.as_bytes().to_vec(), Hints::default());
+    let text = text.map_err(|error| error.message)?;
+    let draft = format!("{DRAFT}/{}", sample.path.rsplit('/').next().unwrap_or_default());
+    let spoken = |text: &str| text.replace("{root}", ROOT).replace("{draft}", &draft);
+    let (stdout, stderr) = (spoken(output), spoken(&sample.errors));
+    let said = Said { code: sample.exit, stdout: stdout.as_bytes(), stderr: stderr.as_bytes() };
+    let names = names(command, sample, &draft);
+    let seen = read(command, &said, &text, &|name| names.whose(name)).map_err(|silence| told(&silence))?;
+    Ok(seen.into_iter().map(|seen| finding(gate, seen)).collect())
+}
+
+fn names(command: &Command, sample: &Sample, draft: &str) -> Names {
+    let paths: Vec<String> = sample.with.iter().map(|(path, _)| path.clone()).collect();
+    let known = |path: &Path| paths.iter().any(|known| Path::new(known) == path);
+    let root = Path::new(ROOT);
+    let folder = project::below(root, project::nearest(&sample.path, &command.cwd, known));
+    let own = root.join(&sample.path);
+    let bases = [folder.as_path(), root, own.parent().unwrap_or(root)];
+    Names::new(
+        &sample.path,
+        [root].into_iter(),
+        bases,
+        Some(Path::new(draft)),
+        command.input,
+        World::Paper(paths),
+    )
+}
+
+/// A finding of a gate, as nobody has weighed it yet.
+pub(super) fn finding(gate: &Gate, seen: Seen) -> Finding {
+    Finding {
+        gate: gate.name.clone(),
+        severity: seen.severity,
+        elsewhere: seen.elsewhere,
+        code: seen.code,
+        ..Finding::new(seen.line, seen.column, &seen.message)
+    }
+}
+
+/// What became of the gate, and why.
+pub(super) fn told(silence: &Silence) -> String {
+    let (outcome, why) = silence.told();
+    format!("{}: {why}", outcome.name())
+}

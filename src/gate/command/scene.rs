@@ -1,0 +1,184 @@
+//! Where one run takes place: the paths that its program is told, and the files that are made for it.
+//!
+//! Invariant: what was made for a run lasts as long as its scene.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::names::{Names, World};
+use super::{Ask, given, project};
+use crate::gate::output::Whose;
+use crate::gate::process::Order;
+use crate::gate::silence::Silence;
+use crate::gate::stage::{Stage, private_folder};
+use crate::policy::{Command, Hole, Input, Piece, Template, Unconfigured};
+
+/// The place of one run.
+#[derive(Debug)]
+pub(super) struct Scene<'a> {
+    ask: Ask<'a>,
+    command: &'a Command,
+    /// The words that are filled in for `{args}`.
+    args: Vec<OsString>,
+    /// The folder that it runs in, of the real project or of a copy.
+    folder: PathBuf,
+    /// The file that it is told of.
+    file: PathBuf,
+    draft: Option<PathBuf>,
+    overlay: Option<PathBuf>,
+    cache: Option<PathBuf>,
+    names: Names,
+    _stage: Option<Stage>,
+}
+
+impl<'a> Scene<'a> {
+    /// Makes what the program needs; skipped where it does not look at such a file, or has nothing to go by.
+    pub(super) fn set(ask: &Ask<'a>, command: &'a Command) -> Result<Scene<'a>, Silence> {
+        let args = args(ask, command)?;
+        Scene::make(ask, command, args)
+            .map_err(|error| Silence::Broken(format!("could not be given the draft: {error}")))
+    }
+
+    fn make(ask: &Ask<'a>, command: &'a Command, args: Vec<OsString>) -> io::Result<Scene<'a>> {
+        if !ask.root.is_absolute() {
+            return Err(io::Error::other("the root is no absolute path"));
+        }
+        let text = given(command, ask.text);
+        let shadow = command.input == Input::Shadow;
+        let told = [Hole::Path, Hole::Folder, Hole::Overlay];
+        let is_told = command.words.iter().any(|word| told.iter().any(|hole| word.has(*hole)));
+        let copied = command.input == Input::Staged || (shadow && !ask.on_disk && is_told);
+        let needs_cache = templates(command).any(|template| template.has(Hole::Cache));
+        let needed = shadow || copied || (needs_cache && ask.cache.is_none());
+        let stage = needed.then(Stage::new).transpose()?;
+        let root = match &stage {
+            Some(stage) if copied => stage.copy(ask.root, ask.path, text)?,
+            Some(_) | None => ask.root.to_owned(),
+        };
+        let file = root.join(ask.path);
+        let draft = stage.as_ref().filter(|_| shadow).map(|stage| stage.draft(ask.path, text)).transpose()?;
+        let overlay = match (&stage, &draft) {
+            (Some(stage), Some(draft)) => Some(stage.overlay(&file, draft)?),
+            (Some(_) | None, _) => None,
+        };
+        let cache = if needs_cache { cache(ask.cache, stage.as_ref())? } else { None };
+        let folder = project::below(&root, project::folder_of(ask.root, ask.path, &command.cwd));
+        let roots = [ask.root, &root].into_iter();
+        let names = Names::new(
+            ask.path,
+            roots,
+            [folder.as_path(), &root, file.parent().unwrap_or(&root)],
+            draft.as_deref(),
+            command.input,
+            World::Disk(ask.root.to_owned()),
+        );
+        Ok(Scene { ask: *ask, command, args, folder, file, draft, overlay, cache, names, _stage: stage })
+    }
+
+    /// Gives what is to be run.
+    pub(super) fn order(&self) -> Result<Order<'_>, Silence> {
+        let input = (self.command.input == Input::Stdin).then(|| given(self.command, self.ask.text));
+        let (argv, env) = (self.argv()?, self.env()?);
+        Ok(Order { program: self.ask.program, argv, folder: &self.folder, env, input })
+    }
+
+    /// Tells which file a name in the program's output means.
+    pub(super) fn whose(&self, name: &str) -> Whose {
+        self.names.whose(name)
+    }
+
+    /// The words after the program; those that are added stand at `{args}`, else at the end.
+    fn argv(&self) -> Result<Vec<OsString>, Silence> {
+        let mut argv = Vec::new();
+        for word in &self.command.words {
+            if word.has(Hole::Args) {
+                argv.extend(self.args.iter().cloned());
+            } else {
+                argv.push(self.filled(word)?);
+            }
+        }
+        if !self.command.words.iter().any(|word| word.has(Hole::Args)) {
+            argv.extend(self.args.iter().cloned());
+        }
+        Ok(argv)
+    }
+
+    fn env(&self) -> Result<Vec<(OsString, OsString)>, Silence> {
+        let search = (OsString::from("PATH"), self.ask.search.to_owned());
+        let mut env = vec![search];
+        env.extend(project::python(self.ask.search).map(|home| (OsString::from("VIRTUAL_ENV"), home.into())));
+        for (name, value) in &self.command.env {
+            env.push((name.into(), self.filled(value)?));
+        }
+        Ok(env)
+    }
+
+    fn filled(&self, template: &Template) -> Result<OsString, Silence> {
+        let mut word = OsString::new();
+        for piece in &template.pieces {
+            match piece {
+                Piece::Text(text) => word.push(text),
+                Piece::Hole(hole) => word.push(self.place(*hole).ok_or_else(|| unfilled(*hole))?),
+                Piece::Value(name) => word.push(self.value(name)),
+            }
+        }
+        Ok(word)
+    }
+
+    fn place(&self, hole: Hole) -> Option<&OsStr> {
+        let place = match hole {
+            Hole::Path => Some(self.file.as_path()),
+            Hole::Folder => self.file.parent(),
+            Hole::Root => Some(self.folder.as_path()),
+            Hole::Draft => self.draft.as_deref(),
+            Hole::Overlay => self.overlay.as_deref(),
+            Hole::Cache => self.cache.as_deref(),
+            Hole::Args | Hole::Venv | Hole::NodeModules => None,
+        };
+        place.map(Path::as_os_str)
+    }
+
+    fn value(&self, name: &str) -> String {
+        let value = self.command.values.iter().find(|value| value.name == name);
+        value.map(|value| project::value(self.ask.root, self.ask.path, value)).unwrap_or_default()
+    }
+}
+
+/// A word that the definition should not have: reading one refuses it.
+fn unfilled(hole: Hole) -> Silence {
+    Silence::Broken(format!("cannot be started: nothing is there to fill in for {hole:?}"))
+}
+
+/// The words that are added to the command: those for a project without configuration, then the policy's.
+fn args(ask: &Ask<'_>, command: &Command) -> Result<Vec<OsString>, Silence> {
+    if project::is_excepted(ask.path, &command.except) {
+        return Err(Silence::Skipped("not for this file".to_owned()));
+    }
+    let added = match &command.unconfigured {
+        Unconfigured::Words(words) if words.is_empty() => &[][..],
+        _ if project::is_configured(ask.root, ask.path, &command.config) => &[],
+        Unconfigured::Words(words) => words,
+        Unconfigured::Skip => {
+            let why = format!("the project has no configuration of {}", command.program);
+            return Err(Silence::Skipped(why));
+        }
+    };
+    Ok(added.iter().chain(&ask.rule.args).map(OsString::from).collect())
+}
+
+fn templates(command: &Command) -> impl Iterator<Item = &Template> {
+    command.words.iter().chain(command.env.iter().map(|(_, value)| value))
+}
+
+/// The folder for `{cache}`: lockgate's own, else one that lasts for this run.
+fn cache(own: Option<&Path>, stage: Option<&Stage>) -> io::Result<Option<PathBuf>> {
+    match (own, stage) {
+        (Some(own), _) => {
+            private_folder(own)?;
+            Ok(Some(own.to_owned()))
+        }
+        (None, Some(stage)) => stage.folder("cache").map(Some),
+        (None, None) => Ok(None),
+    }
+}

@@ -1,0 +1,161 @@
+//! Runs of small programs of the tests' own.
+
+mod names;
+mod outcomes;
+mod samples;
+mod shown;
+mod told;
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::{Ask, look, mend};
+use crate::gate::output::Seen;
+use crate::gate::silence::Silence;
+use crate::gate::watch::Watch;
+use crate::policy::{Policy, Rule};
+use crate::text::{Buffer, Hints};
+
+/// A program that writes down what it was given into `{cache}/seen.json`, and then says what its script says.
+const MIRROR: &str = r#"
+import json, os, sys
+cache, words = sys.argv[1], sys.argv[2:]
+def text(path):
+    with open(path, "rb") as file: return file.read().decode("latin-1")
+def folder(path):
+    return sorted([name, "link" if os.path.islink(os.path.join(path, name)) else
+                   "folder" if os.path.isdir(os.path.join(path, name)) else "file"] for name in os.listdir(path))
+def facts(path):
+    found = os.lstat(path)
+    return {"text": text(path), "mode": oct(found.st_mode & 0o777), "changed": found.st_mtime_ns}
+here = {word: facts(word) if os.path.isfile(word) else folder(word)
+        for word in words if word.startswith("/") and os.path.exists(word)}
+seen = {"words": words, "cwd": os.getcwd(), "env": dict(os.environ), "stdin": sys.stdin.buffer.read().decode("latin-1"),
+        "here": here, "cwd_has": folder("."), "private": oct(os.lstat(cache).st_mode & 0o777)}
+with open(os.path.join(cache, "seen.json"), "w") as file: json.dump(seen, file)
+"#;
+
+/// A project on disk, beside it the folder of lockgate's own and the program.
+pub(super) struct World {
+    home: TempDir,
+    pub(super) search: OsString,
+}
+
+impl World {
+    /// A project that has these files.
+    pub(super) fn new(files: &[(&str, &str)]) -> World {
+        let home = TempDir::new().unwrap();
+        fs::create_dir_all(home.path().join("root")).unwrap();
+        let world = World { home, search: crate::gate::search_path() };
+        files.iter().for_each(|(path, text)| world.write(path, text));
+        world
+    }
+
+    pub(super) fn root(&self) -> PathBuf {
+        self.home.path().canonicalize().unwrap().join("root")
+    }
+
+    pub(super) fn cache(&self) -> PathBuf {
+        self.home.path().join("own/cache")
+    }
+
+    pub(super) fn write(&self, path: &str, text: &str) {
+        let place = self.root().join(path);
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        fs::write(place, text).unwrap();
+    }
+
+    /// A rule whose gate runs a script of Python; these words come after the script's name and its cache.
+    pub(super) fn rule(&self, script: &str, words: &str, more: &str) -> Rule {
+        let place = self.home.path().join("tool.py");
+        fs::write(&place, script).unwrap();
+        let more: String =
+            more.lines().map(|line| format!("    {}\n", line.trim_start_matches('|'))).collect();
+        let policy = format!(
+            "define:\n  tool:\n    about: A tool.\n    languages: ['*']\n    kind: command\n    \
+             command: [python3, {}, '{{cache}}', {words}]\n    timeout: 30s\n{more}quality_gates:\n  '*': [{{ tool: tool }}]\n",
+            place.display(),
+        );
+        let policy =
+            Policy::parse("quality.yaml", &policy).unwrap_or_else(|error| panic!("{error}\n{policy}"));
+        policy.commands().next().unwrap().clone()
+    }
+
+    pub(super) fn ask<T>(
+        &self,
+        rule: &Rule,
+        path: &str,
+        text: &[u8],
+        work: impl FnOnce(&Ask<'_>) -> Result<T, Silence>,
+    ) -> Result<T, Silence> {
+        let text = Buffer::read(text.to_vec(), Hints::default()).unwrap();
+        let root = self.root();
+        work(&Ask {
+            rule,
+            program: &python(),
+            search: &self.search,
+            root: &root,
+            path,
+            text: &text,
+            on_disk: root.join(path).exists(),
+            cache: Some(&self.cache()),
+        })
+    }
+
+    pub(super) fn look(&self, rule: &Rule, path: &str, text: &str) -> Result<Vec<Seen>, Silence> {
+        self.ask(rule, path, text.as_bytes(), within_a_minute(look))
+    }
+
+    pub(super) fn mend(&self, rule: &Rule, path: &str, text: &str) -> Result<String, Silence> {
+        self.ask(rule, path, text.as_bytes(), within_a_minute(mend))
+    }
+
+    /// What the mirror saw when it was asked about this text.
+    pub(super) fn mirrored(&self, words: &str, more: &str, path: &str, text: &[u8]) -> Value {
+        let rule = self.rule(MIRROR, words, more);
+        let seen = self.ask(&rule, path, text, within_a_minute(look));
+        assert_eq!(seen, Ok(Vec::new()));
+        self.seen()
+    }
+
+    pub(super) fn seen(&self) -> Value {
+        serde_json::from_str(&fs::read_to_string(self.cache().join("seen.json")).unwrap()).unwrap()
+    }
+}
+
+/// Gives the program a minute, which on a busy machine it may need to start.
+fn within_a_minute<T>(
+    work: fn(&Ask<'_>, crate::gate::watch::Limit<'_>) -> Result<T, Silence>,
+) -> impl Fn(&Ask<'_>) -> Result<T, Silence> {
+    move |ask| {
+        let watch = Watch::idle();
+        work(ask, watch.until(Instant::now() + Duration::from_secs(60)))
+    }
+}
+
+/// Python itself: what stands in its place in some search paths is a script that changes the environment.
+pub(super) fn python() -> PathBuf {
+    let search = crate::gate::search_path();
+    let places = std::env::split_paths(&search).filter(|folder| !folder.ends_with("shims"));
+    let mut places = places.map(|folder| folder.join("python3"));
+    places.find(|program| program.is_file()).expect("python3 in the search path")
+}
+
+pub(super) fn broken<T: std::fmt::Debug>(said: Result<T, Silence>) -> String {
+    match said {
+        Err(Silence::Broken(why)) => why,
+        other => panic!("{other:?}"),
+    }
+}
+
+pub(super) fn text_of(path: &Path) -> String {
+    fs::read_to_string(path).unwrap()
+}
+
+/// The output that says nothing.
+pub(super) const QUIET: &str = "output: { text: exit, message: found }";

@@ -1,0 +1,135 @@
+//! What a run comes to.
+
+use tokio_util::sync::CancellationToken;
+
+use super::*;
+use crate::gate::watch::Halt;
+
+const LINES: &str = "output: { regex: '^(?P<file>.+?):(?P<line>\\d+):(?P<column>\\d+): (?P<message>.*)$' }";
+
+/// A script that says these lines, `PATH` and `ROOT` standing for what it was told.
+fn saying(lines: &[&str]) -> String {
+    let lines = lines.join("\\n");
+    format!(
+        "import sys\nsys.stdin.read()\nprint('''{lines}'''.replace('PATH', sys.argv[2]).replace('ROOT', sys.argv[3]))\nsys.exit(1)"
+    )
+}
+
+#[test]
+fn findings_are_in_the_edited_file_however_it_is_called() {
+    let world = World::new(&[("conf", ""), ("src/a.py", "old"), ("src/b.py", "")]);
+    let lines =
+        ["PATH:1:1: m", "src/a.py:1:2: m", "./src/../src/a.py:1:3: m", "a.py:1:4: m", "file://PATH:1:5: m"];
+    let others = [
+        "src/b.py:7:8: m",
+        "ROOT/src/b.py:7:9: m",
+        "b.py:7:10: m",
+        "none.py:1:1: m",
+        "/x/y/z/lib/w.py:1:1: m",
+    ];
+    for input in ["staged", "stdin"] {
+        let rule = world.rule(
+            &saying(&[&lines[..], &others].concat()),
+            "'{path}', '{root}'",
+            &format!("input: {input}\n{LINES}"),
+        );
+        let said = world.look(&rule, "src/a.py", "text is long\n").unwrap();
+        let seen: Vec<_> =
+            said.iter().map(|seen| (seen.elsewhere.as_deref(), seen.line, seen.column)).collect();
+        let wanted = [
+            (None, 1, 1),
+            (None, 1, 2),
+            (None, 1, 3),
+            (None, 1, 4),
+            (None, 1, 5),
+            (Some("none.py"), 1, 1),
+            (Some("…/z/lib/w.py"), 1, 1),
+            (Some("src/b.py"), 7, 8),
+            (Some("src/b.py"), 7, 9),
+            (Some("src/b.py"), 7, 10),
+        ];
+        assert_eq!(seen, wanted, "{input}");
+    }
+}
+
+#[test]
+fn a_shadow_may_be_called_by_the_name_of_the_draft() {
+    let world = World::new(&[("a.py", "old")]);
+    let more = format!("input: shadow\n{LINES}");
+    let rule = world.rule(&saying(&["PATH:1:1: m"]), "'{draft}', '{root}'", &more);
+    assert_eq!(world.look(&rule, "a.py", "new").unwrap()[0].elsewhere, None);
+    let script = "import sys, os\nprint(os.path.relpath(sys.argv[2]) + ':1:1: m')\nsys.exit(1)";
+    let rule = world.rule(script, "'{draft}'", &more);
+    assert_eq!(world.look(&rule, "a.py", "new").unwrap()[0].elsewhere, None, "and relative to where it runs");
+}
+
+#[test]
+fn a_program_that_fails_is_broken() {
+    let world = World::new(&[("a.py", "")]);
+    let said = |script: &str| {
+        broken(world.look(&world.rule(script, "x", &format!("input: stdin\n{LINES}")), "a.py", "x"))
+    };
+    assert_eq!(
+        said("import sys; sys.stdin.read(); sys.exit('no such option')"),
+        "found nothing, yet ended with exit code 1: no such option"
+    );
+    assert_eq!(said("import sys; sys.stdin.read(); sys.exit(3)"), "ended with exit code 3");
+    assert_eq!(
+        said("import sys; sys.stdin.read(); raise KeyError('x')"),
+        "found nothing, yet ended with exit code 1: KeyError: 'x'"
+    );
+    assert!(said("import os, sys; sys.stdin.read(); os.kill(os.getpid(), 9)").contains("signal 9"));
+    assert!(
+        said("import sys; sys.stdin.read(); print('half an ans')")
+            .starts_with("wrote a line that is no finding")
+    );
+}
+
+#[test]
+fn a_run_ends_with_its_limit_and_its_caller() {
+    let world = World::new(&[("a.py", "")]);
+    let rule = world.rule("import time; time.sleep(60)", "'{path}'", &format!("input: staged\n{QUIET}"));
+    let token = CancellationToken::new();
+    let watch = Watch::new(token.clone(), None);
+    let soon = watch.until(Instant::now() + Duration::from_millis(50));
+    assert_eq!(world.ask(&rule, "a.py", b"", |ask| look(ask, soon)), Err(Silence::Halted(Halt::TimedOut)));
+    token.cancel();
+    let late = watch.until(Instant::now() + Duration::from_secs(60));
+    assert_eq!(world.ask(&rule, "a.py", b"", |ask| look(ask, late)), Err(Silence::Halted(Halt::Cancelled)));
+}
+
+#[test]
+fn a_file_that_is_excepted_is_not_for_the_program() {
+    let world = World::new(&[]);
+    let rule = world.rule(
+        "import sys; sys.stdin.read(); sys.exit(9)",
+        "x",
+        &format!("input: stdin\n{QUIET}\nexcept: ['*_test.go', 'doc.go']"),
+    );
+    for path in ["a_test.go", "sub/b_test.go", "_test.go", "x/doc.go"] {
+        let skipped = Err(Silence::Skipped("not for this file".to_owned()));
+        assert_eq!(world.look(&rule, path, "x"), skipped, "{path}");
+        assert_eq!(world.mend(&rule, path, "x"), Err(Silence::Skipped("not for this file".to_owned())));
+    }
+    for path in ["a_test.go/x.go", "test.go", "mydoc.go"] {
+        assert!(broken(world.look(&rule, path, "x")).starts_with("ended with exit code 9"), "{path}");
+    }
+}
+
+#[test]
+fn what_cannot_be_staged_is_broken() {
+    let world = World::new(&[("a.py", "")]);
+    let rule = world.rule("", "'{path}'", &format!("input: staged\n{QUIET}"));
+    for path in ["../a.py", "/a.py", "b/../../a.py", "", "./a.py"] {
+        assert!(broken(world.look(&rule, path, "x")).starts_with("could not be given the draft: "), "{path}");
+    }
+    let relative = |ask: &Ask<'_>| within_a_minute(look)(&Ask { root: Path::new("root"), ..*ask });
+    assert!(broken(world.ask(&rule, "a.py", b"", relative)).contains("no absolute path"));
+}
+
+#[test]
+fn only_a_formatter_mends() {
+    let world = World::new(&[]);
+    let rule = world.rule("import sys; sys.stdin.read()", "x", &format!("input: stdin\n{QUIET}"));
+    assert_eq!(broken(world.mend(&rule, "a.py", "")), "gives no text, as its definition has it");
+}

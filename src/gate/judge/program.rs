@@ -1,0 +1,137 @@
+//! A gate's program, ready to be asked about the texts of one file.
+//!
+//! Invariant: a program runs only while it holds a slot, and an answer is kept only when the program gave one.
+
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+use super::seats::Tool;
+use crate::gate::command::{self, Ask};
+use crate::gate::draft::Draft;
+use crate::gate::means::Means;
+use crate::gate::silence::Silence;
+use crate::gate::watch::Limit;
+use crate::gate::workshop::{Answer, Basis, Proof};
+use crate::policy::Rule;
+use crate::text::{Buffer, Hints};
+
+/// What is said of a program that finds nothing in its canary.
+const BLIND: &str = "finds nothing in its canary (a text that must not pass)";
+
+/// A gate's program, ready to be asked about the texts of one file.
+pub(super) struct Program<'a> {
+    pub(super) rule: &'a Rule,
+    tool: Tool<'a>,
+    path: &'a str,
+    means: &'a Means<'a>,
+    limit: Limit<'a>,
+    basis: Option<Basis<'a>>,
+    ran: Cell<Duration>,
+}
+
+/// Where a text stands that a program is asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stands {
+    /// In the place of a file that is on disk.
+    OverFile,
+    /// Where there is no file yet.
+    Alone,
+}
+
+impl Stands {
+    /// Where the text after an edit stands.
+    pub(super) fn of(draft: &Draft<'_>) -> Stands {
+        if draft.before.is_some() { Stands::OverFile } else { Stands::Alone }
+    }
+}
+
+impl<'a> Program<'a> {
+    /// Makes it ready; `limit` is that of all gates together.
+    pub(super) fn new(
+        rule: &'a Rule,
+        tool: Tool<'a>,
+        path: &'a str,
+        means: &'a Means<'a>,
+        limit: Limit<'a>,
+    ) -> Program<'a> {
+        let basis = Basis::of(rule, tool.command, tool.program, means.root, path);
+        Program { rule, tool, path, means, limit, basis, ran: Cell::default() }
+    }
+
+    /// What it finds in a text: what it found when it was asked before, where that is still true.
+    pub(super) fn look(&self, text: &Buffer, stands: Stands) -> Result<Answer, Silence> {
+        let answers = &self.means.workshop.answers;
+        let kept = self.basis.as_ref().and_then(|basis| Some((basis.of_text(text.stamp())?, basis.lives)));
+        if let Some(answer) = kept.and_then(|(key, _)| answers.get(key, Instant::now())) {
+            return Ok(answer);
+        }
+        let asked = Instant::now();
+        let answer: Answer = self.run(text, stands, command::look)?.into();
+        if let Some((key, lives)) = kept {
+            answers.keep(key, &answer, asked + lives);
+        }
+        Ok(answer)
+    }
+
+    /// The view of a text as it would have it.
+    pub(super) fn mend(&self, text: &Buffer, stands: Stands) -> Result<String, Silence> {
+        self.run(text, stands, command::mend)
+    }
+
+    /// Makes sure that it looked at a draft that it calls clean.
+    pub(super) fn prove(&self, draft: &Buffer, stands: Stands) -> Result<(), Silence> {
+        let Some(canary) = &self.rule.gate.canary else { return Ok(()) };
+        let proofs = &self.means.workshop.proofs;
+        let known = self.basis.as_ref().and_then(|basis| proofs.of(basis));
+        let proof = match known {
+            Some(proof) => proof,
+            None => self
+                .try_canary(&canary.instead_of(draft.view()), stands)
+                .map_err(|silence| silence.on("its canary"))?,
+        };
+        if let (None, Some(basis)) = (known, &self.basis) {
+            proofs.keep(basis, proof);
+        }
+        match proof {
+            Proof::Works => Ok(()),
+            Proof::Blind => Err(Silence::Broken(BLIND.to_owned())),
+        }
+    }
+
+    fn try_canary(&self, canary: &str, stands: Stands) -> Result<Proof, Silence> {
+        let text = Buffer::read(canary.as_bytes().to_vec(), Hints::default());
+        let text = text.map_err(|error| Silence::Broken(error.message))?;
+        let seen = self.run(&text, stands, command::look)?;
+        // What it finds in other files says nothing of whether it looked at this one.
+        let found = seen.iter().any(|seen| seen.elsewhere.is_none());
+        Ok(if found { Proof::Works } else { Proof::Blind })
+    }
+
+    /// How long it has run.
+    pub(super) fn ran(&self) -> Duration {
+        self.ran.get()
+    }
+
+    fn run<T>(
+        &self,
+        text: &Buffer,
+        stands: Stands,
+        work: impl FnOnce(&Ask<'_>, Limit<'_>) -> Result<T, Silence>,
+    ) -> Result<T, Silence> {
+        let _slot = self.means.workshop.slots.take(self.limit)?;
+        let start = Instant::now();
+        let ask = Ask {
+            rule: self.rule,
+            program: self.tool.program,
+            search: self.tool.search,
+            root: self.means.root,
+            path: self.path,
+            text,
+            on_disk: stands == Stands::OverFile,
+            cache: self.means.cache,
+        };
+        let said = work(&ask, self.limit.within(self.rule.timeout));
+        self.ran.set(self.ran.get() + start.elapsed());
+        said
+    }
+}

@@ -1,0 +1,62 @@
+//! Whether an edit repairs a text that did not parse: then much of what programs find after it could not be seen before.
+
+use std::sync::OnceLock;
+
+use super::weigh::Past;
+use crate::gate::delta::{self, Belief, Mark};
+use crate::gate::draft::Draft;
+use crate::gate::syntax;
+use crate::gate::watch::Limit;
+use crate::text::Buffer;
+
+/// What the parsers say of the text before an edit, asked for only when it matters.
+pub(super) struct Repair<'a> {
+    draft: &'a Draft<'a>,
+    limit: Limit<'a>,
+    known: OnceLock<Known>,
+}
+
+#[derive(Clone, Copy)]
+struct Known {
+    parsed: bool,
+    past: Past,
+}
+
+impl<'a> Repair<'a> {
+    pub(super) fn new(draft: &'a Draft<'a>, limit: Limit<'a>) -> Repair<'a> {
+        Repair { draft, limit, known: OnceLock::new() }
+    }
+
+    /// Whether the text before parsed, as far as anybody here can tell.
+    pub(super) fn parsed_before(&self) -> bool {
+        self.known().parsed
+    }
+
+    /// What could be seen of the text before: not all where a fault of its syntax is gone, and none was added.
+    pub(super) fn past(&self) -> Past {
+        self.known().past
+    }
+
+    fn known(&self) -> Known {
+        *self.known.get_or_init(|| self.look().unwrap_or(Known { parsed: true, past: Past::Plain }))
+    }
+
+    /// Looks at both texts; nothing where nobody here reads the language, or there was no text.
+    fn look(&self) -> Option<Known> {
+        let before = self.faults(self.draft.before?)?;
+        if before.is_empty() {
+            return None;
+        }
+        let after = self.faults(self.draft.after)?;
+        let mended = delta::unmatched(&before, &after, self.draft.map).gone.contains(&true);
+        let brought = syntax::judge(self.draft, self.limit).ok()?;
+        let adds = brought.iter().any(|(mark, fresh)| *fresh && mark.belief == Belief::Certain);
+        Some(Known { parsed: false, past: if mended && !adds { Past::Hidden } else { Past::Plain } })
+    }
+
+    fn faults(&self, text: &Buffer) -> Option<Vec<Mark>> {
+        let alone = Draft { before: None, after: text, ..*self.draft };
+        let faults = syntax::judge(&alone, self.limit).ok()?;
+        Some(faults.into_iter().map(|(mark, _)| mark).collect())
+    }
+}

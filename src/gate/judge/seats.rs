@@ -1,0 +1,121 @@
+//! Who is asked about a draft, and how; and why the others are not.
+//!
+//! Invariant: each rule has one seat, and a program has one only where a person allowed it to run and it is there.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::time::Duration;
+
+use super::told::Told;
+use crate::gate::draft::Draft;
+use crate::gate::means::{Grant, Means};
+use crate::gate::silence::Silence;
+use crate::policy::{Command, Kind, PatternRules, Role, Rule};
+
+/// The gates that are asked, by the order in which they are.
+#[derive(Default)]
+pub(super) struct Seats<'a> {
+    /// Those that need no program.
+    pub(super) here: Vec<Seat<'a, Here<'a>>>,
+    /// Those that mend the draft.
+    pub(super) fixers: Vec<Seat<'a, Tool<'a>>>,
+    /// Those that check it.
+    pub(super) checks: Vec<Seat<'a, Tool<'a>>>,
+    /// Those that are not asked, by their place.
+    pub(super) silent: Vec<(usize, Told)>,
+}
+
+/// A gate that is asked, with its place in the policy.
+#[derive(Clone, Copy)]
+pub(super) struct Seat<'a, How> {
+    pub(super) at: usize,
+    pub(super) rule: &'a Rule,
+    pub(super) how: How,
+}
+
+/// How a gate judges that needs no program.
+#[derive(Clone, Copy)]
+pub(super) enum Here<'a> {
+    Syntax,
+    Pattern(&'a PatternRules),
+}
+
+/// A command, and the program that it runs.
+#[derive(Clone, Copy)]
+pub(super) struct Tool<'a> {
+    pub(super) command: &'a Command,
+    pub(super) program: &'a Path,
+    /// The search path for programs that it starts itself.
+    pub(super) search: &'a OsStr,
+}
+
+impl<'a> Seats<'a> {
+    /// Gives each rule its seat.
+    pub(super) fn of(rules: &[&'a Rule], draft: &Draft<'_>, means: &Means<'a>) -> Seats<'a> {
+        let mut seats = Seats::default();
+        for (at, &rule) in rules.iter().enumerate() {
+            if let Err(silence) = seats.seat(at, rule, draft, means) {
+                seats.silent.push((at, Told::silent(rule, &silence, Duration::ZERO)));
+            }
+        }
+        seats
+    }
+
+    fn seat(
+        &mut self,
+        at: usize,
+        rule: &'a Rule,
+        draft: &Draft<'_>,
+        means: &Means<'a>,
+    ) -> Result<(), Silence> {
+        asked(rule, draft)?;
+        match &rule.gate.kind {
+            Kind::Syntax => self.here.push(Seat { at, rule, how: Here::Syntax }),
+            Kind::Pattern(rules) => self.here.push(Seat { at, rule, how: Here::Pattern(rules) }),
+            Kind::Command(command) => {
+                let how = tool(rule, command, means)?;
+                match rule.role {
+                    Role::Fix => self.fixers.push(Seat { at, rule, how }),
+                    Role::Check => self.checks.push(Seat { at, rule, how }),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How many gates are asked.
+    pub(super) fn count(&self) -> usize {
+        self.here.len() + self.fixers.len() + self.checks.len()
+    }
+}
+
+/// Whether the policy has this gate judge this draft.
+fn asked(rule: &Rule, draft: &Draft<'_>) -> Result<(), Silence> {
+    let skipped = |why: &str| Err(Silence::Skipped(why.to_owned()));
+    if !rule.enabled {
+        return skipped("disabled in the policy");
+    }
+    if !rule.gate.covers(draft.language) {
+        return skipped("not for this language");
+    }
+    if rule.gate.command().is_some_and(|command| command.passes_over(draft.path)) {
+        return skipped("not for this file");
+    }
+    if !rule.on.edit {
+        return skipped("runs in check only");
+    }
+    if rule.role == Role::Fix && draft.changes_nothing() {
+        return skipped("the edit changes nothing");
+    }
+    Ok(())
+}
+
+fn tool<'a>(rule: &Rule, command: &'a Command, means: &Means<'a>) -> Result<Tool<'a>, Silence> {
+    match means.grant {
+        Grant::Withheld(why) => Err(Silence::Withheld(why.clone())),
+        Grant::Pinned(pins) => match pins.program(&rule.gate.name) {
+            Some(program) => Ok(Tool { command, program, search: pins.path() }),
+            None => Err(Silence::Unavailable(pins.passed_over(&rule.gate.name).join("; "))),
+        },
+    }
+}

@@ -1,0 +1,105 @@
+//! How programs are asked: side by side, in slots, and for so long.
+
+use std::time::{Duration, Instant};
+
+use super::*;
+
+/// Waits until the other one has started, too.
+fn meet(own: &str, other: &str) -> String {
+    format!("touch '{{project}}/{own}'; while ! test -e '{{project}}/{other}'; do sleep 0.01; done")
+}
+
+fn meeting(slots: usize) -> Trial {
+    let define =
+        Define::default().gate("one", &meet("1", "2"), LINES, "").gate("two", &meet("2", "1"), LINES, "");
+    let limits = "limits: { total: 2s }";
+    let mut trial = define.policy("{ tool: one }, { tool: two }", limits);
+    trial.workshop.slots = Slots::new(slots);
+    trial
+}
+
+#[test]
+fn programs_check_side_by_side() {
+    let told = meeting(2).judge("a.txt", None, "x\n");
+    assert_eq!(outcomes(&told), [("one", Outcome::Passed, ""), ("two", Outcome::Passed, "")]);
+}
+
+/// The control: with one slot they do not meet, and the time of all gates ends both.
+#[test]
+fn no_more_programs_run_than_there_are_slots() {
+    let told = meeting(1).judge("a.txt", None, "x\n");
+    let late = |gate| (gate, Outcome::TimedOut, "no answer in time");
+    assert_eq!(outcomes(&told), [late("one"), late("two")]);
+}
+
+#[test]
+fn a_wait_for_a_slot_is_not_the_gates_own_time() {
+    let mut trial = finder(", timeout: 1s", "");
+    trial.workshop.slots = Slots::new(1);
+    let watch = Watch::idle();
+    let slot = trial.workshop.slots.take(watch.until(Instant::now() + Duration::from_secs(9))).unwrap();
+    let told = std::thread::scope(|scope| {
+        let judging = scope.spawn(|| trial.judge("a.txt", None, "x\n"));
+        std::thread::sleep(Duration::from_millis(1200));
+        drop(slot);
+        judging.join().unwrap()
+    });
+    assert_eq!(outcomes(&told), [("finder", Outcome::Passed, "")]);
+    assert!(told.runs[0].ms < 1200, "{} ms", told.runs[0].ms);
+}
+
+#[test]
+fn the_time_of_all_gates_ends_a_wait_for_a_slot() {
+    let mut trial = finder("", "limits: { total: 50ms }");
+    trial.workshop.slots = Slots::new(0);
+    assert_eq!(
+        outcomes(&trial.judge("a.txt", None, "x\n")),
+        [("finder", Outcome::TimedOut, "no answer in time")]
+    );
+}
+
+#[test]
+fn a_gate_that_takes_too_long_is_late_and_the_others_are_not() {
+    let define = Define::default().gate("slow", "sleep 60", LINES, "").gate("finder", FINDER, LINES, "");
+    let trial = define.policy("{ tool: slow, timeout: 100ms }, { tool: finder }", "");
+    let told = trial.judge("a.txt", None, "bad\n");
+    assert_eq!(
+        outcomes(&told),
+        [("slow", Outcome::TimedOut, "no answer in time"), ("finder", Outcome::Found, "")]
+    );
+    assert_eq!(blocked(&told), [1]);
+}
+
+#[test]
+fn runs_stand_in_the_order_of_the_policy() {
+    let define = Define::default().gate("slow", "sleep 0.2", LINES, "").gate("quick", "true", LINES, "");
+    let trial = define.policy("{ tool: slow }, { tool: quick }, { tool: syntax }", "");
+    let told = trial.judge("a.json", None, "{}");
+    assert_eq!(
+        told.runs.iter().map(|run| run.gate.as_str()).collect::<Vec<_>>(),
+        ["slow", "quick", "syntax"]
+    );
+}
+
+#[test]
+fn a_caller_that_goes_ends_programs_and_waits() {
+    let token = tokio_util::sync::CancellationToken::new();
+    let define = Define::default()
+        .gate("slow", "touch '{project}/began'; sleep 60", LINES, "")
+        .gate("next", "sleep 60", LINES, "");
+    let mut trial = define.policy("{ tool: slow }, { tool: next }", "");
+    trial.workshop.slots = Slots::new(1);
+    let watch = Watch::new(token.clone(), None);
+    let start = Instant::now();
+    let told = std::thread::scope(|scope| {
+        let judging = scope.spawn(|| trial.watched("a.txt", None, "x\n", &watch));
+        while !trial.path("began").exists() && start.elapsed() < Duration::from_millis(300) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        token.cancel();
+        judging.join().unwrap()
+    });
+    let cancelled = |gate| (gate, Outcome::Skipped, "cancelled");
+    assert_eq!(outcomes(&told), [cancelled("slow"), cancelled("next")]);
+    assert!(start.elapsed() < Duration::from_secs(30));
+}

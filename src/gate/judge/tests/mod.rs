@@ -1,0 +1,132 @@
+//! Judgements of drafts in a project of their own, by programs that are made up for them.
+
+mod ask;
+mod canary;
+mod fixers;
+mod keep;
+mod past;
+mod stages;
+mod terms;
+
+use std::ffi::OsStr;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use crate::gate::workshop::Slots;
+use crate::gate::*;
+use crate::policy::{Policy, language_of};
+use crate::text::{Buffer, Hints, LineMap};
+
+/// A project with a policy, and the programs that it names.
+struct Trial {
+    project: tempfile::TempDir,
+    policy: Policy,
+    grant: Grant,
+    workshop: Workshop,
+}
+
+/// Finds each line with a word that begins with `bad`: the word is the code, and `graver` ones are errors.
+const FINDER: &str = r"grep -n bad | sed -n 's/^\([0-9]*\):.*\(bad[a-z]*\).*/\1:\2:seen \2/p'";
+
+/// How the output of made-up programs is read.
+const LINES: &str = r"{ regex: '^(?P<line>\d+):(?P<code>\w+):(?P<message>.*)$' }";
+const FILES: &str = r"{ regex: '^(?P<file>[^:]+):(?P<line>\d+):(?P<code>\w+):(?P<message>.*)$' }";
+const TEXT: &str = "{ text: formatted, errors: '^(?P<line>\\d+):(?P<message>.*)$' }";
+
+/// Gates that are made up, as the key `define` of a policy.
+#[derive(Default)]
+struct Define(String);
+
+impl Define {
+    /// Adds a gate that runs a script; `more` are further keys of its definition.
+    fn gate(mut self, name: &str, script: &str, output: &str, more: &str) -> Define {
+        let script = script.replace('\'', "''");
+        let input = if more.contains("input:") { "" } else { "input: stdin" };
+        write!(
+            self.0,
+            "  {name}:\n    about: Made up.\n    languages: ['*']\n    kind: command\n    {input}\n    command: [sh, -c, '{script}', sh, '{{path}}']\n    output: {output}\n    {more}\n"
+        )
+        .unwrap();
+        self
+    }
+
+    /// The policy of a project in which these gates judge; `rules` are entries of the list for every language.
+    fn policy(&self, rules: &str, more: &str) -> Trial {
+        Trial::new(&format!("define:\n{}\nquality_gates:\n  '*': [{rules}]\n{more}\n", self.0))
+    }
+}
+
+/// One gate by the name of `finder`, as a definition has it, alone in a policy.
+fn finder(options: &str, more: &str) -> Trial {
+    Define::default().gate("finder", FINDER, LINES, "").policy(&format!("{{ tool: finder{options} }}"), more)
+}
+
+impl Trial {
+    /// A project with this policy, whose programs may run.
+    fn new(policy: &str) -> Trial {
+        let project = tempfile::tempdir().unwrap();
+        let policy = policy.replace("{project}", project.path().to_str().unwrap());
+        let policy =
+            Policy::parse("quality.yaml", &policy).unwrap_or_else(|error| panic!("{error}\n{policy}"));
+        let search = Search { folders: &[], roots: &[], path: OsStr::new("/usr/bin:/bin") };
+        let grant = Grant::Pinned(Pins::find(policy.commands(), &search));
+        let workshop = Workshop { slots: Slots::new(2), ..Workshop::default() };
+        Trial { project, policy, grant, workshop }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.project.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap_or(Path::new("/"))).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    /// How often a script that writes a line to this file has run.
+    fn runs(&self, log: &str) -> usize {
+        std::fs::read_to_string(self.path(log)).unwrap_or_default().lines().count()
+    }
+
+    fn judge(&self, path: &str, before: Option<&str>, after: &str) -> Verdict {
+        self.watched(path, before, after, &Watch::idle())
+    }
+
+    fn watched(&self, path: &str, before: Option<&str>, after: &str, watch: &Watch) -> Verdict {
+        let read = |text: &str| Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
+        let (old, new) = (before.map(read), read(after));
+        let map =
+            old.as_ref().map_or_else(LineMap::default, |old| old.rewrite(after).unwrap().line_map(old, &new));
+        let language = language_of(path, after.lines().next());
+        if let Some(before) = before {
+            self.write(path, before);
+        }
+        let beside = |path: &str| if path == "panic" { panic!("on purpose") } else { false };
+        let draft = Draft { path, language, before: old.as_ref(), after: &new, map: &map, beside: &beside };
+        let means =
+            Means { root: self.project.path(), grant: &self.grant, workshop: &self.workshop, cache: None };
+        judge(&draft, &self.policy.terms(path, language), &means, watch)
+    }
+}
+
+/// Each gate with what became of it, and why.
+fn outcomes(verdict: &Verdict) -> Vec<(&str, Outcome, &str)> {
+    verdict
+        .runs
+        .iter()
+        .map(|run| (run.gate.as_str(), run.outcome, run.why.as_deref().unwrap_or("")))
+        .collect()
+}
+
+/// The lines that refuse the draft.
+fn blocked(verdict: &Verdict) -> Vec<usize> {
+    verdict.blocking().map(|finding| finding.line).collect()
+}
+
+/// The lines of what is found, and whether that is new.
+fn found(verdict: &Verdict) -> Vec<(usize, bool)> {
+    let mut found: Vec<_> = verdict.findings.iter().map(|finding| (finding.line, finding.fresh)).collect();
+    found.sort_unstable();
+    found
+}

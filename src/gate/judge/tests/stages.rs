@@ -1,0 +1,128 @@
+//! In which order gates are asked, and what becomes of those that are not.
+
+use std::sync::{Arc, Mutex};
+
+use tokio_util::sync::CancellationToken;
+
+use super::*;
+
+const WORDS: &str = "define:
+  no-todo: { about: A., languages: ['*'], kind: pattern, must_not_match: TODO, message: seen TODO }
+  no-xxx: { about: A., languages: ['*'], kind: pattern, must_not_match: XXX, message: seen XXX }
+  no-go: { about: A., languages: [go], kind: pattern, must_not_match: a, message: seen a }
+";
+
+fn words(rules: &str) -> Trial {
+    Trial::new(&format!("{WORDS}quality_gates: {{ '*': [{rules}] }}"))
+}
+
+#[test]
+fn old_findings_are_told_and_only_new_errors_block() {
+    let trial = words("{ tool: no-todo }, { tool: no-xxx, level: warn }, { tool: no-go }");
+    let told = trial.judge("a.go", Some("x TODO\n"), "x TODO\ny TODO\nz XXX\n");
+    let all: Vec<_> = outcomes(&told).into_iter().map(|(_, outcome, _)| outcome).collect();
+    assert_eq!(all, [Outcome::Found, Outcome::Found, Outcome::Passed]);
+    let (error, warning) = (Severity::Error, Severity::Warning);
+    let findings: Vec<_> =
+        told.findings.iter().map(|found| (found.line, found.severity, found.fresh, found.blocking)).collect();
+    assert_eq!(findings, [(2, error, true, true), (3, warning, true, false), (1, error, false, false)]);
+    assert_eq!(told.findings[0].gate, "no-todo");
+}
+
+#[test]
+fn a_gate_that_did_not_look_has_not_passed() {
+    let rules =
+        "{ tool: no-todo, enabled: false }, { tool: no-go }, { tool: no-xxx, on: [check] }, { tool: syntax }";
+    let told = words(rules).judge("a.txt", None, "a b\n");
+    let skipped = |gate, why| (gate, Outcome::Skipped, why);
+    assert_eq!(
+        outcomes(&told),
+        [
+            skipped("no-todo", "disabled in the policy"),
+            skipped("no-go", "not for this language"),
+            skipped("no-xxx", "runs in check only"),
+            skipped("syntax", "not for this language"),
+        ]
+    );
+}
+
+#[test]
+fn no_program_is_asked_about_a_draft_that_a_gate_in_process_refuses() {
+    let log = "echo run >> '{project}/log'; cat";
+    let define = Define::default().gate("finder", log, LINES, "").gate("mender", log, TEXT, "role: fix");
+    let trial = define.policy("{ tool: mender }, { tool: finder }, { tool: syntax }", "");
+    let told = trial.judge("a.json", None, "{");
+    let why = "syntax refuses the draft already";
+    assert_eq!(
+        outcomes(&told),
+        [
+            ("mender", Outcome::Skipped, why),
+            ("finder", Outcome::Skipped, why),
+            ("syntax", Outcome::Found, "")
+        ]
+    );
+    assert_eq!((blocked(&told), trial.runs("log")), (vec![1], 0));
+    trial.judge("a.json", None, "{}");
+    assert!(trial.runs("log") > 0, "it is asked about one that is not refused");
+}
+
+#[test]
+fn a_program_runs_only_when_it_may_and_is_there() {
+    let define = Define::default().gate("finder", FINDER, LINES, "").gate(
+        "absent",
+        FINDER,
+        LINES,
+        "bin: [no-such-program]",
+    );
+    let mut trial = define.policy("{ tool: finder }, { tool: absent }", "");
+    let told = trial.judge("a.txt", None, "bad\n");
+    let absent = ("absent", Outcome::Unavailable, "no no-such-program in the search path");
+    assert_eq!(outcomes(&told), [("finder", Outcome::Found, ""), absent]);
+    assert!(!told.runs.iter().any(|run| run.withheld));
+    trial.grant = Grant::Withheld("nobody did".to_owned());
+    let told = trial.judge("a.txt", None, "bad\n");
+    let withheld = |gate| (gate, Outcome::Skipped, "nobody did");
+    assert_eq!(outcomes(&told), [withheld("finder"), withheld("absent")]);
+    assert!(told.runs.iter().all(|run| run.withheld) && !told.refuses());
+}
+
+#[test]
+fn a_gate_that_panics_is_broken() {
+    let trial = Trial::new("quality_gates: { '*': [{ tool: markdown-structure }, { tool: syntax }] }");
+    let told = trial.judge("a.md", None, "# a\n\n[a](panic)\n");
+    assert_eq!(outcomes(&told)[0], ("markdown-structure", Outcome::Broken, "the gate panicked"));
+    assert_eq!(outcomes(&told)[1].1, Outcome::Passed);
+}
+
+#[test]
+fn every_gate_is_reported_and_none_runs_for_a_caller_that_has_gone() {
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let (ear, token) = (Arc::clone(&heard), CancellationToken::new());
+    let leave = token.clone();
+    let progress = move |gate: &str, done, total| {
+        ear.lock().unwrap().push((gate.to_owned(), done, total));
+        if done == 1 {
+            leave.cancel();
+        }
+    };
+    let watch = Watch::new(token, Some(Box::new(progress)));
+    let told = words("{ tool: no-todo }, { tool: no-xxx }").watched("a.txt", None, "c\n", &watch);
+    assert_eq!(
+        outcomes(&told),
+        [("no-todo", Outcome::Passed, ""), ("no-xxx", Outcome::Skipped, "cancelled")]
+    );
+    assert_eq!(*heard.lock().unwrap(), [("no-todo".to_owned(), 0, 2), ("no-xxx".to_owned(), 1, 2)]);
+}
+
+#[test]
+fn what_is_reported_of_programs_side_by_side_only_grows() {
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let ear = Arc::clone(&heard);
+    let progress = move |_: &str, done: usize, total| ear.lock().unwrap().push((done, total));
+    let watch = Watch::new(CancellationToken::new(), Some(Box::new(progress)));
+    let define =
+        ["a", "b", "c"].iter().fold(Define::default(), |all, name| all.gate(name, FINDER, LINES, ""));
+    let trial = define.policy("{ tool: syntax }, { tool: a }, { tool: b }, { tool: c }", "");
+    trial.watched("a.json", None, "{}", &watch);
+    assert_eq!(*heard.lock().unwrap(), [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4)]);
+}

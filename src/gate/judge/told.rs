@@ -1,0 +1,71 @@
+//! What one gate said of a draft: its run, and its findings as they are weighed.
+
+use std::time::Duration;
+
+use crate::gate::finding::{Finding, clean};
+use crate::gate::silence::Silence;
+use crate::gate::verdict::{Outcome, Run, Verdict};
+use crate::policy::Rule;
+
+/// What one gate said of a draft.
+#[derive(Debug)]
+pub(super) struct Told {
+    pub(super) run: Run,
+    findings: Vec<Finding>,
+}
+
+impl Told {
+    /// Tells of a gate that looked.
+    pub(super) fn found(rule: &Rule, findings: Vec<Finding>, took: Duration) -> Told {
+        let outcome = if findings.is_empty() { Outcome::Passed } else { Outcome::Found };
+        Told { run: run(rule, outcome, None, took), findings }
+    }
+
+    /// Tells of a gate that mended the draft, and what it changed.
+    pub(super) fn fixed(rule: &Rule, what: String, took: Duration) -> Told {
+        Told { run: run(rule, Outcome::Fixed, Some(what), took), findings: Vec::new() }
+    }
+
+    /// Tells of a gate that gave no answer.
+    pub(super) fn silent(rule: &Rule, silence: &Silence, took: Duration) -> Told {
+        let (outcome, why) = silence.told();
+        let run = Run {
+            blocking: rule.required && silence.is_trouble(),
+            withheld: matches!(silence, Silence::Withheld(_)),
+            ..run(rule, outcome, Some(clean(why)), took)
+        };
+        Told { run, findings: Vec::new() }
+    }
+
+    /// Whether one of its findings refuses the draft.
+    pub(super) fn refuses(&self) -> bool {
+        self.findings.iter().any(|finding| finding.blocking)
+    }
+
+    /// The first finding that refuses the draft, in words.
+    pub(super) fn refusal(&self) -> Option<String> {
+        let first = self.findings.iter().find(|finding| finding.blocking)?;
+        Some(format!("{} on line {}: {}", self.run.gate, first.line, first.message))
+    }
+
+    /// What all gates together say, in the order in which they are given.
+    pub(super) fn verdict(all: impl IntoIterator<Item = Told>) -> Verdict {
+        let (mut runs, mut findings) = (Vec::new(), Vec::new());
+        for told in all {
+            runs.push(told.run);
+            findings.extend(told.findings);
+        }
+        Verdict::new(runs, findings)
+    }
+}
+
+fn run(rule: &Rule, outcome: Outcome, why: Option<String>, took: Duration) -> Run {
+    Run {
+        gate: rule.gate.name.clone(),
+        outcome,
+        ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        why: why.filter(|why| !why.is_empty()),
+        blocking: false,
+        withheld: false,
+    }
+}

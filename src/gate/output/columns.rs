@@ -1,0 +1,118 @@
+//! Columns as programs count them, in characters.
+//!
+//! Invariant: places that are asked for in their order cost one walk over each line.
+
+use crate::policy::Columns;
+use crate::text::Lines;
+
+/// A walk over the lines of a text.
+#[derive(Debug)]
+pub(super) struct Walk<'a> {
+    lines: Lines<'a>,
+    /// The line that is walked.
+    line: usize,
+    columns: Columns,
+    /// What is before the place where the walk stands: bytes of the line, its characters, and units of `columns`.
+    bytes: usize,
+    characters: usize,
+    units: usize,
+}
+
+impl<'a> Walk<'a> {
+    /// Begins before the first line.
+    pub(super) fn over(lines: Lines<'a>) -> Walk<'a> {
+        Walk { lines, line: 0, columns: Columns::Characters, bytes: 0, characters: 0, units: 0 }
+    }
+
+    /// Gives the line and the column in characters of a 1-based place; the nearest one where the text has none such.
+    ///
+    /// A column within a character is that character's, and a tab is one.
+    pub(super) fn place(&mut self, (line, column): (usize, usize), columns: Columns) -> (usize, usize) {
+        let last = self.lines.count().max(1);
+        let wanted = if line > last { usize::MAX } else { column.saturating_sub(1) };
+        let line = line.min(last);
+        if (line, columns) != (self.line, self.columns) || wanted < self.units {
+            *self = Walk { line, columns, ..Walk::over(self.lines) };
+        }
+        self.go(wanted);
+        (line, self.characters + 1)
+    }
+
+    /// Goes on to the character that holds this unit, or to the end of the line.
+    fn go(&mut self, wanted: usize) {
+        let rest = self.lines.text(self.line).get(self.bytes..).unwrap_or_default();
+        for character in rest.chars() {
+            let width = width(character, self.columns);
+            if self.units + width > wanted {
+                return;
+            }
+            self.units += width;
+            self.characters += 1;
+            self.bytes += character.len_utf8();
+        }
+    }
+}
+
+fn width(character: char, columns: Columns) -> usize {
+    match columns {
+        Columns::Characters => 1,
+        Columns::Bytes => character.len_utf8(),
+        Columns::Utf16 => character.len_utf16(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{Buffer, Hints};
+
+    fn buffer(text: &str) -> Buffer {
+        Buffer::read(text.into(), Hints::default()).unwrap()
+    }
+
+    fn place(text: &str, place: (usize, usize), columns: Columns) -> (usize, usize) {
+        Walk::over(buffer(text).lines()).place(place, columns)
+    }
+
+    #[test]
+    fn columns_are_counted_in_characters() {
+        let text = "é\t😀x\r\nsecond\n";
+        for (columns, wanted) in [
+            (Columns::Characters, [1, 2, 3, 4, 5, 5, 5, 5, 5, 5]),
+            (Columns::Utf16, [1, 2, 3, 3, 4, 5, 5, 5, 5, 5]),
+            (Columns::Bytes, [1, 1, 2, 3, 3, 3, 3, 4, 5, 5]),
+        ] {
+            let seen: Vec<usize> = (1..=10).map(|column| place(text, (1, column), columns).1).collect();
+            assert_eq!(seen, wanted, "{columns:?}");
+        }
+    }
+
+    #[test]
+    fn a_place_outside_is_the_nearest_one() {
+        for (text, asked, wanted) in [
+            ("", (1, 1), (1, 1)),
+            ("", (9, 9), (1, 1)),
+            ("ab\ncd\n", (3, 1), (2, 3)),
+            ("ab\ncd", (usize::MAX, 1), (2, 3)),
+            ("ab\ncd\n", (1, usize::MAX), (1, 3)),
+            ("ab\ncd\n", (2, 0), (2, 1)),
+        ] {
+            assert_eq!(place(text, asked, Columns::Characters), wanted, "{text:?} {asked:?}");
+        }
+    }
+
+    #[test]
+    fn a_walk_goes_back_where_it_must() {
+        let text = buffer("aéb\ncéd\n");
+        let mut walk = Walk::over(text.lines());
+        for (asked, columns, wanted) in [
+            ((1, 4), Columns::Bytes, (1, 3)),
+            ((1, 2), Columns::Bytes, (1, 2)),
+            ((2, 4), Columns::Bytes, (2, 3)),
+            ((2, 4), Columns::Characters, (2, 4)),
+            ((1, 1), Columns::Characters, (1, 1)),
+        ] {
+            assert_eq!(walk.place(asked, columns), wanted, "{asked:?} {columns:?}");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Findings in JSON, where a definition says in which keys their parts stand.
+
+use serde_json::Value;
+
+use super::MOST_FINDINGS;
+use super::seen::Raw;
+use super::value::{at, name_of, number_at, parsed, text_at, way};
+use super::word::severity_in;
+use crate::policy::{Columns, Place, Pointer};
+
+/// Reads one JSON value.
+pub(super) fn document(text: &str, place: &Place, columns: Columns) -> Result<Vec<Raw>, String> {
+    let root = parsed(text)?;
+    let items = items(&root, place)?;
+    items.iter().take(MOST_FINDINGS).map(|item| item.raw(place, columns)).collect()
+}
+
+/// Reads one JSON value on each line that is not blank.
+pub(super) fn lines(text: &str, place: &Place, columns: Columns) -> Result<Vec<Raw>, String> {
+    let mut raws = Vec::new();
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        raws.extend(document(line, place, columns)?);
+        if raws.len() >= MOST_FINDINGS {
+            raws.truncate(MOST_FINDINGS);
+            break;
+        }
+    }
+    Ok(raws)
+}
+
+/// A finding, and the item that holds the list in which it stands.
+#[derive(Debug, Clone, Copy)]
+struct Item<'v> {
+    own: &'v Value,
+    above: Option<&'v Value>,
+}
+
+/// Finds the list of findings. Lists on the way are gone through; `null` stands for an empty one, as Go writes it, and
+/// one that is missing is not understood.
+fn items<'v>(root: &'v Value, place: &Place) -> Result<Vec<Item<'v>>, String> {
+    let keys = place.items.as_ref().map_or(&[][..], |items| &items.keys);
+    let mut here = Item { own: root, above: None }.spread();
+    for key in keys {
+        let mut next = Vec::new();
+        for item in here {
+            let Value::Object(fields) = item.own else {
+                return Err(format!("wrote something other than an object where `{key}` was due"));
+            };
+            let Some(own) = fields.get(key) else {
+                return Err(format!("wrote no list of findings, `{}`", way(keys)));
+            };
+            next.extend(Item { own, above: Some(item.own) }.spread());
+        }
+        here = next;
+    }
+    match here.iter().find(|item| !item.own.is_object()) {
+        Some(_) => Err("wrote a list of findings in which not all are objects".to_owned()),
+        None => Ok(here),
+    }
+}
+
+impl<'v> Item<'v> {
+    /// The items of a list, or the one that it is itself.
+    fn spread(self) -> Vec<Item<'v>> {
+        match self.own {
+            Value::Null => Vec::new(),
+            Value::Array(list) => list.iter().map(|own| Item { own, ..self }).collect(),
+            Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => vec![self],
+        }
+    }
+
+    fn raw(&self, place: &Place, columns: Columns) -> Result<Raw, String> {
+        let message = self.text(&place.message)?;
+        let missing = || format!("wrote a finding without `{}`", way(&place.message.keys));
+        Ok(Raw {
+            file: place.file.as_ref().map_or(Ok(None), |file| self.text(file))?,
+            line: self.number(&place.line)?,
+            column: place.column.as_ref().map_or(Ok(None), |column| self.number(column))?,
+            columns,
+            code: place.code.as_ref().and_then(|code| name_of(self.find(code)?)),
+            severity: place.severity.as_ref().and_then(|severity| severity_in(self.find(severity)?)),
+            message: message.ok_or_else(missing)?,
+        })
+    }
+
+    /// Where a pointer begins.
+    fn base(&self, pointer: &Pointer) -> &'v Value {
+        if pointer.above { self.above.unwrap_or(&Value::Null) } else { self.own }
+    }
+
+    fn text(&self, pointer: &Pointer) -> Result<Option<String>, String> {
+        Ok(text_at(self.base(pointer), &pointer.keys)?.map(str::to_owned))
+    }
+
+    fn number(&self, pointer: &Pointer) -> Result<Option<usize>, String> {
+        number_at(self.base(pointer), &pointer.keys, pointer.plus)
+    }
+
+    /// What a finding may do without: a way that leads nowhere is one that it does without.
+    fn find(&self, pointer: &Pointer) -> Option<&'v Value> {
+        at(self.base(pointer), &pointer.keys).ok().flatten()
+    }
+}

@@ -1,0 +1,48 @@
+//! Findings on lines of their own, by a pattern with named groups.
+
+use regex::{Captures, Regex};
+
+use super::MOST_FINDINGS;
+use super::seen::Raw;
+use super::value::{excerpt, no_number, number};
+use super::word::severity;
+use crate::policy::Columns;
+
+/// Reads a finding from each line that is not blank. A line that `ignore` knows says nothing; any other that the
+/// pattern does not know is not understood.
+pub(super) fn findings(
+    text: &str,
+    pattern: &Regex,
+    ignore: Option<&Regex>,
+    columns: Columns,
+) -> Result<Vec<Raw>, String> {
+    let says = |line: &&str| !line.trim().is_empty() && !ignore.is_some_and(|ignore| ignore.is_match(line));
+    let read = |line| match pattern.captures(line) {
+        Some(groups) => raw(&groups, line, columns),
+        None => Err(format!("wrote a line that is no finding: {}", excerpt(line))),
+    };
+    text.lines().filter(says).take(MOST_FINDINGS).map(read).collect()
+}
+
+/// Reads a finding from each match, which may be of several lines, and passes over what is between them.
+pub(super) fn among(text: &str, pattern: &Regex, columns: Columns) -> Result<Vec<Raw>, String> {
+    let matches = pattern.captures_iter(text).filter(|groups| !groups.get_match().as_str().trim().is_empty());
+    matches.take(MOST_FINDINGS).map(|groups| raw(&groups, groups.get_match().as_str(), columns)).collect()
+}
+
+/// A finding whose words are `whole` where no group has them.
+fn raw(groups: &Captures<'_>, whole: &str, columns: Columns) -> Result<Raw, String> {
+    let text = |name: &str| groups.name(name).map(|group| group.as_str()).filter(|text| !text.is_empty());
+    let count = |name: &str| -> Result<Option<usize>, String> {
+        text(name).map(|digits| number(digits).ok_or_else(|| no_number(name, digits))).transpose()
+    };
+    Ok(Raw {
+        file: text("file").map(str::to_owned),
+        line: count("line")?,
+        column: count("column")?,
+        columns,
+        code: text("code").map(str::to_owned),
+        severity: text("severity").and_then(severity),
+        message: text("message").unwrap_or(whole).to_owned(),
+    })
+}

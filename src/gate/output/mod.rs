@@ -1,0 +1,128 @@
+//! Reads what a program said, its exit code and its output, as findings or as a text.
+//!
+//! All of it comes from outside, and a program that failed must not be taken for one that found nothing. So whatever is
+//! not in the form that the definition promises is a reason, in words, why there is no answer: an exit code that the
+//! definition does not name, output that cannot be read to its end, a finding without a message, an exit code other
+//! than 0 with nothing found.
+//!
+//! Invariant: no output makes a reading panic, and none makes it give no findings but one that says so: in its form, and
+//! with the exit code 0.
+#![deny(clippy::disallowed_methods)]
+
+mod columns;
+mod formatted;
+mod json;
+mod lines;
+mod rdjson;
+mod sarif;
+mod seen;
+#[cfg(test)]
+mod tests;
+pub(super) mod uri;
+mod value;
+mod word;
+
+use std::borrow::Cow;
+
+use self::seen::Raw;
+use super::finding::clean;
+use super::silence::Silence;
+use crate::policy::{Command, Form, Stream};
+use crate::text::Buffer;
+
+pub(super) use self::formatted::formatted;
+pub(super) use self::seen::{Seen, Whose};
+
+/// The most findings that are read of one output; what comes after them is passed over.
+const MOST_FINDINGS: usize = 10_000;
+
+/// What a program that ended by itself left behind.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Said<'a> {
+    /// Its exit code.
+    pub(super) code: i32,
+    /// What it wrote to standard output.
+    pub(super) stdout: &'a [u8],
+    /// What it wrote to standard error.
+    pub(super) stderr: &'a [u8],
+}
+
+impl<'a> Said<'a> {
+    /// Gives what it wrote where its findings are read from; bytes that are not UTF-8 are shown as U+FFFD.
+    fn on(&self, stream: Stream) -> Cow<'a, str> {
+        match stream {
+            Stream::Stdout => String::from_utf8_lossy(self.stdout),
+            Stream::Stderr => String::from_utf8_lossy(self.stderr),
+            Stream::Both => {
+                let both = [self.stdout, b"\n", self.stderr].concat();
+                Cow::Owned(String::from_utf8_lossy(&both).into_owned())
+            }
+        }
+    }
+
+    /// Says with which exit code it ended, and the line that tells most about why.
+    fn trouble(&self) -> String {
+        let [stderr, stdout] = [self.stderr, self.stdout].map(String::from_utf8_lossy);
+        match telling(&stderr).or_else(|| telling(&stdout)) {
+            Some(line) => format!("ended with exit code {}: {line}", self.code),
+            None => format!("ended with exit code {}", self.code),
+        }
+    }
+}
+
+/// The first line that says something; of a traceback of Python, whose first lines say nothing, the last.
+fn telling(text: &str) -> Option<String> {
+    let mut lines = text.lines().map(clean).filter(|line| !line.is_empty());
+    let first = lines.next()?;
+    if first.starts_with("Traceback (most recent call last)") {
+        return lines.next_back().or(Some(first));
+    }
+    Some(first)
+}
+
+/// Gives the findings of a run over this text, those in the text first and in its order; or why there is no answer, as
+/// the end of a sentence that begins with the program's name.
+///
+/// `whose` tells which file a name in the output means.
+pub(super) fn read(
+    command: &Command,
+    said: &Said<'_>,
+    text: &Buffer,
+    whose: &dyn Fn(&str) -> Whose,
+) -> Result<Vec<Seen>, Silence> {
+    looked(command, said)?;
+    let raws = raws(command, said, text).map_err(Silence::Broken)?;
+    if raws.is_empty() && said.code != 0 {
+        return Err(Silence::Broken(format!("found nothing, yet {}", said.trouble())));
+    }
+    Ok(seen::landed(raws, command.output.severity, text, whose))
+}
+
+/// Makes sure that the program looked at the text: it does not say that it passed over it, and its exit code is one that
+/// its definition names.
+fn looked(command: &Command, said: &Said<'_>) -> Result<(), Silence> {
+    for stream in [Stream::Stdout, Stream::Stderr] {
+        let output = said.on(stream);
+        if let Some(unseen) = command.unseen.as_ref().and_then(|unseen| unseen.find(&output)) {
+            return Err(Silence::Skipped(format!("passed over the file: {}", clean(unseen.as_str()))));
+        }
+    }
+    if command.ran.contains(&said.code) { Ok(()) } else { Err(Silence::Broken(said.trouble())) }
+}
+
+/// Reads the findings in the program's own terms.
+fn raws(command: &Command, said: &Said<'_>, text: &Buffer) -> Result<Vec<Raw>, String> {
+    let output = || said.on(command.output.from);
+    match &command.output.form {
+        Form::Json(place) => json::document(&output(), place, command.columns),
+        Form::Jsonl(place) => json::lines(&output(), place, command.columns),
+        Form::Sarif => sarif::findings(&output(), command.columns),
+        Form::Rdjson => rdjson::findings(&output()),
+        Form::Regex { pattern, ignore } => {
+            lines::findings(&output(), pattern, ignore.as_ref(), command.columns)
+        }
+        Form::Exit(_) if said.code == 0 => Ok(Vec::new()),
+        Form::Exit(message) => Ok(vec![Raw::whole_text(message)]),
+        Form::Formatted { errors } => formatted::findings(command, errors.as_ref(), said, text),
+    }
+}

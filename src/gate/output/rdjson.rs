@@ -1,0 +1,48 @@
+//! Findings in reviewdog's diagnostic format:
+//! <https://github.com/reviewdog/reviewdog/blob/master/proto/rdf/reviewdog.proto>.
+
+use serde_json::Value;
+
+use super::MOST_FINDINGS;
+use super::seen::Raw;
+use super::value::{at, name_of, number_at, parsed, text_at};
+use super::word;
+use crate::policy::{Columns, Severity};
+
+/// Reads a `DiagnosticResult`. Its columns are counted in bytes of UTF-8, as the format has it.
+pub(super) fn findings(text: &str) -> Result<Vec<Raw>, String> {
+    let root = parsed(text)?;
+    let Some(Value::Array(diagnostics)) = root.get("diagnostics") else {
+        return Err("wrote no list of findings, `diagnostics`".to_owned());
+    };
+    let overall = severity(&root);
+    let read = |diagnostic| raw(diagnostic).map(|raw| Raw { severity: raw.severity.or(overall), ..raw });
+    diagnostics.iter().take(MOST_FINDINGS).map(read).collect()
+}
+
+fn raw(diagnostic: &Value) -> Result<Raw, String> {
+    let start = ["location", "range", "start"];
+    let [line, column] = ["line", "column"].map(|part| [start.as_slice(), &[part]].concat());
+    let message = text_at(diagnostic, &["message"])?.ok_or("wrote a finding without `message`")?;
+    Ok(Raw {
+        file: text_at(diagnostic, &["location", "path"])?.map(str::to_owned),
+        line: number_at(diagnostic, &line, 0)?,
+        column: number_at(diagnostic, &column, 0)?,
+        columns: Columns::Bytes,
+        code: at(diagnostic, &["code", "value"]).ok().flatten().and_then(name_of),
+        severity: severity(diagnostic),
+        message: message.to_owned(),
+    })
+}
+
+/// A name or a number of the format's `Severity`.
+fn severity(value: &Value) -> Option<Severity> {
+    let severity = value.get("severity")?;
+    match (severity.as_str(), severity.as_u64()) {
+        (Some(name), _) => word::severity(name),
+        (None, Some(1)) => Some(Severity::Error),
+        (None, Some(2)) => Some(Severity::Warning),
+        (None, Some(3)) => Some(Severity::Info),
+        (None, _) => None,
+    }
+}

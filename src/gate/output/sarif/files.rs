@@ -1,0 +1,95 @@
+//! The files of a run: what a location calls them.
+
+use serde_json::Value;
+
+use super::super::uri;
+use super::super::value::cut;
+use super::list;
+
+/// How many bases may stand upon each other.
+const MOST_BASES: usize = 8;
+
+/// What a run says of its files.
+pub(super) struct Files<'v> {
+    /// 3.14.15
+    artifacts: &'v [Value],
+    /// 3.14.14
+    bases: Option<&'v Value>,
+}
+
+impl<'v> Files<'v> {
+    pub(super) fn of(run: &'v Value) -> Files<'v> {
+        let artifacts = list(run, "artifacts").unwrap_or_default();
+        Files { artifacts, bases: run.get("originalUriBaseIds") }
+    }
+
+    /// Gives the path of an artifact's location (3.4): an absolute one, or one relative to where the tool ran.
+    pub(super) fn name(&self, location: &'v Value) -> Option<String> {
+        let listed = || {
+            let index = usize::try_from(location.get("index")?.as_u64()?).ok()?;
+            self.artifacts.get(index)?.get("location")
+        };
+        let location = if location.get("uri").is_some() { location } else { listed()? };
+        let uri = cut(location.get("uri")?.as_str()?);
+        let resolved = self.resolved(uri, location).unwrap_or_else(|| uri.to_owned());
+        Some(uri::path(&resolved).unwrap_or_else(|| uri::decoded(&resolved)))
+    }
+
+    /// Puts the bases (3.4.4) before a relative URI; one of which nothing is known adds nothing, and bases without end
+    /// are none.
+    fn resolved(&self, uri: &str, location: &'v Value) -> Option<String> {
+        let base = |location: &'v Value| self.bases?.get(location.get("uriBaseId")?.as_str()?);
+        let mut resolved = uri.to_owned();
+        let mut next = base(location);
+        for _ in 0..MOST_BASES {
+            let is_absolute = resolved.starts_with('/') || uri::path(&resolved).is_some();
+            let Some(here) = next.filter(|_| !is_absolute) else { return Some(resolved) };
+            if let Some(before) = here.get("uri").and_then(Value::as_str).map(cut) {
+                let slash = if before.ends_with('/') { "" } else { "/" };
+                resolved = format!("{before}{slash}{resolved}");
+            }
+            next = base(here);
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn locations_are_named_by_uri_base_and_index() {
+        let run = json!({
+            "artifacts": [{ "location": { "uri": "src/listed.py", "uriBaseId": "ROOT" } }, {}],
+            "originalUriBaseIds": {
+                "ROOT": { "uri": "file:///home/me/p%20q/" },
+                "SRC": { "uri": "src", "uriBaseId": "ROOT" },
+                "ROUND": { "uri": "r/", "uriBaseId": "ROUND" },
+                "UNKNOWN": { "description": { "text": "where the sources are" } },
+                "RELATIVE": { "uri": "sub/" }
+            }
+        });
+        let files = Files::of(&run);
+        for (location, wanted) in [
+            (json!({ "uri": "file:///x/a.py" }), Some("/x/a.py")),
+            (json!({ "uri": "a%20b.py" }), Some("a b.py")),
+            (json!({ "uri": "a.py", "uriBaseId": "ROOT" }), Some("/home/me/p q/a.py")),
+            (json!({ "uri": "a.py", "uriBaseId": "SRC" }), Some("/home/me/p q/src/a.py")),
+            (json!({ "uri": "a.py", "uriBaseId": "UNKNOWN" }), Some("a.py")),
+            (json!({ "uri": "a.py", "uriBaseId": "NONE" }), Some("a.py")),
+            (json!({ "uri": "a.py", "uriBaseId": "ROUND" }), Some("a.py")),
+            (json!({ "uri": "a.py", "uriBaseId": "RELATIVE" }), Some("sub/a.py")),
+            (json!({ "uri": "/x/a.py", "uriBaseId": "ROOT" }), Some("/x/a.py")),
+            (json!({ "index": 0 }), Some("/home/me/p q/src/listed.py")),
+            (json!({ "index": 1 }), None),
+            (json!({ "index": 9 }), None),
+            (json!({ "uri": 5 }), None),
+            (json!(null), None),
+        ] {
+            assert_eq!(files.name(&location).as_deref(), wanted, "{location}");
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Findings in SARIF 2.1.0: <https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/sarif-v2.1.0-os.html>.
+//!
+//! The numbers of its sections stand where a rule is one of them.
+
+mod files;
+mod rules;
+
+use serde_json::Value;
+
+use self::files::Files;
+use self::rules::Rules;
+use super::MOST_FINDINGS;
+use super::seen::Raw;
+use super::value::{number_at, parsed, text_at};
+use crate::gate::finding::clean;
+use crate::policy::{Columns, Severity};
+
+/// Reads a log; `columns` says in what a run counts columns that does not say.
+pub(super) fn findings(text: &str, columns: Columns) -> Result<Vec<Raw>, String> {
+    let log = parsed(text)?;
+    let Some(runs) = list(&log, "runs").filter(|runs| !runs.is_empty()) else {
+        return Err("wrote a log without `runs`".to_owned());
+    };
+    let mut raws = Vec::new();
+    for run in runs {
+        let left = MOST_FINDINGS.saturating_sub(raws.len());
+        raws.extend(Run::new(run, columns).findings(left)?);
+    }
+    Ok(raws)
+}
+
+/// The items of a list; nothing where there is none, which is not the same as an empty one.
+fn list<'v>(value: &'v Value, key: &str) -> Option<&'v [Value]> {
+    value.get(key)?.as_array().map(Vec::as_slice)
+}
+
+struct Run<'v> {
+    own: &'v Value,
+    rules: Rules<'v>,
+    files: Files<'v>,
+    columns: Columns,
+}
+
+impl<'v> Run<'v> {
+    fn new(own: &'v Value, columns: Columns) -> Run<'v> {
+        // 3.14.17
+        let columns = match own.get("columnKind").and_then(Value::as_str) {
+            Some("utf16CodeUnits") => Columns::Utf16,
+            Some("unicodeCodePoints") => Columns::Characters,
+            Some(_) | None => columns,
+        };
+        Run { own, rules: Rules::of(own), files: Files::of(own), columns }
+    }
+
+    fn findings(&self, most: usize) -> Result<Vec<Raw>, String> {
+        // 3.14.23: without `results`, the run looked at nothing.
+        let results = list(self.own, "results").ok_or("wrote a run without `results`")?;
+        if let Some(why) = self.failure().filter(|_| results.is_empty()) {
+            return Err(why);
+        }
+        let counts = results.iter().filter(|result| counts(result));
+        counts.take(most).map(|result| self.raw(result)).collect()
+    }
+
+    /// What a run says of itself that failed (3.20.14), where it gives a reason (3.20.21).
+    fn failure(&self) -> Option<String> {
+        let failed = |invocation: &&Value| invocation.get("executionSuccessful") == Some(&Value::Bool(false));
+        let invocation = list(self.own, "invocations")?.iter().find(failed)?;
+        let why = text_at(invocation, &["toolExecutionNotifications", "message", "text"]).ok().flatten();
+        Some(format!("says that it failed: {}", why.map_or("without a reason".to_owned(), clean)))
+    }
+
+    fn raw(&self, result: &'v Value) -> Result<Raw, String> {
+        let rule = self.rules.of_result(result);
+        let place = result.pointer("/locations/0/physicalLocation").unwrap_or(&Value::Null);
+        let message = rule.message(result).ok_or("wrote a result with neither a text nor a rule")?;
+        Ok(Raw {
+            file: place.get("artifactLocation").and_then(|location| self.files.name(location)),
+            line: number_at(place, &["region", "startLine"], 0)?,
+            column: number_at(place, &["region", "startColumn"], 0)?,
+            columns: self.columns,
+            code: rule.id.map(str::to_owned),
+            severity: Some(severity(rule.level(result))),
+            message,
+        })
+    }
+}
+
+/// Whether a result is a finding: not one that says what is in order (3.27.9), was suppressed (3.27.23, 3.35.3), or is
+/// there no more (3.27.24).
+fn counts(result: &Value) -> bool {
+    let is = |value: &Value, key: &str, words: &[&str]| {
+        value.get(key).and_then(Value::as_str).is_some_and(|word| words.contains(&word))
+    };
+    let suppressions = list(result, "suppressions").unwrap_or_default();
+    let refused = suppressions.iter().any(|it| is(it, "status", &["underReview", "rejected"]));
+    let suppressed = !suppressions.is_empty() && !refused;
+    !suppressed
+        && !is(result, "kind", &["pass", "notApplicable"])
+        && !is(result, "baselineState", &["absent"])
+}
+
+/// 3.27.10
+fn severity(level: &str) -> Severity {
+    match level {
+        "error" => Severity::Error,
+        "note" | "none" => Severity::Info,
+        _ => Severity::Warning,
+    }
+}

@@ -1,0 +1,129 @@
+//! The rules of a run: what their results leave out.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::super::value::{cut, text_at};
+use super::list;
+
+/// The rules of a run's tool (3.19.23).
+pub(super) struct Rules<'v> {
+    all: &'v [Value],
+    by_id: HashMap<&'v str, &'v Value>,
+    /// Texts that no rule has for its own (3.19.22).
+    texts: Option<&'v Value>,
+}
+
+/// The rule of a result.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rule<'v> {
+    pub(super) id: Option<&'v str>,
+    own: Option<&'v Value>,
+    texts: Option<&'v Value>,
+}
+
+impl<'v> Rules<'v> {
+    pub(super) fn of(run: &'v Value) -> Rules<'v> {
+        let driver = run.pointer("/tool/driver").unwrap_or(&Value::Null);
+        let all = list(driver, "rules").unwrap_or_default();
+        let by_id = all.iter().filter_map(|rule| Some((rule.get("id")?.as_str()?, rule))).collect();
+        Rules { all, by_id, texts: driver.get("globalMessageStrings") }
+    }
+
+    /// Finds a result's rule by its place in the list or by its name (3.27.5 to 3.27.7); of a name with parts, the
+    /// longest beginning that is known (3.52.4).
+    pub(super) fn of_result(&self, result: &'v Value) -> Rule<'v> {
+        let nested = result.get("rule").unwrap_or(&Value::Null);
+        let id = [result.get("ruleId"), nested.get("id")].into_iter().flatten().find_map(Value::as_str);
+        let index = [result.get("ruleIndex"), nested.get("index")].into_iter().flatten();
+        let by_index = index.filter_map(Value::as_u64).find_map(|at| self.all.get(usize::try_from(at).ok()?));
+        let own = by_index.or_else(|| id.and_then(|id| self.named(id)));
+        let id = id.or_else(|| own?.get("id")?.as_str()).map(cut);
+        Rule { id, own, texts: self.texts }
+    }
+
+    fn named(&self, id: &str) -> Option<&'v Value> {
+        let beginnings = std::iter::successors(Some(id), |id| id.rsplit_once('/').map(|(before, _)| before));
+        // A name of a thousand parts is no rule's.
+        beginnings.take(16).find_map(|id| self.by_id.get(id).copied())
+    }
+}
+
+impl<'v> Rule<'v> {
+    /// 3.27.10: the result's level, else its rule's, else a warning; what is no failure has none.
+    pub(super) fn level(&self, result: &'v Value) -> &'v str {
+        let said = |value: Option<&'v Value>| value.and_then(Value::as_str);
+        let fails = said(result.get("kind")).is_none_or(|kind| kind == "fail");
+        let rules = self.own.and_then(|rule| rule.pointer("/defaultConfiguration/level"));
+        match said(result.get("level")) {
+            Some(level) => level,
+            None if !fails => "none",
+            None => said(rules).unwrap_or("warning"),
+        }
+    }
+
+    /// 3.11: the text of the message, be it the result's own or one of the rule's; else what the rule is called.
+    pub(super) fn message(&self, result: &'v Value) -> Option<String> {
+        let message = result.get("message").unwrap_or(&Value::Null);
+        let text = |value: &'v Value, keys: &[&str]| text_at(value, keys).ok().flatten();
+        let named = || {
+            let id = message.get("id")?.as_str()?;
+            let own = self.own.and_then(|rule| rule.get("messageStrings"));
+            [own, self.texts].into_iter().flatten().find_map(|texts| text(texts, &[id, "text"]))
+        };
+        let found = text(message, &["text"]).or_else(named).or_else(|| text(message, &["markdown"]));
+        let described = || self.own.and_then(|rule| text(rule, &["shortDescription", "text"]));
+        match found {
+            Some(found) => Some(filled(found, list(message, "arguments").unwrap_or_default())),
+            None => described().or(self.id).map(str::to_owned),
+        }
+    }
+}
+
+/// 3.11.5: `{0}` stands for the first argument; a brace is doubled to stand for itself. What gets too long is cut.
+fn filled(text: &str, arguments: &[Value]) -> String {
+    if arguments.is_empty() {
+        return text.to_owned();
+    }
+    let (mut filled, mut rest) = (String::new(), text);
+    while let Some((before, after)) = rest.split_once('{')
+        && filled.len() == cut(&filled).len()
+    {
+        filled.push_str(before);
+        let hole = after.split_once('}');
+        let argument = hole.and_then(|(digits, _)| arguments.get(digits.parse::<usize>().ok()?)?.as_str());
+        match (argument, hole) {
+            (Some(argument), Some((_, behind))) => {
+                filled.push_str(cut(argument));
+                rest = behind;
+            }
+            (Some(_), None) | (None, _) => {
+                filled.push('{');
+                rest = after.strip_prefix('{').unwrap_or(after);
+            }
+        }
+    }
+    filled.push_str(rest);
+    filled
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn arguments_are_filled_in() {
+        let arguments = json!(["x", "y{0}"]);
+        for (text, wanted) in
+            [("`{0}` and {1}", "`x` and y{0}"), ("{2} {a} {", "{2} {a} {"), ("{{0}", "{0}"), ("", "")]
+        {
+            assert_eq!(filled(text, arguments.as_array().unwrap()), wanted, "{text}");
+        }
+        assert_eq!(filled("{0}", &[]), "{0}");
+        let long = filled(&"{0}".repeat(1000), &[json!("x".repeat(100_000))]);
+        assert!(long.len() < 20_000, "{}", long.len());
+    }
+}

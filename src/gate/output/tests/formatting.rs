@@ -1,0 +1,155 @@
+//! Texts as formatters would have them.
+
+use super::super::formatted;
+use super::*;
+
+const DRAFT: &str = "a = 1\nb  =  2\nc = 3\nd = 4\n";
+
+fn formatter() -> Command {
+    let errors = regex(r"^<stdin>:(?P<line>\d+):(?P<column>\d+): (?P<message>.+)$");
+    Command { ran: vec![0, 2], ..command(Form::Formatted { errors: Some(errors) }) }
+}
+
+fn hunks(draft: &str, made: &str) -> Result<Vec<String>, String> {
+    reading_of(draft, &formatter(), &said(0, made))
+}
+
+fn text(draft: &str, made: &[u8]) -> Result<String, Silence> {
+    formatted(&formatter(), &Said { code: 0, stdout: made, stderr: b"" }, &buffer(draft))
+}
+
+#[test]
+fn each_stretch_that_differs_is_a_finding() {
+    for (draft, made, wanted) in [
+        (DRAFT, DRAFT, &[][..]),
+        ("", "", &[]),
+        ("\n\n", "", &["1:1 error format not formatted as tool would: 2 lines too many"]),
+        (
+            DRAFT,
+            "a = 1\nb = 2\nc = 3\n\n\td = 4\n",
+            &[
+                "2:1 error format not formatted as tool would: 1 line differs, expected `b = 2`",
+                "4:1 error format not formatted as tool would: 2 lines differ, expected ``",
+            ],
+        ),
+        (
+            DRAFT,
+            "a = 1\nb  =  2\nc = 3\n\td = 4\n",
+            &["4:1 error format not formatted as tool would: 1 line differs, expected `\\td = 4`"],
+        ),
+        ("a\n\n\nb\n", "a\nb\n", &["2:1 error format not formatted as tool would: 2 lines too many"]),
+        (
+            "a\nb\n",
+            "a\nb\n\n# end\n",
+            &["2:2 error format not formatted as tool would: 2 lines differ, expected ``"],
+        ),
+        (
+            "a\nb",
+            "a\nb\n",
+            &["2:1 error format not formatted as tool would: the newline at the end of the text is missing"],
+        ),
+        (
+            "a\nb\n",
+            "a\nb",
+            &["2:1 error format not formatted as tool would: the newline at the end of the text is too much"],
+        ),
+    ] {
+        assert_eq!(hunks(draft, made).unwrap(), wanted, "{draft:?} {made:?}");
+    }
+}
+
+#[test]
+fn line_ends_and_byte_order_marks_are_the_files_and_not_the_formatters() {
+    for draft in ["a = 1\r\nb = 2\r\n", "\u{feff}a = 1\nb = 2\n"] {
+        for made in ["a = 1\nb = 2\n", "a = 1\r\nb = 2\r\n", "\u{feff}a = 1\nb = 2\n"] {
+            assert_eq!(hunks(draft, made).unwrap(), [""; 0], "{draft:?} {made:?}");
+            assert_eq!(text(draft, made.as_bytes()), Ok("a = 1\nb = 2\n".to_owned()));
+        }
+    }
+}
+
+#[test]
+fn a_text_that_cannot_be_the_draft_is_none() {
+    let long = "def name(argument):\n    return argument + other\n".repeat(20);
+    for (draft, made, why) in [
+        (DRAFT, &b""[..], "gave an empty text"),
+        (DRAFT, b" \n\n", "gave an empty text"),
+        (DRAFT, b"a = 1\xff\nb = 2\nc = 3\nd = 4\n", "gave a text that is not UTF-8"),
+        (DRAFT, b"\0a = 1\nb = 2\nc = 3\nd = 4\n", "gave a text with NUL"),
+        (long.as_str(), b"def name(argument):\n    return argument + other\n", "gave less than a quarter"),
+        (DRAFT, b"error: cannot find the configuration, giving up on this\n", "gave a text without half"),
+        (DRAFT, b"a = 1\n# \n# cut here .....", "gave a text without half"),
+    ] {
+        let Err(Silence::Broken(seen)) = text(draft, made) else { panic!("{made:?}") };
+        assert!(seen.starts_with(why), "{seen}");
+        let said = Said { code: 0, stdout: made, stderr: b"" };
+        assert_eq!(reading_of(draft, &formatter(), &said), Err(seen), "as a check too");
+    }
+}
+
+#[test]
+fn what_formatters_do_is_let_through() {
+    for (draft, made) in [
+        ("import os, sys\nX = 0XFF\nprint( os.sep )\n", "import os\n\nX = 0xff\nprint(os.sep)\n"),
+        ("select a from t", "SELECT\n  a\nFROM\n  t\n"),
+        ("{ \"a\" :\t\t\t\t\t\t\t\t\t\t\t\t\t\t 1 }", "{\"a\":1}\n"),
+        ("\u{0}a", "\u{0}a\n"),
+        ("()", "( )\n"),
+        ("", "# header\n"),
+    ] {
+        assert_eq!(text(draft, made.as_bytes()), Ok(made.to_owned()), "{draft:?}");
+    }
+}
+
+#[test]
+fn a_draft_that_cannot_be_read_has_findings_and_no_text() {
+    let stderr = b"warming up\r\n<stdin>:2:4: expected ')'\r\n<stdin>:1:1: found 'x'\n";
+    let said = Said { code: 2, stdout: b"", stderr };
+    let seen = reading_of(DRAFT, &formatter(), &said).unwrap();
+    assert_eq!(seen, ["1:1 error - found 'x'", "2:4 error - expected ')'"]);
+    let none = formatted(&formatter(), &said, &buffer(DRAFT));
+    assert_eq!(none, Err(Silence::Skipped("could not read the draft: expected ')'".to_owned())));
+}
+
+/// rustfmt names the fault on one line and the place on the next; black says the place only.
+#[test]
+fn a_reason_may_take_several_lines_or_be_the_whole_line() {
+    let with = |errors: &str| Command {
+        ran: vec![0, 1],
+        ..command(Form::Formatted { errors: Some(regex(errors)) })
+    };
+    let stderr = b"error: expected `}`\n --> <stdin>:2:3\n  |\nerror: cannot parse: a.py:3:1\n";
+    let said = Said { code: 1, stdout: b"", stderr };
+    let rustfmt = with(r"^error: (?P<message>expected.*)\n --> <stdin>:(?P<line>\d+):(?P<column>\d+)$");
+    assert_eq!(reading_of(DRAFT, &rustfmt, &said).unwrap(), ["2:3 error - expected `}`"]);
+    let black = with(r"^error: cannot parse: .*:(?P<line>\d+):\d+$");
+    assert_eq!(reading_of(DRAFT, &black, &said).unwrap(), ["3:1 error - error: cannot parse: a.py:3:1"]);
+    let nothing = with("z*");
+    assert!(
+        reading_of(DRAFT, &nothing, &said)
+            .unwrap_err()
+            .starts_with("ended with exit code 1: error: expected")
+    );
+}
+
+#[test]
+fn a_formatter_that_fails_gives_neither() {
+    let whole = DRAFT.as_bytes();
+    let silent = command(Form::Formatted { errors: None });
+    for (tool, code, stderr, why) in [
+        (&formatter(), 2, &b"no such option\n"[..], "ended with exit code 2: no such option"),
+        (
+            &formatter(),
+            1,
+            b"<stdin>:2:4: expected ')'\n",
+            "ended with exit code 1: <stdin>:2:4: expected ')'",
+        ),
+        (&silent, 1, b"would reformat\n", "ended with exit code 1: would reformat"),
+    ] {
+        let said = Said { code, stdout: whole, stderr };
+        assert_eq!(reading_of(DRAFT, tool, &said), Err(why.to_owned()));
+        assert_eq!(formatted(tool, &said, &buffer(DRAFT)), Err(Silence::Broken(why.to_owned())));
+    }
+    let other = command(Form::Exit("no".to_owned()));
+    assert!(matches!(formatted(&other, &said(0, DRAFT), &buffer(DRAFT)), Err(Silence::Broken(_))));
+}

@@ -1,0 +1,231 @@
+//! JSON, lines, and exit codes.
+
+use super::*;
+
+#[test]
+fn json_lists_are_found_and_their_parts_read() {
+    let pyright = place(
+        "generalDiagnostics",
+        ["file", "range.start.line+1", "range.start.character+1", "rule", "severity", "message"],
+    );
+    let pyright = command(Form::Json(pyright));
+    let one = r#"{"generalDiagnostics": [{"file": "a.py", "severity": "error", "message": "no\n  good",
+        "range": {"start": {"line": 2, "character": 1}}, "rule": "reportX"}], "summary": {}}"#;
+    check(&pyright, 1, one, Ok(&["3:2 error reportX no   good"]));
+    check(&pyright, 0, r#"{"generalDiagnostics": []}"#, Ok(&[]));
+    check(&pyright, 0, r#"{"generalDiagnostics": null}"#, Ok(&[]));
+    check(&pyright, 0, "{}", Err("wrote no list of findings, `generalDiagnostics`"));
+    check(&pyright, 0, "[5]", Err("wrote something other than an object where `generalDiagnostics`"));
+    check(&pyright, 0, "", Err("wrote nothing where JSON was due"));
+    check(&pyright, 0, r#"{"generalDiagnostics": [5]}"#, Err("wrote a list of findings in which not all"));
+    check(&pyright, 0, r#"{"generalDiagnostics": [null]}"#, Err("wrote a list of findings in which not all"));
+    check(&pyright, 0, r#"{"generalDiagnostics": [{}]}"#, Err("wrote a finding without `message`"));
+    check(&pyright, 1, r#"{"generalDiagnostics": []}"#, Err("found nothing, yet ended with exit code 1"));
+}
+
+#[test]
+fn a_list_within_a_list_is_gone_through_and_the_item_above_is_reached() {
+    let eslint = place("messages", ["^filePath", "line", "column", "ruleId", "severity", "message"]);
+    let eslint = command(Form::Json(eslint));
+    let two = r#"[{"filePath": "a.py", "messages": [
+            {"ruleId": "b", "severity": 1, "line": 2, "column": 5, "message": "later"},
+            {"ruleId": "a", "severity": 2, "line": 1, "column": 1, "message": "first"}]},
+        {"filePath": "b.py", "messages": [{"ruleId": null, "severity": 2, "message": "whole"}]}]"#;
+    check(&eslint, 1, two, Ok(&["1:1 error a first", "2:5 warning b later", "b.py:1:1 error - whole"]));
+    check(&eslint, 0, r#"[{"filePath": "a.py", "messages": []}]"#, Ok(&[]));
+    check(&eslint, 0, "[]", Ok(&[]));
+    check(&eslint, 0, r#"[{"filePath": "a.py"}]"#, Err("wrote no list of findings, `messages`"));
+    let deep = command(Form::Json(place("a.b", ["^f", "l", "c", "k", "s", "m"])));
+    let text = r#"{"a": [{"f": "x.py", "b": [{"m": "1"}]}, {"f": "a.py", "b": {"m": "2"}}]}"#;
+    check(&deep, 0, text, Ok(&["1:1 error - 2", "x.py:1:1 error - 1"]));
+}
+
+#[test]
+fn parts_that_are_missing_or_strange_are_told_apart() {
+    let plain = command(Form::Json(plain_place()));
+    for (item, wanted) in [
+        (r#"{"message": "m"}"#, Ok("1:1 error - m")),
+        (
+            r#"{"message": "m", "line": null, "column": null, "code": null, "severity": null}"#,
+            Ok("1:1 error - m"),
+        ),
+        (r#"{"message": "m", "line": 0, "column": -1}"#, Ok("1:1 error - m")),
+        (r#"{"message": "m", "line": 99, "column": 7}"#, Ok("4:5 error - m")),
+        (r#"{"message": "m", "line": 5, "column": 0}"#, Ok("4:5 error - m")),
+        (r#"{"message": "m", "line": 4, "column": 99}"#, Ok("4:5 error - m")),
+        (r#"{"message": "m", "line": "2", "code": 7, "severity": "NOTE"}"#, Ok("2:1 info 7 m")),
+        (r#"{"message": "m", "line": 1e18, "column": 18446744073709551615}"#, Ok("4:5 error - m")),
+        (r#"{"message": "m", "code": {}, "severity": []}"#, Ok("1:1 error - m")),
+        (r#"{"message": ["m", "n"], "code": ["MD1", "name"]}"#, Ok("1:1 error MD1 m")),
+        (r#"{"message": "", "code": "E1"}"#, Ok("1:1 error E1 E1")),
+        (r#"{"message": "", "code": ""}"#, Ok("1:1 error - found, without a word why")),
+        (r#"{"message": "\u001b[31mred\u001b[0m\u202e\u0000", "code": "\u001b[1mE"}"#, Ok("1:1 error E red")),
+        (r#"{"message": "m", "file": "b.py", "line": 0, "column": 98}"#, Ok("b.py:1:99 error - m")),
+        (r#"{"message": "m", "line": 1.5}"#, Err("wrote a `line` that is no whole number: `1.5`")),
+        (r#"{"message": "m", "line": "x"}"#, Err("wrote a `line` that is no whole number")),
+        (r#"{"message": "m", "line": {}}"#, Err("wrote a `line` that is no whole number")),
+        (r#"{"message": "m", "column": true}"#, Err("wrote a `column` that is no whole number")),
+        (r#"{"message": "m", "file": 5}"#, Err("wrote a `file` that is no text")),
+        (r#"{"message": 5}"#, Err("wrote a `message` that is no text")),
+        (r#"{"line": 5}"#, Err("wrote a finding without `message`")),
+    ] {
+        let text = format!("[{item}]");
+        match wanted {
+            Ok(wanted) => check(&plain, 0, &text, Ok(&[wanted])),
+            Err(why) => check(&plain, 0, &text, Err(why)),
+        }
+    }
+    check(&plain, 0, r#"{"message": "alone", "line": 2}"#, Ok(&["2:1 error - alone"]));
+    check(&plain, 0, "\u{feff}[]", Ok(&[]));
+    check(&plain, 0, "5", Err("wrote a list of findings in which not all"));
+}
+
+#[test]
+fn jsonl_has_one_value_on_each_line() {
+    let mypy = command(Form::Jsonl(plain_place()));
+    let two = "{\"file\": \"a.py\", \"line\": 2, \"column\": 4, \"message\": \"m\", \"code\": \"c\", \"severity\": \
+               \"note\"}\r\n\n{\"file\": \"b.py\", \"line\": 1, \"column\": 0, \"message\": \"n\"}\n";
+    check(&mypy, 1, two, Ok(&["2:5 info c m", "b.py:1:1 error - n"]));
+    check(&mypy, 0, "", Ok(&[]));
+    check(&mypy, 0, "\n \n", Ok(&[]));
+    check(&mypy, 1, "\n", Err("found nothing, yet ended with exit code 1"));
+    check(
+        &mypy,
+        0,
+        "Success: no issues\n",
+        Err("wrote no JSON (expected value at line 1 column 1): `Success"),
+    );
+    check(&mypy, 1, "{\"message\": \"m\"}\nTraceback\n", Err("wrote no JSON"));
+}
+
+#[test]
+fn rdjson_counts_bytes_and_has_a_severity_for_all() {
+    let tool = command(Form::Rdjson);
+    let text = r#"{"source": {"name": "t"}, "severity": "WARNING", "diagnostics": [
+        {"message": "m", "location": {"path": "a.py", "range": {"start": {"line": 3, "column": 6}}},
+         "severity": "ERROR", "code": {"value": "E1", "url": "u"}},
+        {"message": "n", "location": {"path": "a.py", "range": {"start": {"line": 4}}}, "severity": 3},
+        {"message": "o", "location": {"path": "b.py"}, "severity": "UNKNOWN_SEVERITY"},
+        {"message": "p", "severity": 0}]}"#;
+    let wanted = ["1:1 warning - p", "3:3 error E1 m", "4:1 info - n", "b.py:1:1 warning - o"];
+    check(&tool, 1, text, Ok(&wanted));
+    check(&tool, 0, r#"{"diagnostics": []}"#, Ok(&[]));
+    check(&tool, 0, r#"{"source": {}}"#, Err("wrote no list of findings, `diagnostics`"));
+    check(&tool, 0, "[]", Err("wrote no list of findings, `diagnostics`"));
+    check(&tool, 0, r#"{"diagnostics": [{}]}"#, Err("wrote a finding without `message`"));
+    check(
+        &tool,
+        0,
+        r#"{"diagnostics": [{"message": "m", "location": 5}]}"#,
+        Err("wrote something other than"),
+    );
+}
+
+#[test]
+fn each_line_is_a_finding_or_known_to_say_nothing() {
+    let pattern =
+        r"^(?P<file>[^:]+):(?P<line>-?\w*):(?:(?P<column>\w+):)? (?:(?P<severity>\w+): )?(?P<message>.*)$";
+    let vet = command(lines_of(pattern, Some("^# ")));
+    let text = "# a/package\na.py:2:3: error: m\r\n\n  \nb.py:7: warning: n\na.py:1: o\n";
+    check(&vet, 1, text, Ok(&["1:1 error - o", "2:3 error - m", "b.py:7:1 warning - n"]));
+    check(&vet, 0, "", Ok(&[]));
+    check(&vet, 0, "# a/package\n", Ok(&[]));
+    check(&vet, 1, "# a/package\n", Err("found nothing, yet ended with exit code 1: # a/package"));
+    check(&vet, 0, "panic!\n", Err("wrote a line that is no finding: `panic!`"));
+    check(&vet, 1, "a.py:1: m\npanic\u{1b}[0m\n", Err("wrote a line that is no finding: `panic`"));
+    check(&vet, 0, "a.py:x: m\n", Err("wrote a `line` that is no whole number: `x`"));
+    check(&vet, 0, "a.py:1:z: m\n", Err("wrote a `column` that is no whole number: `z`"));
+    check(&vet, 0, "a.py:: m\n", Ok(&["1:1 error - m"]));
+    check(&vet, 0, "a.py:-1: m\n", Ok(&["1:1 error - m"]));
+    check(&vet, 0, "a.py:99999999999999999999999: m\n", Ok(&["4:5 error - m"]));
+}
+
+#[test]
+fn a_line_that_names_no_place_is_said_of_the_whole_text() {
+    let go = command(lines_of(
+        r"^(?:(?P<file>[^:]+):(?P<line>\d+):(?P<column>\d+): (?P<message>.+)|package .+)$",
+        None,
+    ));
+    let text = "package a: import cycle not allowed\na.py:2:1: m\n";
+    check(&go, 1, text, Ok(&["1:1 error - package a: import cycle not allowed", "2:1 error - m"]));
+}
+
+#[test]
+fn a_program_that_says_that_it_did_not_look_is_skipped() {
+    let unseen = Regex::new(r#""filesAnalyzed": 0|(?m)^File ignored.*"#).ok();
+    let tool = Command { unseen, ..command(Form::Json(plain_place())) };
+    for (code, stdout, stderr, wanted) in [
+        (0, "{\"filesAnalyzed\": 0}", "", Some("\"filesAnalyzed\": 0")),
+        (32, "", "warning\nFile \u{1b}[1mignored\n", None),
+        (32, "", "warning\nFile ignored \u{1b}[1mby default.\nmore", Some("File ignored by default.")),
+        (0, "[]", "File not ignored", None),
+    ] {
+        let said = Said { code, stdout: stdout.as_bytes(), stderr: stderr.as_bytes() };
+        let skipped = wanted.map(|wanted| Silence::Skipped(format!("passed over the file: {wanted}")));
+        match read(&tool, &said, &buffer(TEXT), &whose) {
+            Err(Silence::Skipped(why)) => {
+                assert_eq!(Some(Silence::Skipped(why)), skipped, "{stdout}{stderr}")
+            }
+            other => assert_eq!(None, skipped, "{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn columns_are_those_of_characters() {
+    let pattern = r"^(?P<line>\d+):(?P<column>\d+) (?P<message>.+)$";
+    for (columns, column, wanted) in [
+        (Columns::Characters, 6, "3:6 error - m"),
+        (Columns::Utf16, 7, "3:6 error - m"),
+        (Columns::Bytes, 9, "3:6 error - m"),
+    ] {
+        let tool = Command { columns, ..command(lines_of(pattern, None)) };
+        check(&tool, 0, &format!("3:{column} m"), Ok(&[wanted]));
+    }
+}
+
+#[test]
+fn an_exit_code_alone_may_be_a_finding() {
+    let tool = Command { ran: vec![0, 3], ..command(Form::Exit("is not tidy".to_owned())) };
+    check(&tool, 0, "anything", Ok(&[]));
+    check(&tool, 3, "", Ok(&["1:1 error - is not tidy"]));
+    check(&tool, 1, "usage: tool", Err("ended with exit code 1: usage: tool"));
+}
+
+#[test]
+fn an_exit_code_that_is_not_named_is_trouble_in_words() {
+    let tool = command(Form::Jsonl(plain_place()));
+    let item = b"{\"message\": \"m\"}";
+    let traceback = "Traceback (most recent call last):\n  File \"x\"\nImportError: no yaml\n\n";
+    for (stderr, wanted) in [
+        ("\n\u{1b}[1mconfig: no such file\u{1b}[0m\nmore\n", "ended with exit code 2: config: no such file"),
+        (traceback, "ended with exit code 2: ImportError: no yaml"),
+        (
+            "Traceback (most recent call last):\n",
+            "ended with exit code 2: Traceback (most recent call last):",
+        ),
+        ("", "ended with exit code 2: {\"message\": \"m\"}"),
+    ] {
+        let said = Said { code: 2, stdout: item, stderr: stderr.as_bytes() };
+        assert_eq!(reading(&tool, &said), Err(wanted.to_owned()));
+    }
+    assert_eq!(
+        reading(&tool, &Said { code: -9, stdout: b"\xff", stderr: b"\0" }).unwrap_err(),
+        "ended with exit code -9: \u{fffd}"
+    );
+    let never = Command { ran: vec![1], ..tool };
+    check(&never, 0, "", Err("ended with exit code 0"));
+}
+
+#[test]
+fn findings_are_read_from_the_stream_that_is_named() {
+    let from = |from| {
+        let mut tool = command(lines_of(r"^(?P<line>\d) (?P<message>.*)$", None));
+        tool.output.from = from;
+        tool
+    };
+    let said = Said { code: 1, stdout: b"1 out", stderr: b"2 err \xff" };
+    assert_eq!(reading(&from(Stream::Stdout), &said).unwrap(), ["1:1 error - out"]);
+    assert_eq!(reading(&from(Stream::Stderr), &said).unwrap(), ["2:1 error - err \u{fffd}"]);
+    assert_eq!(reading(&from(Stream::Both), &said).unwrap(), ["1:1 error - out", "2:1 error - err \u{fffd}"]);
+}

@@ -1,0 +1,121 @@
+//! Every form of output, read as its tools write it.
+
+mod formatting;
+mod forms;
+mod hostile;
+mod sarif;
+
+use regex::Regex;
+
+use super::{Said, Seen, Whose, read};
+use crate::gate::silence::Silence;
+use crate::policy::{
+    Columns, Command, Form, Input, Output, Place, Pointer, Scope, Severity, Stream, Unconfigured,
+};
+use crate::text::{Buffer, Hints};
+
+/// A text whose lines have characters of one to four bytes.
+pub(super) const TEXT: &str = "import os\r\né = 'x'\r\n\t😀 = é\r\nlast";
+
+/// A command that ends with 0 or 1 and says what it found in this form.
+pub(super) fn command(form: Form) -> Command {
+    Command {
+        input: Input::Stdin,
+        program: "tool".to_owned(),
+        words: Vec::new(),
+        bin: Vec::new(),
+        path: Vec::new(),
+        cwd: Vec::new(),
+        ran: vec![0, 1],
+        output: Output { form, from: Stream::Stdout, severity: Severity::Error },
+        unseen: None,
+        columns: Columns::Characters,
+        scope: Scope::File,
+        config: Vec::new(),
+        unconfigured: Unconfigured::default(),
+        values: Vec::new(),
+        env: Vec::new(),
+        except: Vec::new(),
+        probe: Vec::new(),
+        install: Vec::new(),
+    }
+}
+
+pub(super) fn pointer(text: &str) -> Pointer {
+    let (above, text) = text.strip_prefix('^').map_or((false, text), |rest| (true, rest));
+    let (way, plus) = text.split_once('+').unwrap_or((text, "0"));
+    Pointer { above, keys: way.split('.').map(str::to_owned).collect(), plus: plus.parse().unwrap() }
+}
+
+/// `items` may be empty; the others are file, line, column, code, severity, message.
+pub(super) fn place(items: &str, [file, line, column, code, severity, message]: [&str; 6]) -> Box<Place> {
+    Box::new(Place {
+        items: (!items.is_empty()).then(|| pointer(items)),
+        file: Some(pointer(file)),
+        line: pointer(line),
+        column: Some(pointer(column)),
+        code: Some(pointer(code)),
+        severity: Some(pointer(severity)),
+        message: pointer(message),
+    })
+}
+
+/// mypy's own way to say it.
+pub(super) fn plain_place() -> Box<Place> {
+    place("", ["file", "line", "column+1", "code", "severity", "message"])
+}
+
+pub(super) fn lines_of(pattern: &str, ignore: Option<&str>) -> Form {
+    Form::Regex { pattern: regex(pattern), ignore: ignore.map(regex) }
+}
+
+/// A pattern as definitions have them: `^` and `$` are those of a line.
+pub(super) fn regex(pattern: &str) -> Regex {
+    regex::RegexBuilder::new(pattern).multi_line(true).build().unwrap()
+}
+
+pub(super) fn buffer(text: &str) -> Buffer {
+    Buffer::read(text.into(), Hints::default()).unwrap()
+}
+
+pub(super) fn said(code: i32, stdout: &str) -> Said<'_> {
+    Said { code, stdout: stdout.as_bytes(), stderr: b"" }
+}
+
+/// `a.py` is the edited file.
+pub(super) fn whose(name: &str) -> Whose {
+    if name == "a.py" { Whose::Edited } else { Whose::Other(name.to_owned()) }
+}
+
+/// Findings as `line:column severity code message`, with the file before where it is another one.
+pub(super) fn shown(seen: &[Seen]) -> Vec<String> {
+    let show = |seen: &Seen| {
+        let file = seen.elsewhere.as_ref().map_or(String::new(), |file| format!("{file}:"));
+        let code = seen.code.as_deref().unwrap_or("-");
+        format!("{file}{}:{} {} {code} {}", seen.line, seen.column, seen.severity.name(), seen.message)
+    };
+    seen.iter().map(show).collect()
+}
+
+pub(super) fn reading(command: &Command, said: &Said<'_>) -> Result<Vec<String>, String> {
+    reading_of(TEXT, command, said)
+}
+
+/// What is read of an output about a text, or why it is broken.
+pub(super) fn reading_of(text: &str, command: &Command, said: &Said<'_>) -> Result<Vec<String>, String> {
+    match read(command, said, &buffer(text), &whose) {
+        Ok(seen) => Ok(shown(&seen)),
+        Err(Silence::Broken(why)) => Err(why),
+        Err(other) => panic!("{other:?}"),
+    }
+}
+
+/// Checks what is read of a standard output, or the beginning of the reason why nothing is.
+#[track_caller]
+pub(super) fn check(command: &Command, code: i32, stdout: &str, wanted: Result<&[&str], &str>) {
+    match (reading(command, &said(code, stdout)), wanted) {
+        (Ok(seen), Ok(wanted)) => assert_eq!(seen, wanted, "{code} {stdout}"),
+        (Err(why), Err(wanted)) => assert!(why.starts_with(wanted), "{code} {stdout}\n{why}"),
+        (seen, wanted) => panic!("{code} {stdout}\nseen {seen:?}\nwanted {wanted:?}"),
+    }
+}

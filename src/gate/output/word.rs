@@ -1,0 +1,60 @@
+//! How grave a finding is, in the words and numbers of programs.
+
+use serde_json::Value;
+
+use crate::policy::Severity;
+
+/// Understands a word, in any case.
+pub(super) fn severity(word: &str) -> Option<Severity> {
+    match word.trim().to_ascii_lowercase().as_str() {
+        "error" | "fatal" | "err" | "high" => Some(Severity::Error),
+        "warning" | "warn" | "medium" | "convention" | "refactor" => Some(Severity::Warning),
+        "info" | "information" | "note" | "hint" | "style" | "low" => Some(Severity::Info),
+        _ => None,
+    }
+}
+
+/// Understands a word, or a number as ESLint means it: <https://eslint.org/docs/latest/extend/custom-formatters>.
+pub(super) fn severity_in(value: &Value) -> Option<Severity> {
+    match (value.as_str(), value.as_u64()) {
+        (Some(word), _) => severity(word),
+        (None, Some(2)) => Some(Severity::Error),
+        (None, Some(1)) => Some(Severity::Warning),
+        (None, _) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn words_and_numbers_are_understood() {
+        let named = |severity: Option<Severity>| severity.map(Severity::name);
+        for (wanted, words) in [
+            (Some("error"), "error fatal err high ERROR Fatal"),
+            (Some("warning"), "warning warn medium convention refactor Warning"),
+            (Some("info"), "info information note hint style low Information"),
+            (None, "E critical unknown 2"),
+        ] {
+            for word in words.split(' ') {
+                assert_eq!(named(severity(word)), wanted, "{word}");
+            }
+        }
+        for (value, wanted) in [
+            (json!(2), Some("error")),
+            (json!(1), Some("warning")),
+            (json!(0), None),
+            (json!(-2), None),
+            (json!(2.5), None),
+            (json!(true), None),
+            (json!(null), None),
+            (json!(["error"]), None),
+            (json!("note"), Some("info")),
+        ] {
+            assert_eq!(named(severity_in(&value)), wanted, "{value}");
+        }
+    }
+}

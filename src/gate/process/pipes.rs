@@ -1,0 +1,163 @@
+//! The three pipes to a program: its input is written and its outputs are read as fast as it likes, so that none of them
+//! can make it wait for another.
+//!
+//! Invariant: no call blocks but [`Pipes::wait`], which keeps to its time, and memory is bounded whatever is written.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{ioctl_fionbio, ioctl_fionread};
+
+use super::ends::Ends;
+
+/// The bytes of standard output that a program may write.
+const MOST_OUTPUT: usize = 16 * 1024 * 1024;
+
+/// The bytes read at once: as much as a pipe holds by default (pipe(7)).
+const CHUNK: usize = 64 * 1024;
+
+/// More was written on standard output than may be.
+#[derive(Debug)]
+pub(super) struct TooMuch;
+
+/// The pipes to a program, and what came out of them.
+#[derive(Debug)]
+pub(super) struct Pipes<'a> {
+    stdin: Option<ChildStdin>,
+    stdout: Option<ChildStdout>,
+    stderr: Option<ChildStderr>,
+    /// What is still to be written.
+    input: &'a [u8],
+    output: Vec<u8>,
+    complaint: Ends,
+    chunk: Vec<u8>,
+}
+
+impl<'a> Pipes<'a> {
+    /// Takes the pipes to a child.
+    pub(super) fn take(child: &mut Child, input: &'a [u8]) -> io::Result<Pipes<'a>> {
+        let pipes = Pipes {
+            stdin: child.stdin.take(),
+            stdout: child.stdout.take(),
+            stderr: child.stderr.take(),
+            input,
+            output: Vec::new(),
+            complaint: Ends::default(),
+            chunk: vec![0; CHUNK],
+        };
+        pipes.open().into_iter().try_for_each(|(pipe, _)| ioctl_fionbio(pipe, true))?;
+        Ok(pipes)
+    }
+
+    /// Waits for anything to do, or for the end of the process, at most for so long.
+    pub(super) fn wait(&self, pidfd: Option<BorrowedFd<'_>>, most: Duration) {
+        let process = pidfd.map(|pidfd| (pidfd, PollFlags::IN));
+        let mut awaited: Vec<_> = self
+            .open()
+            .into_iter()
+            .chain(process)
+            .map(|(fd, flags)| PollFd::from_borrowed_fd(fd, flags))
+            .collect();
+        let most = Timespec { tv_sec: 0, tv_nsec: most.subsec_nanos().into() };
+        // Woken too early or not at all waiting, the caller looks again.
+        let _woken = poll(&mut awaited, Some(&most));
+    }
+
+    fn open(&self) -> Vec<(BorrowedFd<'_>, PollFlags)> {
+        let stdin = self.stdin.as_ref().map(|pipe| (pipe.as_fd(), PollFlags::OUT));
+        let stdout = self.stdout.as_ref().map(|pipe| (pipe.as_fd(), PollFlags::IN));
+        let stderr = self.stderr.as_ref().map(|pipe| (pipe.as_fd(), PollFlags::IN));
+        [stdin, stdout, stderr].into_iter().flatten().collect()
+    }
+
+    /// Writes and reads once what can be without waiting.
+    pub(super) fn serve(&mut self) -> Result<(), TooMuch> {
+        self.write();
+        self.read_output(CHUNK)?;
+        self.read_complaint(CHUNK);
+        Ok(())
+    }
+
+    /// Reads what is in the pipes now, and no more: a stray may go on writing.
+    pub(super) fn drain(&mut self) -> Result<(), TooMuch> {
+        let mut left = waiting(self.stdout.as_ref());
+        while left > 0 {
+            let read = self.read_output(left)?;
+            left = if read == 0 { 0 } else { left.saturating_sub(read) };
+        }
+        let mut left = waiting(self.stderr.as_ref());
+        while left > 0 {
+            let read = self.read_complaint(left);
+            left = if read == 0 { 0 } else { left.saturating_sub(read) };
+        }
+        Ok(())
+    }
+
+    /// Tells whether some of the input was never taken.
+    pub(super) fn unread(&self) -> bool {
+        !self.input.is_empty()
+    }
+
+    /// Gives what was written on standard output and on standard error.
+    pub(super) fn into_said(self) -> (Vec<u8>, Vec<u8>) {
+        (self.output, self.complaint.into_bytes())
+    }
+
+    fn write(&mut self) {
+        let Some(pipe) = &mut self.stdin else { return };
+        let taken = if self.input.is_empty() { Ok(0) } else { pipe.write(self.input) };
+        let open = match taken {
+            Ok(taken) => {
+                self.input = self.input.get(taken..).unwrap_or_default();
+                !self.input.is_empty()
+            }
+            Err(error) => passing(&error),
+        };
+        if !open {
+            self.stdin = None;
+        }
+    }
+
+    fn read_output(&mut self, most: usize) -> Result<usize, TooMuch> {
+        let bytes = read(&mut self.stdout, &mut self.chunk, most);
+        if self.output.len() + bytes.len() > MOST_OUTPUT {
+            return Err(TooMuch);
+        }
+        self.output.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn read_complaint(&mut self, most: usize) -> usize {
+        let bytes = read(&mut self.stderr, &mut self.chunk, most);
+        self.complaint.add(bytes);
+        bytes.len()
+    }
+}
+
+/// Reads at most so much from a pipe, which is closed at its end.
+fn read<'c>(pipe: &mut Option<impl Read>, chunk: &'c mut [u8], most: usize) -> &'c [u8] {
+    let most = chunk.len().min(most);
+    let Some((open, room)) = pipe.as_mut().zip(chunk.get_mut(..most)) else { return &[] };
+    let (read, open) = match open.read(room) {
+        Ok(read) => (read, read > 0),
+        Err(error) => (0, passing(&error)),
+    };
+    if !open {
+        *pipe = None;
+    }
+    chunk.get(..read).unwrap_or_default()
+}
+
+/// Whether it is worth to try again.
+fn passing(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
+}
+
+/// The bytes that lie in a pipe, as ioctl(FIONREAD) counts them (pipe(7)).
+fn waiting(pipe: Option<&impl AsFd>) -> usize {
+    let bytes = pipe.map_or(Ok(0), ioctl_fionread).unwrap_or(0);
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}

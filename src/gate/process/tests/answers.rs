@@ -1,0 +1,130 @@
+//! What a program that ends by itself is said to have answered.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::time::Instant;
+
+use super::bench::{Bench, LONG, SECRET, exited, python, timed};
+use super::in_both_manners;
+use crate::gate::process::{Ended, Order, TURN, run};
+use crate::gate::watch::Watch;
+
+in_both_manners! {
+    exit_codes_and_both_outputs_are_told
+    a_signal_is_named
+    a_large_input_comes_back
+    no_input_is_an_empty_one
+    an_input_that_is_not_read_is_told
+    an_output_that_is_closed_is_none
+    a_flood_on_stderr_is_cut_and_one_on_stdout_ends_it
+    the_environment_is_clean
+    what_cannot_be_started_says_why
+    an_end_is_noticed_at_once
+}
+
+fn broken(why: &str) -> Ended {
+    Ended::Broken(why.to_owned())
+}
+
+fn exit_codes_and_both_outputs_are_told(bench: &Bench) {
+    for code in [0, 1, 3] {
+        let (told, stdout, stderr) = exited(bench.run(&["exit", &code.to_string()], LONG));
+        assert_eq!((told, stdout.as_str(), stderr.as_str()), (code, "out", "err"));
+    }
+}
+
+fn a_signal_is_named(bench: &Bench) {
+    for (name, told) in [
+        ("SIGKILL", "signal 9 (SIGKILL)"),
+        ("SIGSEGV", "signal 11 (SIGSEGV)"),
+        ("SIGTERM", "signal 15 (SIGTERM)"),
+    ] {
+        assert_eq!(bench.run(&["die-of", name], LONG), broken(&format!("was killed by {told}")));
+    }
+}
+
+fn a_large_input_comes_back(bench: &Bench) {
+    let text: Vec<u8> = (0..5_u32 << 20).map(|at| at.to_le_bytes()[at as usize % 3]).collect();
+    let Ended::Exited { code: 0, stdout, .. } = bench.give(&["echo"], Some(&text), LONG) else {
+        panic!("the echo has failed")
+    };
+    assert!(stdout == text, "{} bytes have come back of {}", stdout.len(), text.len());
+}
+
+fn no_input_is_an_empty_one(bench: &Bench) {
+    assert_eq!(exited(bench.give(&["echo"], None, LONG)).1, "");
+    assert_eq!(exited(bench.give(&["echo"], Some(b""), LONG)).1, "");
+}
+
+fn an_input_that_is_not_read_is_told(bench: &Bench) {
+    let large = vec![b'x'; 1 << 20];
+    assert_eq!(bench.give(&["deaf"], Some(&large), LONG), broken("did not read the whole draft"));
+    // What fits into the pipe is written, read or not.
+    assert_eq!(exited(bench.give(&["deaf"], Some(b"x"), LONG)).0, 0);
+}
+
+fn an_output_that_is_closed_is_none(bench: &Bench) {
+    assert_eq!(exited(bench.run(&["close-and-exit"], LONG)), (0, String::new(), String::new()));
+}
+
+fn a_flood_on_stderr_is_cut_and_one_on_stdout_ends_it(bench: &Bench) {
+    let (code, stdout, stderr) = exited(bench.run(&["flood", "stderr", "200"], LONG));
+    assert_eq!((code, stdout.as_str()), (0, ""));
+    let left_out = (200 << 20) - (128 << 10);
+    assert!(stderr.contains(&format!("\n[{left_out} bytes left out]\n")), "{} bytes", stderr.len());
+    assert!(bench.run(&["flood", "stdout", "200"], LONG) == broken("wrote more than 16 MiB"));
+    assert_eq!(exited(bench.run(&["flood", "stdout", "16"], LONG)).1.len(), 16 << 20);
+}
+
+fn the_environment_is_clean(bench: &Bench) {
+    assert!(std::env::var_os(SECRET).is_some(), "there is nothing to hide");
+    let mut order = bench.order(&["environment", "a b", "*", "$HOME"], None);
+    order.env.push(("MYPY_CACHE_DIR".into(), "/cache".into()));
+    let told = exited(run(&order, Watch::idle().until(Instant::now() + LONG))).1;
+    for seen in
+        ["\"MYPY_CACHE_DIR\": \"/cache\"", "\"LANG\": \"C.UTF-8\"", "\"LOCKGATE_GATE\": \"", "\"PATH\": \"/"]
+    {
+        assert!(told.contains(seen), "no {seen} in {told}");
+    }
+    for hidden in [SECRET, "LOCKGATE_TEST_ALONE", "\"PWD\""] {
+        assert!(!told.contains(hidden), "{hidden} in {told}");
+    }
+    let folder = bench.folder().canonicalize().unwrap();
+    assert!(told.contains(&format!("\"folder\": \"{}\"", folder.display())), "{told}");
+    assert!(told.contains("[\"environment\", \"a b\", \"*\", \"$HOME\", \"misbehave-"), "{told}");
+}
+
+fn what_cannot_be_started_says_why(bench: &Bench) {
+    let file = |name: &str, text: &str, mode: u32| {
+        let path = bench.folder().join(name);
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        path
+    };
+    let why = |program: &Path, folder: &Path| {
+        let order = Order { program, folder, ..bench.order(&[], None) };
+        run(&order, Watch::idle().until(Instant::now() + LONG))
+    };
+    let nowhere = bench.folder().join("nowhere");
+    for (program, folder, told) in [
+        (nowhere.as_path(), bench.folder(), "it was not found"),
+        (python(), nowhere.as_path(), "the folder to run in was not found"),
+        (&file("locked", "#!/bin/sh\n", 0o644), bench.folder(), "permission denied"),
+        (&file("text", "true\n", 0o755), bench.folder(), "it is not a program"),
+        (
+            &file("script", "#!/nowhere/sh\n", 0o755),
+            bench.folder(),
+            "what its first line names was not found",
+        ),
+    ] {
+        assert_eq!(why(program, folder), broken(&format!("could not be started: {told}")));
+    }
+}
+
+fn an_end_is_noticed_at_once(bench: &Bench) {
+    let order = Order { program: Path::new("/bin/true"), ..bench.order(&[], None) };
+    let took = || timed(|| exited(run(&order, Watch::idle().until(Instant::now() + LONG)))).0;
+    let best = (0..20).map(|_| took()).min().unwrap();
+    assert!(best < TURN * 3 / 4, "the best of 20 took {best:?}");
+}

@@ -1,0 +1,205 @@
+//! Where a draft lies for programs that read files: a private folder beside the project, never in it.
+//!
+//! A program that has a switch for it is told of one file with the draft. For any other the project is copied by links:
+//! the folders on the way to the file are made, the draft lies in the last one, and all else in them is a symbolic link
+//! to what is there in the project. So the file has its neighbours, its configuration and its place among the packages.
+//! What a program writes beside the file goes with the copy; what it writes into a folder that is linked is written.
+//!
+//! Invariant: nothing is made or changed outside of the private folder, which nobody but the user can enter, and which
+//! is removed with all that is in it when the [`Stage`] is dropped.
+
+use std::ffi::OsStr;
+use std::fs::{self, DirBuilder, DirEntry, OpenOptions, Permissions};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, symlink};
+use std::path::{Component, Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use tempfile::{Builder, TempDir};
+
+use crate::text::Stamp;
+
+/// The most entries that a folder on the way to the file may have.
+const MOST_ENTRIES: usize = 20_000;
+
+/// A private folder for one run of a program.
+#[derive(Debug)]
+pub(super) struct Stage {
+    /// Removes the folder when it is dropped.
+    _folder: TempDir,
+    /// The folder by the name that programs find for it, too.
+    home: PathBuf,
+}
+
+impl Stage {
+    /// Makes the folder, where the system has its temporary files. Some programs pass over a folder whose name begins
+    /// with a dot; this one's does not.
+    pub(super) fn new() -> io::Result<Stage> {
+        let private = Permissions::from_mode(0o700);
+        Stage::holding(Builder::new().prefix("lockgate-").permissions(private).tempdir()?)
+    }
+
+    fn holding(folder: TempDir) -> io::Result<Stage> {
+        let home = folder.path().canonicalize()?;
+        Ok(Stage { _folder: folder, home })
+    }
+
+    /// Writes the draft to a file of its own, by the same name as the file at this path; gives its absolute path.
+    pub(super) fn draft(&self, path: &str, text: &[u8]) -> io::Result<PathBuf> {
+        let folder = self.folder("draft")?;
+        let draft = folder.join(parts(path)?.last().copied().unwrap_or_default());
+        write(&draft, text)?;
+        Ok(draft)
+    }
+
+    /// Writes the JSON that go's `-overlay` takes: this file is to be read from that one.
+    pub(super) fn overlay(&self, file: &Path, draft: &Path) -> io::Result<PathBuf> {
+        let [file, draft] = [file, draft].map(|path| path.to_string_lossy().into_owned());
+        let overlay = self.folder("overlay")?.join("overlay.json");
+        write(&overlay, serde_json::json!({ "Replace": { file: draft } }).to_string().as_bytes())?;
+        Ok(overlay)
+    }
+
+    /// Makes a folder in the private one.
+    pub(super) fn folder(&self, name: &str) -> io::Result<PathBuf> {
+        let folder = self.home.join(name);
+        private_folder(&folder)?;
+        Ok(folder)
+    }
+
+    /// Copies the project at this absolute root by links, with the text at a path relative to it; gives the absolute
+    /// path of the copy's root, which has the same name.
+    pub(super) fn copy(&self, root: &Path, path: &str, text: &[u8]) -> io::Result<PathBuf> {
+        let top = self.folder("project")?.join(root.file_name().unwrap_or(OsStr::new("root")));
+        let (mut real, mut copy) = (root.to_owned(), top.clone());
+        for part in parts(path)? {
+            private_folder(&copy)?;
+            self.link_all_but(part, &real, &copy)?;
+            real.push(part);
+            copy.push(part);
+        }
+        write(&copy, text)?;
+        Ok(top)
+    }
+
+    /// Links to what a folder of the project holds, but for one name; to nothing where there is no such folder yet.
+    fn link_all_but(&self, name: &OsStr, real: &Path, copy: &Path) -> io::Result<()> {
+        for entry in entries(real, MOST_ENTRIES)? {
+            // A link to what holds the copy would lead round and round.
+            if entry.file_name() != name && !self.home.starts_with(entry.path()) {
+                symlink(entry.path(), copy.join(entry.file_name()))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a folder holds, when that is not more than so much; nothing where there is no such folder.
+fn entries(folder: &Path, most: usize) -> io::Result<Vec<DirEntry>> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?.take(most + 1).collect::<io::Result<Vec<_>>>()?,
+    };
+    if entries.len() > most {
+        return Err(io::Error::other(format!("{} has over {most} entries", folder.display())));
+    }
+    Ok(entries)
+}
+
+/// The names on a way that leads nowhere but down.
+fn parts(path: &str) -> io::Result<Vec<&OsStr>> {
+    let part = |component| match component {
+        Component::Normal(name) => Ok(name),
+        Component::Prefix(_) | Component::RootDir | Component::CurDir | Component::ParentDir => {
+            Err(io::Error::other(format!("{path} is no path below a root")))
+        }
+    };
+    let parts: Vec<_> = Path::new(path).components().map(part).collect::<io::Result<_>>()?;
+    if parts.is_empty() { Err(io::Error::other("the file has no name")) } else { Ok(parts) }
+}
+
+/// Makes a folder that only the user can enter, with those above it; one that is there stays as it is.
+pub(super) fn private_folder(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+/// Writes a file whose time of change follows from its text.
+///
+/// mypy takes a module for unchanged whose size and time in whole seconds are what they were, so that of two drafts
+/// written within one second it would see the first one only.
+fn write(path: &Path, text: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    file.write_all(text)?;
+    let hex = Stamp::of(text).hex();
+    let seconds = hex.get(..8).and_then(|digits| u64::from_str_radix(digits, 16).ok()).unwrap_or_default();
+    file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds % (1 << 30)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::OsStringExt;
+
+    use super::*;
+
+    #[test]
+    fn the_folder_is_private_and_goes_with_the_stage() {
+        let stage = Stage::new().unwrap();
+        let home = stage.home.clone();
+        assert_eq!(home.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+        assert!(!home.file_name().unwrap().to_str().unwrap().starts_with('.'));
+        assert_ne!(home, Stage::new().unwrap().home);
+        let draft = stage.draft("a/b.py", b"x").unwrap();
+        assert!(draft.starts_with(&home) && draft.file_name() == Some(OsStr::new("b.py")));
+        drop(stage);
+        assert!(!home.exists());
+    }
+
+    #[test]
+    fn names_that_are_no_text_are_linked_too() {
+        let root = tempfile::tempdir().unwrap();
+        let strange = OsString::from_vec(b"caf\xe9".to_vec());
+        fs::write(root.path().join(&strange), "x").unwrap();
+        fs::write(root.path().join(".hidden"), "y").unwrap();
+        symlink("nowhere", root.path().join("dangling")).unwrap();
+        let stage = Stage::new().unwrap();
+        let copy = stage.copy(root.path(), "new.py", b"new").unwrap();
+        assert_eq!(copy.file_name(), root.path().file_name());
+        assert_eq!(fs::read_link(copy.join(&strange)).unwrap(), root.path().join(&strange));
+        assert_eq!(fs::read(copy.join(".hidden")).unwrap(), b"y");
+        assert_eq!(fs::read_link(copy.join("dangling")).unwrap(), root.path().join("dangling"));
+        assert_eq!(fs::read(copy.join("new.py")).unwrap(), b"new");
+        assert!(!root.path().join("new.py").exists());
+    }
+
+    #[test]
+    fn a_folder_may_have_so_many_entries() {
+        let root = tempfile::tempdir().unwrap();
+        ["a", "b", "c"].iter().for_each(|name| fs::write(root.path().join(name), "").unwrap());
+        assert_eq!(entries(root.path(), 3).unwrap().len(), 3);
+        let error = entries(root.path(), 2).unwrap_err();
+        assert!(error.to_string().ends_with("has over 2 entries"), "{error}");
+        assert!(entries(&root.path().join("none"), 2).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_project_that_holds_the_copy_is_not_linked_into_itself() {
+        let root = tempfile::tempdir().unwrap();
+        let around = root.path().canonicalize().unwrap();
+        ["tmp", "src"].iter().for_each(|name| fs::create_dir(around.join(name)).unwrap());
+        let stage = Stage::holding(tempfile::tempdir_in(around.join("tmp")).unwrap()).unwrap();
+        let copy = stage.copy(&around, "new.py", b"").unwrap();
+        assert!(copy.join("src").exists() && !copy.join("tmp").exists());
+    }
+
+    #[test]
+    fn a_file_where_a_folder_is_due_is_no_way() {
+        let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join("a"), "").unwrap();
+        assert!(Stage::new().unwrap().copy(root.path(), "a/b/c.py", b"").is_err());
+        for path in ["", "..", "a/../b", "/a", "."] {
+            assert!(Stage::new().unwrap().copy(root.path(), path, b"").is_err(), "{path}");
+            assert!(Stage::new().unwrap().draft(path, b"").is_err(), "{path}");
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Whether a gate works on this machine: what it is given to show that, and what it says of itself.
+//!
+//! Invariant: a program is given nothing but what its own definition holds, in a folder of its own.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::draft::Draft;
+use super::finding::{Finding, clean};
+use super::judge::judge;
+use super::means::{Grant, Means};
+use super::process::{self, Ended, Order};
+use super::stage::Stage;
+use super::verdict::{Outcome, Verdict};
+use super::watch::{Halt, Watch};
+use super::workshop::Workshop;
+use crate::policy::{Baseline, Command, Gate, Languages, Rule, Sample, Terms, language_named, language_of};
+use crate::text::{Buffer, Hints};
+
+/// How long a program may take to say its version: some set themselves up when they run for the first time.
+const PROBE_TIME: Duration = Duration::from_secs(20);
+/// The longest version that is shown, in characters.
+const LONGEST_VERSION: usize = 30;
+
+/// What a gate in process finds in a sample, as a new file that nothing but its neighbours stands beside; or why it says
+/// nothing.
+pub fn inside(gate: &Arc<Gate>, sample: &Sample) -> Result<Vec<Finding>, String> {
+    let read =
+        |text: &str| Buffer::read(text.as_bytes().to_vec(), Hints::default()).map_err(|error| error.message);
+    let (empty, after) = (read("")?, read(&sample.draft)?);
+    let plan = empty.rewrite(&sample.draft).map_err(|error| error.message)?;
+    let draft = Draft {
+        path: &sample.path,
+        language: language_of(&sample.path, sample.draft.lines().next()),
+        before: None,
+        after: &after,
+        map: &plan.line_map(&empty, &after),
+        beside: &|path: &str| sample.beside.iter().any(|known| known == path),
+    };
+    let rule = Rule::plain(Arc::clone(gate));
+    let terms = Terms { rules: vec![&rule], baseline: Baseline::New, total: rule.timeout };
+    let (grant, workshop) = (Grant::Withheld("it runs a program".to_owned()), Workshop::default());
+    let means = Means { root: Path::new("/"), grant: &grant, workshop: &workshop, cache: None };
+    said(judge(&draft, &terms, &means, &Watch::idle()))
+}
+
+/// The findings of the one gate that was asked.
+fn said(verdict: Verdict) -> Result<Vec<Finding>, String> {
+    match verdict.runs.as_slice() {
+        [run] if matches!(run.outcome, Outcome::Passed | Outcome::Found) => Ok(verdict.findings),
+        [run] => Err(format!("{}: {}", run.outcome.name(), run.why.as_deref().unwrap_or_default())),
+        _ => Err("the gate was not asked".to_owned()),
+    }
+}
+
+/// The canary of a gate that runs a program, in the project of its first good sample: one that the program has its
+/// configuration in. Nothing where the gate has no canary, or no file that it could lie in.
+pub fn canary(gate: &Gate) -> Option<Sample> {
+    let canary = gate.canary.as_ref()?;
+    let good = gate.samples.iter().find(|sample| sample.finds.is_empty());
+    let path = match (good, &gate.languages) {
+        (Some(good), _) => good.path.clone(),
+        (None, Languages::Every) => "canary.txt".to_owned(),
+        (None, Languages::Only(names)) => language_named(names.first()?)?.example(),
+    };
+    Some(Sample {
+        path,
+        draft: canary.instead_of(good.map_or("", |good| &good.draft)),
+        beside: Vec::new(),
+        with: good.map(|good| good.with.clone()).unwrap_or_default(),
+        output: None,
+        errors: String::new(),
+        exit: 0,
+        finds: Vec::new(),
+    })
+}
+
+/// Asks the program at this absolute path for its version; nothing where the definition does not say how. `search` is
+/// the search path for the programs that it starts itself.
+///
+/// Errors: why it gave none, as the end of a sentence that begins with the program's name.
+pub fn version(
+    command: &Command,
+    program: &Path,
+    search: &OsStr,
+    watch: &Watch,
+) -> Result<Option<String>, String> {
+    if command.probe.is_empty() {
+        return Ok(None);
+    }
+    let stage = Stage::new().map_err(|error| error.to_string())?;
+    let folder = stage.folder("probe").map_err(|error| error.to_string())?;
+    let argv = command.probe.iter().map(Into::into).collect();
+    let env = vec![("PATH".into(), search.to_owned())];
+    let order = Order { program, argv, folder: &folder, env, input: None };
+    match process::run(&order, watch.until(Instant::now() + PROBE_TIME)) {
+        Ended::Exited { code: 0, stdout, stderr } => {
+            let both = [stdout, stderr].map(|said| String::from_utf8_lossy(&said).into_owned()).join("\n");
+            Ok(Some(number(&both)))
+        }
+        Ended::Exited { code, .. } => {
+            Err(format!("ended with exit code {code} when it was asked for its version"))
+        }
+        Ended::Broken(why) => Err(why),
+        Ended::Halted(Halt::TimedOut) => Err("did not say its version in time".to_owned()),
+        Ended::Halted(Halt::Cancelled) => Err("was cancelled".to_owned()),
+    }
+}
+
+/// The first word that looks like a version, or the first line.
+fn number(said: &str) -> String {
+    let plain = |word: &str| -> Option<String> {
+        let digits = word.trim_start_matches(|c: char| c.is_ascii_alphabetic() || c == '(');
+        let number: String =
+            digits.chars().take_while(|c| c.is_ascii_alphanumeric() || ".+-".contains(*c)).collect();
+        let number = number.trim_end_matches('.');
+        (number.starts_with(|c: char| c.is_ascii_digit()) && number.contains('.')).then(|| number.to_owned())
+    };
+    let line = || said.lines().map(clean).find(|line| !line.is_empty()).unwrap_or_default();
+    said.split_whitespace().find_map(plain).unwrap_or_else(line).chars().take(LONGEST_VERSION).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Catalogue;
+
+    #[test]
+    fn versions_are_found_in_what_programs_say() {
+        for (said, version) in [
+            ("ruff 0.17.6\n", "0.17.6"),
+            ("black, 26.10.1 (compiled: yes)\nPython (CPython) 3.11.7\n", "26.10.1"),
+            ("go version go1.27.3 linux/amd64\n", "1.27.3"),
+            ("v10.15.0\n", "10.15.0"),
+            ("Version 7.0.2\n", "7.0.2"),
+            ("rustfmt 1.9.0-stable (31fca3adb2 2026-01-01)\n", "1.9.0-stable"),
+            ("ShellCheck - shell script analysis tool\nversion: 0.11.0\n", "0.11.0"),
+            ("\n\u{1b}[1mnightly\u{1b}[0m build\n", "nightly build"),
+            ("", ""),
+        ] {
+            assert_eq!(number(said), version, "{said:?}");
+        }
+        assert_eq!(number(&"x".repeat(99)).len(), LONGEST_VERSION);
+    }
+
+    #[test]
+    fn every_canary_of_the_catalogue_lies_where_its_gate_looks() {
+        let gates = Catalogue::embedded().gates().iter();
+        let canaries: Vec<_> = gates.filter_map(|gate| Some((gate, canary(gate)?))).collect();
+        assert!(canaries.len() > 10, "{}", canaries.len());
+        for (gate, sample) in canaries {
+            assert!(gate.covers(language_of(&sample.path, None)), "{}: {}", gate.name, sample.path);
+            assert!(!gate.command().unwrap().passes_over(&sample.path), "{}: {}", gate.name, sample.path);
+        }
+    }
+}

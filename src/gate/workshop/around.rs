@@ -1,0 +1,111 @@
+//! The files beside the edited one, as far as a gate's answer may rest on them.
+//!
+//! Invariant: a look at them is bounded, reads none of them, and follows no folder that is a link.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use super::basis::Trace;
+use crate::policy::{Gate, language_of};
+use crate::text::Stamp;
+
+/// The most files of the gate's languages that are looked at.
+const MOST_FILES: usize = 5000;
+/// The most entries of folders that are passed on the way.
+const MOST_ENTRIES: usize = 50_000;
+/// Folders, beside those whose names begin with a dot, in which nobody edits.
+const PASSED_OVER: [&str; 4] = ["node_modules", "target", "venv", "__pycache__"];
+
+/// Stamps the gate's files in the folder of this one, but for itself; nothing where they are too many.
+pub(super) fn package(gate: &Gate, root: &Path, path: &str) -> Option<Stamp> {
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let mut walk = Walk::new(gate, root, path);
+    walk.enter(folder)?;
+    Some(walk.stamp())
+}
+
+/// Stamps the gate's files below the root, but for this one; nothing where they are too many.
+pub(super) fn project(gate: &Gate, root: &Path, path: &str) -> Option<Stamp> {
+    let mut walk = Walk::new(gate, root, path);
+    let mut open = vec![String::new()];
+    while let Some(folder) = open.pop() {
+        open.extend(walk.enter(&folder)?);
+    }
+    Some(walk.stamp())
+}
+
+struct Walk<'a> {
+    gate: &'a Gate,
+    root: &'a Path,
+    /// The edited file, which counts by its draft.
+    edited: &'a str,
+    files: Vec<(String, Trace)>,
+    entries: usize,
+}
+
+impl<'a> Walk<'a> {
+    fn new(gate: &'a Gate, root: &'a Path, edited: &'a str) -> Walk<'a> {
+        Walk { gate, root, edited, files: Vec::new(), entries: 0 }
+    }
+
+    /// Notes the files of a folder, and gives the folders in it; nothing when they are too many.
+    fn enter(&mut self, folder: &str) -> Option<Vec<String>> {
+        let mut folders = Vec::new();
+        let Ok(entries) = std::fs::read_dir(self.root.join(folder)) else { return Some(folders) };
+        for entry in entries.flatten() {
+            self.entries += 1;
+            let name = entry.file_name();
+            let Some(name) = name.to_str() else { continue };
+            let path = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
+            let Ok(kind) = entry.file_type() else { continue };
+            if kind.is_dir() {
+                if !name.starts_with('.') && !PASSED_OVER.contains(&name) {
+                    folders.push(path);
+                }
+            } else if path != self.edited && self.gate.covers(language_of(&path, None)) {
+                self.note(path);
+            }
+            if self.entries > MOST_ENTRIES || self.files.len() > MOST_FILES {
+                return None;
+            }
+        }
+        Some(folders)
+    }
+
+    fn note(&mut self, path: String) {
+        let mut trace = Trace::default();
+        let at = self.root.join(&path);
+        trace.add(at.as_os_str().as_bytes());
+        if let Ok(found) = std::fs::metadata(&at) {
+            trace.file(&found);
+        }
+        self.files.push((path, trace));
+    }
+
+    fn stamp(mut self) -> Stamp {
+        self.files.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let mut all = Trace::default();
+        self.files.iter().for_each(|(_, trace)| all.add(trace.stamp().hex().as_bytes()));
+        all.stamp()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Catalogue;
+
+    #[test]
+    fn too_many_files_are_not_looked_at() {
+        let root = tempfile::tempdir().unwrap();
+        let gate = Catalogue::embedded().find("markdown-structure").unwrap();
+        let write = |number: usize| std::fs::write(root.path().join(format!("{number}.md")), "").unwrap();
+        (0..MOST_FILES).for_each(write);
+        assert!(project(gate, root.path(), "a.md").is_some());
+        assert!(package(gate, root.path(), "a.md").is_some());
+        (MOST_FILES..MOST_FILES + 1).for_each(write);
+        assert!(project(gate, root.path(), "a.md").is_none());
+        assert!(package(gate, root.path(), "a.md").is_none());
+        assert!(project(gate, root.path(), "0.md").is_some(), "without itself they are not too many");
+    }
+}

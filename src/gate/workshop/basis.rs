@@ -1,0 +1,122 @@
+//! What a program's answer rests on beside the text: the gate's definition, the program, the words that it is given, the
+//! configuration above the file, and, as far as its scope goes, the other files.
+//!
+//! Invariant: two answers have the same key only where all of it is the same, as far as the file system tells.
+
+use std::collections::BTreeSet;
+use std::fs::Metadata;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::Duration;
+
+use super::around;
+use crate::policy::{Command, Rule, Scope};
+use crate::text::Stamp;
+
+/// The largest configuration that is read, in bytes; a larger one is known by its size and times.
+const LARGEST_CONFIGURATION: u64 = 1 << 20;
+/// How long an answer about one file alone is true: what it rests on may be more than its definition names.
+const ALONE: Duration = Duration::from_secs(600);
+/// How long an answer is true that rests on other files: what they import is looked at less closely.
+const AMONG_OTHERS: Duration = Duration::from_secs(60);
+
+/// What one gate's answers about one file rest on.
+#[derive(Debug)]
+pub(in crate::gate) struct Basis<'a> {
+    path: &'a str,
+    /// The definition, the program, its words and its configuration.
+    tool: Stamp,
+    /// The other files; absent where they are too many to be looked at.
+    around: Option<Stamp>,
+    /// How long an answer is true.
+    pub(in crate::gate) lives: Duration,
+}
+
+impl<'a> Basis<'a> {
+    /// Looks at what is there now; nothing where the program cannot be looked at.
+    pub(in crate::gate) fn of(
+        rule: &Rule,
+        command: &Command,
+        program: &Path,
+        root: &Path,
+        path: &'a str,
+    ) -> Option<Basis<'a>> {
+        let mut tool = Trace::default();
+        tool.add(rule.gate.name.as_bytes());
+        tool.add(rule.gate.stamp.hex().as_bytes());
+        tool.add(program.as_os_str().as_bytes());
+        tool.file(&std::fs::metadata(program).ok()?);
+        rule.args.iter().for_each(|word| tool.add(word.as_bytes()));
+        configure(&mut tool, command, &root.join(path));
+        let (around, lives) = match command.scope {
+            Scope::File => (Some(Trace::default().stamp()), ALONE),
+            Scope::Package => (around::package(&rule.gate, root, path), AMONG_OTHERS),
+            Scope::Project => (around::project(&rule.gate, root, path), AMONG_OTHERS),
+        };
+        Some(Basis { path, tool: tool.stamp(), around, lives })
+    }
+
+    /// The key of the answer about this text; nothing where it must not be kept.
+    pub(in crate::gate) fn of_text(&self, text: Stamp) -> Option<Stamp> {
+        let around = self.around?.hex();
+        Some(self.key("text", &[self.path, &around, &text.hex()]))
+    }
+
+    /// The key of what is known of the program for this file, whatever its text.
+    pub(in crate::gate) fn of_file(&self) -> Stamp {
+        self.key("file", &[self.path])
+    }
+
+    fn key(&self, what: &str, parts: &[&str]) -> Stamp {
+        let mut key = Trace::default();
+        key.add(what.as_bytes());
+        key.add(self.tool.hex().as_bytes());
+        parts.iter().for_each(|part| key.add(part.as_bytes()));
+        key.stamp()
+    }
+}
+
+/// Adds the configuration in every folder above the file: programs look for theirs beyond the root, too.
+fn configure(tool: &mut Trace, command: &Command, file: &Path) {
+    let configuration = command.config.iter().map(|configuration| &configuration.name);
+    let values = command.values.iter().flat_map(|value| &value.within);
+    let names: BTreeSet<&String> = configuration.chain(values).chain(&command.cwd).collect();
+    for folder in file.ancestors().skip(1) {
+        for name in &names {
+            let path = folder.join(name);
+            let Ok(found) = std::fs::metadata(&path) else { continue };
+            tool.add(path.as_os_str().as_bytes());
+            let small = found.is_file() && found.len() <= LARGEST_CONFIGURATION;
+            match small.then(|| std::fs::read(&path)) {
+                Some(Ok(text)) => tool.add(&text),
+                Some(Err(_)) | None => tool.file(&found),
+            }
+        }
+    }
+}
+
+/// Collects what a stamp is taken of; each part is told from the next.
+#[derive(Debug, Default)]
+pub(super) struct Trace(Vec<u8>);
+
+impl Trace {
+    pub(super) fn add(&mut self, part: &[u8]) {
+        self.0.extend(part.len().to_le_bytes());
+        self.0.extend(part);
+    }
+
+    /// Adds what tells one version of a file from another without reading it.
+    pub(super) fn file(&mut self, found: &Metadata) {
+        self.add(&found.dev().to_le_bytes());
+        self.add(&found.ino().to_le_bytes());
+        self.add(&found.size().to_le_bytes());
+        for time in [found.mtime(), found.mtime_nsec(), found.ctime(), found.ctime_nsec()] {
+            self.add(&time.to_le_bytes());
+        }
+    }
+
+    pub(super) fn stamp(&self) -> Stamp {
+        Stamp::of(&self.0)
+    }
+}

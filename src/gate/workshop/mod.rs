@@ -1,0 +1,30 @@
+//! What the gates keep from one call to the next, and share while calls run side by side.
+
+mod around;
+mod basis;
+mod cache;
+mod canary;
+mod slots;
+
+pub(super) use self::basis::Basis;
+pub(super) use self::cache::Answer;
+use self::cache::Answers;
+pub(super) use self::canary::Proof;
+use self::canary::Proofs;
+pub(super) use self::slots::Slots;
+
+/// What the gates keep from one call to the next: places to run in, answers, and which programs were seen to work.
+#[derive(Debug)]
+pub struct Workshop {
+    pub(super) slots: Slots,
+    pub(super) answers: Answers,
+    pub(super) proofs: Proofs,
+}
+
+impl Default for Workshop {
+    /// As many programs may run at one time as the machine has cores.
+    fn default() -> Workshop {
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        Workshop { slots: Slots::new(cores), answers: Answers::default(), proofs: Proofs::default() }
+    }
+}

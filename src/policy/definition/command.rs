@@ -1,0 +1,226 @@
+//! How a gate of the kind `command` gets the draft, and what its program says.
+
+use regex::Regex;
+
+use super::super::keys;
+use super::super::language::names as names_file;
+use super::super::node::{self, Fault, Fields, Node};
+use super::output::{Output, output};
+use super::project::{Configuration, Unconfigured, Value, configurations, names, unconfigured, values};
+use super::template::{Hole, Piece, Template, template};
+
+/// A program that judges drafts. It is started with an argument vector, never by a shell.
+#[derive(Debug)]
+pub struct Command {
+    /// How the draft reaches it.
+    pub input: Input,
+    /// The program's name, as messages give it.
+    pub program: String,
+    /// The words after the program.
+    pub words: Vec<Template>,
+    /// Where the program may lie, the first that is there being taken: a name is looked for in the search path.
+    pub bin: Vec<Template>,
+    /// Folders that come before the search path of the program, where they are there.
+    pub path: Vec<Template>,
+    /// Names of files: the program runs in the nearest folder above the file that has one of them, else in the root.
+    pub cwd: Vec<String>,
+    /// The exit codes after which its output is read.
+    pub ran: Vec<i32>,
+    /// How its output is read.
+    pub output: Output,
+    /// What it prints when it did not look at the file, be it on standard output or on standard error.
+    pub unseen: Option<Regex>,
+    /// In what it counts columns.
+    pub columns: Columns,
+    /// What its answer depends on.
+    pub scope: Scope,
+    /// Files whose text changes its answer, from the file's folder up to the root.
+    pub config: Vec<Configuration>,
+    /// What holds where none of them is there.
+    pub unconfigured: Unconfigured,
+    /// Values that are taken from files of the project, to be filled in by name.
+    pub values: Vec<Value>,
+    /// What is added to its environment.
+    pub env: Vec<(String, Template)>,
+    /// Names of files that it never looks at; one `*` in a name stands for any characters.
+    pub except: Vec<String>,
+    /// The words that make it print its version.
+    pub probe: Vec<String>,
+    /// Where it can be had, as package URLs.
+    pub install: Vec<String>,
+}
+
+impl Command {
+    /// Whether the program never looks at this file, whatever it is given.
+    pub fn passes_over(&self, path: &str) -> bool {
+        self.except.iter().any(|name| names_file(name, path))
+    }
+}
+
+/// How a draft reaches a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Input {
+    /// On standard input.
+    Stdin,
+    /// By a switch of the program's own that names the draft or an overlay.
+    Shadow,
+    /// At its place in a linked copy of the project.
+    Staged,
+}
+
+/// In what a program counts columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Columns {
+    /// In characters.
+    Characters,
+    /// In bytes of UTF-8.
+    Bytes,
+    /// In code units of UTF-16.
+    Utf16,
+}
+
+/// What an answer depends on, beside the file's text and the configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// On nothing else.
+    File,
+    /// On the files of the same folder.
+    Package,
+    /// On every file below the root.
+    Project,
+}
+
+pub(in crate::policy) const INPUTS: [(&str, Input); 3] =
+    [("stdin", Input::Stdin), ("shadow", Input::Shadow), ("staged", Input::Staged)];
+pub(in crate::policy) const COLUMNS: [(&str, Columns); 3] =
+    [("characters", Columns::Characters), ("bytes", Columns::Bytes), ("utf16", Columns::Utf16)];
+pub(in crate::policy) const SCOPES: [(&str, Scope); 3] =
+    [("file", Scope::File), ("package", Scope::Package), ("project", Scope::Project)];
+
+/// What may be filled into a word of a command.
+const IN_COMMAND: [Hole; 7] =
+    [Hole::Path, Hole::Folder, Hole::Root, Hole::Draft, Hole::Overlay, Hole::Cache, Hole::Args];
+
+pub(super) fn command(fields: &Fields) -> Result<Command, Fault> {
+    let argv = fields.require("command")?;
+    let Some((first, words)) = argv.list("`command`")?.split_first() else {
+        return Err(argv.fault("`command` is empty: its first word is the program"));
+    };
+    let program = first.text("the program")?.to_owned();
+    if program.is_empty() || program.contains(['{', '/', '\0']) {
+        return Err(first.fault("the program is a plain name; `bin` says where it may lie"));
+    }
+    let values = fields.optional("values", values)?.unwrap_or_default();
+    let own: Vec<&str> = values.iter().map(|value| value.name.as_str()).collect();
+    let words = words.iter().map(|word| template(word, "a word of `command`", &IN_COMMAND, &own));
+    let words = words.collect::<Result<Vec<_>, _>>()?;
+    let input = fields.require("input")?;
+    let texts = |name: &str| fields.optional(name, Node::texts).map(Option::unwrap_or_default);
+    let bin = fields.optional("bin", candidates)?.unwrap_or_else(|| vec![plain(&program)]);
+    Ok(Command {
+        input: seen(input, &words)?,
+        program,
+        words,
+        bin,
+        path: fields.optional("path", own_folders)?.unwrap_or_default(),
+        cwd: fields.optional("cwd", names)?.unwrap_or_default(),
+        ran: fields.optional("ran", exit_codes)?.unwrap_or_else(|| vec![0, 1]),
+        output: output(fields.require("output")?)?,
+        unseen: fields.optional("unseen", super::regex)?,
+        columns: fields.optional("columns", columns)?.unwrap_or(Columns::Characters),
+        scope: fields.optional("scope", scope)?.unwrap_or(Scope::File),
+        config: fields.optional("config", configurations)?.unwrap_or_default(),
+        unconfigured: fields.optional("unconfigured", unconfigured)?.unwrap_or_default(),
+        values,
+        except: fields.optional("except", names)?.unwrap_or_default(),
+        env: fields.optional("env", environment)?.unwrap_or_default(),
+        probe: texts("probe")?.into_iter().skip(1).collect(),
+        install: texts("install")?,
+    })
+}
+
+fn plain(word: &str) -> Template {
+    Template { pieces: vec![Piece::Text(word.to_owned())] }
+}
+
+/// The way in, which the words must fit: a shadow that nothing names would show the file on disk.
+fn seen(node: &Node, words: &[Template]) -> Result<Input, Fault> {
+    let input = node.one_of("`input`", &INPUTS)?;
+    let shadows = words.iter().any(|word| word.has(Hole::Draft) || word.has(Hole::Overlay));
+    match input {
+        Input::Shadow if !shadows => {
+            Err(node.fault("`input: shadow` needs `{draft}` or `{overlay}` in `command`"))
+        }
+        Input::Stdin | Input::Staged if shadows => {
+            Err(node.fault("`{draft}` and `{overlay}` belong to `input: shadow`"))
+        }
+        Input::Staged
+            if !words
+                .iter()
+                .any(|word| word.has(Hole::Path) || word.has(Hole::Folder) || word.has(Hole::Root)) =>
+        {
+            Err(node.fault("`input: staged` needs `{path}`, `{folder}` or `{root}` in `command`"))
+        }
+        Input::Stdin | Input::Shadow | Input::Staged => Ok(input),
+    }
+}
+
+fn candidates(node: &Node, what: &str) -> Result<Vec<Template>, Fault> {
+    let places = node.list(what)?;
+    if places.is_empty() {
+        return Err(node.fault(format!("{what} is empty: leave it out to look for the program by its name")));
+    }
+    places.iter().map(|place| candidate(place, what)).collect()
+}
+
+/// A plain name, an absolute path, or a place in the project's own environment; never another path of the project.
+fn candidate(node: &Node, what: &str) -> Result<Template, Fault> {
+    let place = template(node, what, &[Hole::Venv, Hole::NodeModules], &[])?;
+    let text = node.text(what)?;
+    let is_own = text.starts_with("{venv}/bin/") || text.starts_with("{node_modules}/.bin/");
+    let climbs = text.split('/').any(|part| part == "..");
+    let is_name = !text.is_empty() && !text.contains(['/', '{']);
+    if climbs || !(is_own || is_name || text.starts_with('/')) {
+        let wanted = "a name, an absolute path, or begin with `{venv}/bin/` or `{node_modules}/.bin/`";
+        return Err(node.fault(format!("a place of {what} must be {wanted}")));
+    }
+    Ok(place)
+}
+
+/// Folders of the project's own environment.
+fn own_folders(node: &Node, what: &str) -> Result<Vec<Template>, Fault> {
+    let folder = |item: &Node| match item.text(what)? {
+        "{venv}/bin" | "{node_modules}/.bin" => template(item, what, &[Hole::Venv, Hole::NodeModules], &[]),
+        _ => Err(item.fault(format!("{what} holds `{{venv}}/bin` and `{{node_modules}}/.bin` only"))),
+    };
+    node.list(what)?.iter().map(folder).collect()
+}
+
+fn exit_codes(node: &Node, what: &str) -> Result<Vec<i32>, Fault> {
+    node.list(what)?.iter().map(|code| exit_code(code, what)).collect()
+}
+
+/// An exit code of POSIX: 0 to 255.
+pub(super) fn exit_code(node: &Node, what: &str) -> Result<i32, Fault> {
+    let code = node.within(&format!("an exit code of {what}"), keys::EXIT)?;
+    Ok(i32::from(u8::try_from(code).unwrap_or(u8::MAX)))
+}
+
+fn columns(node: &Node, what: &str) -> Result<Columns, Fault> {
+    node.one_of(what, &COLUMNS)
+}
+
+fn scope(node: &Node, what: &str) -> Result<Scope, Fault> {
+    node.one_of(what, &SCOPES)
+}
+
+fn environment(node: &Node, what: &str) -> Result<Vec<(String, Template)>, Fault> {
+    let setting = |(key, value): &(node::Key, Node)| {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        if key.name.is_empty() || !key.name.chars().all(is_name) {
+            return Err(key.fault("a variable's name has letters, digits and `_` only"));
+        }
+        Ok((key.name.clone(), template(value, "a variable", &[Hole::Root, Hole::Cache], &[])?))
+    };
+    node.entries(what)?.iter().map(setting).collect()
+}

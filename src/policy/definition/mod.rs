@@ -1,0 +1,271 @@
+//! What a gate is: one file of the catalogue, or one entry of a policy's `define`, raised to a [`Gate`].
+//!
+//! Invariant: a gate names known languages only, its patterns compile, and its templates name known places only.
+
+mod canary;
+mod command;
+mod output;
+mod pattern;
+mod project;
+mod sample;
+mod template;
+
+use std::time::Duration;
+
+use regex::Regex;
+
+pub use self::canary::Canary;
+pub(super) use self::command::{COLUMNS, INPUTS, SCOPES};
+pub use self::command::{Columns, Command, Input, Scope};
+pub(super) use self::output::STREAMS;
+pub use self::output::{Form, Output, Place, Pointer, Stream};
+pub use self::pattern::PatternRules;
+pub use self::project::{Configuration, Unconfigured, Value};
+pub use self::sample::{Expected, Sample};
+pub use self::template::{Hole, Piece, Template};
+use super::language::{Language, language_named, languages};
+use super::node::{Fault, Fields, Node, unknown};
+use super::shape::Setting;
+use super::{keys, quantity};
+use crate::text::{Stamp, nearest};
+
+/// How long a gate may take when its definition does not say.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
+/// What a gate may do with a draft, by name.
+pub(in crate::policy) const ROLES: [(&str, Role); 2] = [("check", Role::Check), ("fix", Role::Fix)];
+
+/// One tool of the catalogue.
+#[derive(Debug)]
+pub struct Gate {
+    /// The name that a policy uses.
+    pub name: String,
+    /// What it is for, in one sentence.
+    pub about: String,
+    /// The languages that it can judge.
+    pub languages: Languages,
+    /// What it does where a policy does not say.
+    pub role: Role,
+    /// How it is run.
+    pub kind: Kind,
+    /// How long one run may take.
+    pub timeout: Duration,
+    /// Findings that an edit crosses on its way.
+    pub transitional: Transitional,
+    /// The text by which it shows that it works.
+    pub canary: Option<Canary>,
+    /// Texts with the findings that they must give.
+    pub samples: Vec<Sample>,
+    /// The definition's own text, hashed: another definition gives other answers.
+    pub stamp: Stamp,
+}
+
+impl Gate {
+    /// Whether the gate can judge files of this language; `None` is a file of no known language.
+    pub fn covers(&self, language: Option<&Language>) -> bool {
+        match &self.languages {
+            Languages::Every => true,
+            Languages::Only(names) => language.is_some_and(|language| names.contains(&language.name)),
+        }
+    }
+
+    /// The command that the gate runs, where it runs one.
+    pub fn command(&self) -> Option<&Command> {
+        match &self.kind {
+            Kind::Command(command) => Some(command),
+            Kind::Syntax | Kind::Pattern(_) => None,
+        }
+    }
+
+    /// Whether the gate gives the text as it should be, so that it can mend a draft.
+    pub fn can_mend(&self) -> bool {
+        self.command().is_some_and(|command| match command.output.form {
+            Form::Formatted { .. } => true,
+            Form::Json(_)
+            | Form::Jsonl(_)
+            | Form::Sarif
+            | Form::Rdjson
+            | Form::Regex { .. }
+            | Form::Exit(_) => false,
+        })
+    }
+}
+
+/// Which languages a gate can judge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Languages {
+    /// Any text.
+    Every,
+    /// These languages, by name.
+    Only(Vec<String>),
+}
+
+/// What a gate does with a draft.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// It says what is wrong.
+    Check,
+    /// It mends the draft before the checks look at it.
+    Fix,
+}
+
+/// How a gate is run.
+#[derive(Debug)]
+pub enum Kind {
+    /// By the language's parser, in process.
+    Syntax,
+    /// By rules about the text itself, in process.
+    Pattern(PatternRules),
+    /// By a program of its own.
+    Command(Box<Command>),
+}
+
+/// Findings that edits of several steps cross on their way, by patterns on `code message`: in a single edit a new one
+/// warns where it would block.
+#[derive(Debug, Default)]
+pub struct Transitional {
+    /// In every edit: an import or a variable that is not used yet.
+    pub always: Vec<Regex>,
+    /// In an edit that adds an import: a name that is not defined yet.
+    pub adding_imports: Vec<Regex>,
+}
+
+/// Raises one definition; `stamp` is the hash of its text.
+pub(in crate::policy) fn gate(name: &str, root: &Node, stamp: Stamp) -> Result<Gate, Fault> {
+    let kind_node = root.entries("a gate")?.iter().find(|(key, _)| key.name == "kind").map(|(_, node)| node);
+    let [kind_key, own] = kind_node.map_or(Ok([keys::SYNTAX_KIND, &[]]), own_keys)?;
+    let fields = root.settings("a gate", &[keys::COMMON, kind_key, own])?;
+    let text = |name: &str| fields.optional(name, Node::text).map(|text| text.map(str::to_owned));
+    let kind = kind(&fields)?;
+    let samples = fields.optional("samples", Node::list)?.unwrap_or_default();
+    let gate = Gate {
+        name: name.to_owned(),
+        about: text("about")?.unwrap_or_default(),
+        languages: judged(fields.require("languages")?)?,
+        role: fields.optional("role", role)?.unwrap_or(Role::Check),
+        kind,
+        timeout: fields.optional("timeout", quantity::time)?.unwrap_or(DEFAULT_TIMEOUT),
+        transitional: fields.optional("transitional", transitional)?.unwrap_or_default(),
+        canary: fields.optional("canary", canary::canary)?,
+        samples: samples.iter().map(sample::sample).collect::<Result<_, Fault>>()?,
+        stamp,
+    };
+    match fields.get("role") {
+        Some(role) if gate.role == Role::Fix && !gate.can_mend() => Err(role.fault(
+            "`role: fix` needs `output: { text: formatted }`, which is what it puts in the draft's place",
+        )),
+        Some(_) | None => Ok(gate),
+    }
+}
+
+/// The keys that a kind adds to those that every definition has.
+fn own_keys(kind: &Node) -> Result<[&'static [Setting]; 2], Fault> {
+    match kind.text("`kind`")? {
+        "syntax" => Ok([keys::SYNTAX_KIND, &[]]),
+        "pattern" => Ok([keys::PATTERN_KIND, keys::PATTERN]),
+        "command" => Ok([keys::COMMAND_KIND, keys::COMMAND]),
+        other => Err(kind.fault(unknown("kind", other, &["syntax", "pattern", "command"]))),
+    }
+}
+
+fn kind(fields: &Fields) -> Result<Kind, Fault> {
+    let node = fields.require("kind")?;
+    match node.text("`kind`")? {
+        "pattern" => pattern::rules(fields, node).map(Kind::Pattern),
+        "command" => command::command(fields).map(|command| Kind::Command(Box::new(command))),
+        _ => Ok(Kind::Syntax),
+    }
+}
+
+fn judged(node: &Node) -> Result<Languages, Fault> {
+    let mut only = Vec::new();
+    for item in node.list("`languages`")? {
+        match item.text("a language")? {
+            "*" => return Ok(Languages::Every),
+            name if language_named(name).is_some() => only.push(name.to_owned()),
+            name => return Err(item.fault(unknown_language(name))),
+        }
+    }
+    Ok(Languages::Only(only))
+}
+
+/// The words for a language that the table does not have.
+pub(in crate::policy) fn unknown_language(name: &str) -> String {
+    let mut known: Vec<&str> = languages().iter().map(|language| language.name.as_str()).collect();
+    known.push("\"*\"");
+    match super::language::meant_by(name) {
+        Some(meant) if nearest(name, known.iter().copied()).is_none() => {
+            format!("unknown language `{name}`, did you mean `{}`? (known: {})", meant.name, known.join(", "))
+        }
+        Some(_) | None => unknown("language", name, &known),
+    }
+}
+
+pub(in crate::policy) fn role(node: &Node, what: &str) -> Result<Role, Fault> {
+    node.one_of(what, &ROLES)
+}
+
+fn transitional(node: &Node, what: &str) -> Result<Transitional, Fault> {
+    let fields = node.settings(what, &[keys::TRANSITIONAL])?;
+    let regexes = |name: &str| -> Result<Vec<Regex>, Fault> {
+        let list = fields.optional(name, Node::list)?.unwrap_or_default();
+        list.iter().map(|item| regex(item, "a pattern")).collect()
+    };
+    Ok(Transitional { always: regexes("always")?, adding_imports: regexes("adding_imports")? })
+}
+
+/// Compiles a pattern whose `^` and `$` are those of a line, within a bound of memory.
+pub(super) fn regex(node: &Node, what: &str) -> Result<Regex, Fault> {
+    let pattern = node.text(what)?;
+    regex::RegexBuilder::new(pattern).multi_line(true).size_limit(1 << 20).build().map_err(|error| {
+        let said = error.to_string();
+        let reason = said.lines().last().unwrap_or_default();
+        node.fault(format!("{what} is no regular expression: {}", reason.trim_start_matches("error: ")))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::yaml;
+    use super::*;
+
+    fn read(text: &str) -> Result<Gate, String> {
+        yaml::read("gates/x.yaml", text, |root| gate("x", root, Stamp::of(b"")))
+            .map_err(|error| error.message)
+    }
+
+    #[track_caller]
+    fn refused(text: &str, said: &str) {
+        let message = read(text).expect_err(text);
+        assert!(message.contains(said), "{message}");
+    }
+
+    #[test]
+    fn a_definition_is_raised_to_a_gate() {
+        let gate = read("languages: ['*']\nkind: pattern\nmust_match: '^// SPDX-'\nmessage: no SPDX line\n")
+            .unwrap();
+        assert_eq!((gate.timeout, gate.languages.clone()), (DEFAULT_TIMEOUT, Languages::Every));
+        assert!(gate.covers(None));
+        let Kind::Pattern(PatternRules::Regex { must_match: Some(regex), must_not_match: None, .. }) =
+            gate.kind
+        else {
+            panic!("a wanted pattern")
+        };
+        assert!(regex.is_match("#!x\n// SPDX-"));
+    }
+
+    #[test]
+    fn a_faulty_definition_is_refused_where_it_is_faulty() {
+        let with = |rest: &str| format!("languages: [go]\n{rest}\n");
+        refused(&with("kind: sintax"), "2:7: unknown kind `sintax`, did you mean `syntax`?");
+        refused(&with("kind: pattern"), "2:7: a pattern gate needs structure, must_match or must_not_match");
+        refused(
+            &with("kind: pattern\nmust_match: 'a('\nmessage: m"),
+            "3:13: `must_match` is no regular expression: unclosed group",
+        );
+        refused(&with("kind: pattern\nmust_match: a"), "the key `message` is missing");
+        refused(&with("kind: pattern\nstructure: html"), "3:12: unknown structure `html`");
+        refused(&with("kind: syntax\ninput: stdin"), "3:1: unknown key `input`");
+        refused("languages: [golang]\nkind: syntax\n", "1:13: unknown language `golang`");
+        refused(&with("kind: syntax\ntimeout: 5"), "3:10: `timeout` needs a unit, as in `5s` or `5ms`");
+    }
+}

@@ -1,0 +1,181 @@
+//! How a program's output is read.
+
+use regex::Regex;
+
+use super::super::keys;
+use super::super::node::{Fault, Fields, LONGEST_WORD, Node, clipped};
+use super::super::severity::{Severity, severity};
+
+/// What a program says, and where.
+#[derive(Debug)]
+pub struct Output {
+    /// In which form.
+    pub form: Form,
+    /// On which stream.
+    pub from: Stream,
+    /// How grave a finding is that does not say.
+    pub severity: Severity,
+}
+
+/// The stream that a program's findings are read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output.
+    Stdout,
+    /// Standard error.
+    Stderr,
+    /// Standard output, then standard error.
+    Both,
+}
+
+/// The forms that are read.
+#[derive(Debug)]
+pub enum Form {
+    /// One JSON value.
+    Json(Box<Place>),
+    /// One JSON object on each line.
+    Jsonl(Box<Place>),
+    /// SARIF 2.1.0.
+    Sarif,
+    /// Reviewdog's diagnostic format.
+    Rdjson,
+    /// One finding on each line, by the groups `file`, `line`, `column`, `code`, `severity`, `message`.
+    Regex {
+        /// A line that is a finding.
+        pattern: Regex,
+        /// A line that says nothing.
+        ignore: Option<Regex>,
+    },
+    /// Nothing but the exit code: another one than 0 is a finding that says this.
+    Exit(String),
+    /// The text as the program would have it.
+    Formatted {
+        /// A line on standard error that says why there is none.
+        errors: Option<Regex>,
+    },
+}
+
+/// Where in a JSON value the parts of a finding stand.
+#[derive(Debug)]
+pub struct Place {
+    /// The list of findings; absent where the value itself is the list, or the finding.
+    pub items: Option<Pointer>,
+    /// The file that it speaks of; absent where the program speaks of one file only.
+    pub file: Option<Pointer>,
+    /// Its line.
+    pub line: Pointer,
+    /// Its column.
+    pub column: Option<Pointer>,
+    /// The rule's name.
+    pub code: Option<Pointer>,
+    /// How grave it is.
+    pub severity: Option<Pointer>,
+    /// What was seen.
+    pub message: Pointer,
+}
+
+/// A way into a JSON value: `a.b.c`, `+1` behind it adds to the number there, `^` before it begins one item higher.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pointer {
+    /// Whether it begins at the item that holds the list, not at the finding.
+    pub above: bool,
+    /// The keys on the way.
+    pub keys: Vec<String>,
+    /// What is added to the number.
+    pub plus: u32,
+}
+
+pub(in crate::policy) const STREAMS: [(&str, Stream); 3] =
+    [("stdout", Stream::Stdout), ("stderr", Stream::Stderr), ("both", Stream::Both)];
+
+const FORMS: [&str; 6] = ["json", "jsonl", "sarif", "rdjson", "regex", "text"];
+
+pub(super) fn output(node: &Node) -> Result<Output, Fault> {
+    let known: Vec<&str> =
+        FORMS.iter().chain(&["from", "severity", "ignore", "message", "errors"]).copied().collect();
+    let fields = node.fields("`output`", &known)?;
+    let given: Vec<&str> = FORMS.into_iter().filter(|form| fields.get(form).is_some()).collect();
+    let [form] = given.as_slice() else {
+        return Err(node.fault(format!("`output` names exactly one of {}", FORMS.join(", "))));
+    };
+    let (form, own) = read(form, &fields)?;
+    let mut extra = ["ignore", "message", "errors"].into_iter().filter(|key| !own.contains(key));
+    if let Some(node) = extra.find_map(|key| fields.get(key)) {
+        return Err(node.fault("this key does not belong to this form of output"));
+    }
+    Ok(Output {
+        form,
+        from: fields.optional("from", stream)?.unwrap_or(Stream::Stdout),
+        severity: fields.optional("severity", severity)?.unwrap_or(Severity::Error),
+    })
+}
+
+/// The form, and the keys beside it that belong to it.
+fn read(form: &str, fields: &Fields) -> Result<(Form, &'static [&'static str]), Fault> {
+    let node = fields.require(form)?;
+    Ok(match form {
+        "json" => (Form::Json(Box::new(place(node)?)), &[]),
+        "jsonl" => (Form::Jsonl(Box::new(place(node)?)), &[]),
+        "sarif" => (node.fields("`sarif`", &[]).map(|_| Form::Sarif)?, &[]),
+        "rdjson" => (node.fields("`rdjson`", &[]).map(|_| Form::Rdjson)?, &[]),
+        "regex" => (lines(node, fields)?, &["ignore"]),
+        _ => match node.one_of("`text`", &[("exit", true), ("formatted", false)])? {
+            true => (Form::Exit(fields.require("message")?.text("`message`")?.to_owned()), &["message"]),
+            false => (Form::Formatted { errors: fields.optional("errors", findings)? }, &["errors"]),
+        },
+    })
+}
+
+fn lines(node: &Node, fields: &Fields) -> Result<Form, Fault> {
+    let pattern = findings(node, "`regex`")?;
+    Ok(Form::Regex { pattern, ignore: fields.optional("ignore", super::regex)? })
+}
+
+/// A pattern that finds the line and the message of a finding by named groups.
+fn findings(node: &Node, what: &str) -> Result<Regex, Fault> {
+    const GROUPS: [&str; 6] = ["file", "line", "column", "code", "severity", "message"];
+    let pattern = super::regex(node, what)?;
+    let groups: Vec<&str> = pattern.capture_names().flatten().collect();
+    if let Some(missing) = ["line", "message"].into_iter().find(|name| !groups.contains(name)) {
+        return Err(node.fault(format!("{what} has no group `(?P<{missing}>...)`")));
+    }
+    match groups.into_iter().find(|name| !GROUPS.contains(name)) {
+        Some(other) => Err(node.fault(super::super::node::unknown("group", other, &GROUPS))),
+        None => Ok(pattern),
+    }
+}
+
+fn stream(node: &Node, what: &str) -> Result<Stream, Fault> {
+    node.one_of(what, &STREAMS)
+}
+
+fn place(node: &Node) -> Result<Place, Fault> {
+    let fields = node.settings("a place in JSON", &[keys::POINTERS])?;
+    Ok(Place {
+        items: fields.optional("items", pointer)?,
+        file: fields.optional("file", pointer)?,
+        line: pointer(fields.require("line")?, "`line`")?,
+        column: fields.optional("column", pointer)?,
+        code: fields.optional("code", pointer)?,
+        severity: fields.optional("severity", pointer)?,
+        message: pointer(fields.require("message")?, "`message`")?,
+    })
+}
+
+fn pointer(node: &Node, what: &str) -> Result<Pointer, Fault> {
+    let text = node.text(what)?;
+    let (above, rest) = text.strip_prefix('^').map_or((false, text), |rest| (true, rest));
+    let (way, plus) = match rest.rsplit_once('+') {
+        Some((way, digits)) => (way, digits.parse().ok()),
+        None => (rest, Some(0)),
+    };
+    let keys: Vec<String> = way.split('.').map(str::to_owned).collect();
+    match plus {
+        Some(plus) if !keys.iter().any(String::is_empty) => Ok(Pointer { above, keys, plus }),
+        Some(_) | None => {
+            let shown = clipped(text, LONGEST_WORD);
+            Err(node
+                .fault(format!("{what} must be a way into JSON such as `range.start.line+1`, not `{shown}`")))
+        }
+    }
+}

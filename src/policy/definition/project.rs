@@ -1,0 +1,92 @@
+//! What a program takes from the project beside the draft: its configuration, and values that stand in files.
+
+use regex::Regex;
+
+use super::super::keys;
+use super::super::node::{self, Fault, Node};
+
+/// A file whose text changes a program's answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Configuration {
+    /// The file's name.
+    pub name: String,
+    /// What its text must hold to count, as in `pyproject.toml#[tool.ruff`; empty where any will do.
+    pub holds: String,
+}
+
+/// What holds where a project has no configuration of a tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unconfigured {
+    /// The tool is asked all the same, with these words before those that the policy adds.
+    Words(Vec<String>),
+    /// The tool is not asked.
+    Skip,
+}
+
+/// A value that stands in a file of the project.
+#[derive(Debug)]
+pub struct Value {
+    /// The name by which it is filled in.
+    pub name: String,
+    /// The names of the files in which it may stand: the nearest one above the edited file that has it counts.
+    pub within: Vec<String>,
+    /// Finds it, as the first group.
+    pub pattern: Regex,
+    /// What is filled in where no file has it.
+    pub default: String,
+}
+
+impl Default for Unconfigured {
+    fn default() -> Unconfigured {
+        Unconfigured::Words(Vec::new())
+    }
+}
+
+/// Plain names of files.
+pub(super) fn names(node: &Node, what: &str) -> Result<Vec<String>, Fault> {
+    let wrong = |item: &&Node| matches!(&item.value, node::Value::Text(name) if name.is_empty() || name.contains(['/', '\0']));
+    match node.list(what)?.iter().find(wrong) {
+        Some(item) => Err(item.fault(format!("{what} holds plain names of files"))),
+        None => node.texts(what),
+    }
+}
+
+/// Names of files, each with what its text must hold behind a `#`.
+pub(super) fn configurations(node: &Node, what: &str) -> Result<Vec<Configuration>, Fault> {
+    let read = |item: &Node| {
+        let (name, holds) = item.text(what)?.split_once('#').unwrap_or((item.text(what)?, ""));
+        if name.is_empty() || name.contains(['/', '\0']) {
+            return Err(item.fault(format!("{what} holds plain names of files")));
+        }
+        Ok(Configuration { name: name.to_owned(), holds: holds.to_owned() })
+    };
+    node.list(what)?.iter().map(read).collect()
+}
+
+pub(super) fn unconfigured(node: &Node, what: &str) -> Result<Unconfigured, Fault> {
+    match &node.value {
+        node::Value::Text(word) if word == "skip" => Ok(Unconfigured::Skip),
+        node::Value::List(_) => node.texts(what).map(Unconfigured::Words),
+        _ => Err(node.fault(format!("{what} is `skip`, or a list of words"))),
+    }
+}
+
+pub(super) fn values(node: &Node, what: &str) -> Result<Vec<Value>, Fault> {
+    let read = |(key, node): &(node::Key, Node)| {
+        let fields = node.settings("a value", &[keys::VALUE])?;
+        if key.name.is_empty() || !key.name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+            return Err(key.fault("a value's name has letters, digits and `_` only"));
+        }
+        let pattern = super::regex(fields.require("match")?, "`match`")?;
+        if pattern.captures_len() != 2 {
+            return Err(fields.require("match")?.fault("`match` needs one group, which is the value"));
+        }
+        Ok(Value {
+            name: key.name.clone(),
+            within: names(fields.require("in")?, "`in`")?,
+            pattern,
+            default: fields.require("default")?.text("`default`")?.to_owned(),
+        })
+    };
+    node.entries(what)?.iter().map(read).collect()
+}

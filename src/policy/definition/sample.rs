@@ -1,0 +1,77 @@
+//! Texts with the findings that a gate must give for them.
+
+use super::super::keys;
+use super::super::node::{Fault, Node};
+use super::super::severity::{Severity, severity};
+
+/// A text with the findings that a gate must give for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sample {
+    /// Where the text is taken to lie, relative to the root.
+    pub path: String,
+    /// The text.
+    pub draft: String,
+    /// Other paths that exist, relative to the root.
+    pub beside: Vec<String>,
+    /// Other files of the project, by path, with their text.
+    pub with: Vec<(String, String)>,
+    /// What the tool wrote to standard output, `{root}` standing for the project's folder; absent where no tool is run.
+    pub output: Option<String>,
+    /// What the tool wrote to standard error.
+    pub errors: String,
+    /// The tool's exit code.
+    pub exit: i32,
+    /// Every finding, in the order of the text; none for a clean text.
+    pub finds: Vec<Expected>,
+}
+
+/// A finding that a sample expects.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expected {
+    /// 1-based line.
+    pub line: usize,
+    /// 1-based column in characters, where the sample pins it.
+    pub column: Option<usize>,
+    /// The finding's code, where the sample pins it.
+    pub code: Option<String>,
+    /// How grave it is, where the sample pins it.
+    pub severity: Option<Severity>,
+    /// A part of the message, where the sample pins it.
+    pub message: Option<String>,
+}
+
+pub(super) fn sample(node: &Node) -> Result<Sample, Fault> {
+    let fields = node.settings("a sample", &[keys::SAMPLE])?;
+    let finds = fields.optional("finds", Node::list)?.unwrap_or_default();
+    let text = |name: &str| fields.optional(name, Node::text).map(|text| text.map(str::to_owned));
+    Ok(Sample {
+        path: fields.require("path")?.text("`path`")?.to_owned(),
+        draft: fields.require("draft")?.text("`draft`")?.to_owned(),
+        beside: fields.optional("beside", Node::texts)?.unwrap_or_default(),
+        with: fields.optional("with", files)?.unwrap_or_default(),
+        output: text("output")?,
+        errors: text("errors")?.unwrap_or_default(),
+        exit: fields.optional("exit", super::command::exit_code)?.unwrap_or(0),
+        finds: finds.iter().map(expected).collect::<Result<_, Fault>>()?,
+    })
+}
+
+fn files(node: &Node, what: &str) -> Result<Vec<(String, String)>, Fault> {
+    let entries = node.entries(what)?.iter();
+    entries.map(|(key, text)| Ok((key.name.clone(), text.text("a file's text")?.to_owned()))).collect()
+}
+
+fn expected(node: &Node) -> Result<Expected, Fault> {
+    let fields = node.settings("a finding", &[keys::FOUND])?;
+    let text = |name: &str| fields.optional(name, Node::text).map(|text| text.map(str::to_owned));
+    let counted = |node: &Node, what: &str| {
+        node.within(what, keys::COUNTED).map(|number| usize::try_from(number).unwrap_or(usize::MAX))
+    };
+    Ok(Expected {
+        line: counted(fields.require("line")?, "`line`")?,
+        column: fields.optional("column", counted)?,
+        code: text("code")?,
+        severity: fields.optional("severity", severity)?,
+        message: text("message")?,
+    })
+}

@@ -1,0 +1,98 @@
+//! Words of a command with places to be filled in.
+
+use super::super::node::{Fault, LONGEST_WORD, Node, clipped, unknown};
+
+/// One word of a command: what stands there, and what is filled in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template {
+    /// The parts of the word, in order.
+    pub pieces: Vec<Piece>,
+}
+
+/// A part of a word.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// It stands there as it is.
+    Text(String),
+    /// It is filled in.
+    Hole(Hole),
+    /// It is filled in with a value of the definition's own.
+    Value(String),
+}
+
+/// What can be filled into a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hole {
+    /// `{path}`: the absolute path of the file.
+    Path,
+    /// `{folder}`: the absolute path of the file's folder.
+    Folder,
+    /// `{root}`: the absolute path of the folder that the tool runs in.
+    Root,
+    /// `{draft}`: the absolute path of a temporary file that holds the draft.
+    Draft,
+    /// `{overlay}`: the absolute path of a JSON file that says `{"Replace": {path: draft}}`.
+    Overlay,
+    /// `{cache}`: a folder of lockgate's own in which the tool may keep what it knows of this project.
+    Cache,
+    /// `{args}`: a whole word for the arguments that the policy adds.
+    Args,
+    /// `{venv}`: the project's Python environment.
+    Venv,
+    /// `{node_modules}`: the project's folder of npm packages.
+    NodeModules,
+}
+
+impl Hole {
+    const NAMED: [(&str, Hole); 9] = [
+        ("path", Hole::Path),
+        ("folder", Hole::Folder),
+        ("root", Hole::Root),
+        ("draft", Hole::Draft),
+        ("overlay", Hole::Overlay),
+        ("cache", Hole::Cache),
+        ("args", Hole::Args),
+        ("venv", Hole::Venv),
+        ("node_modules", Hole::NodeModules),
+    ];
+}
+
+impl Template {
+    /// Whether this is filled in somewhere in the word.
+    pub fn has(&self, hole: Hole) -> bool {
+        self.pieces.contains(&Piece::Hole(hole))
+    }
+}
+
+/// Reads a word in which these may be filled in, and these values; a brace that names none of them is a fault.
+pub(super) fn template(node: &Node, what: &str, allowed: &[Hole], own: &[&str]) -> Result<Template, Fault> {
+    let mut rest = node.text(what)?;
+    if rest.contains('\0') {
+        return Err(node.fault(format!("{what} holds a NUL")));
+    }
+    let holes = Hole::NAMED.iter().filter(|(_, hole)| allowed.contains(hole)).map(|(name, _)| *name);
+    let names: Vec<&str> = holes.chain(own.iter().copied()).collect();
+    let mut pieces = Vec::new();
+    while let Some((text, (name, after))) =
+        rest.split_once('{').and_then(|(text, tail)| Some((text, tail.split_once('}')?)))
+    {
+        if !names.contains(&name) {
+            return Err(node.fault(unknown("placeholder", name, &names)));
+        }
+        if !text.is_empty() {
+            pieces.push(Piece::Text(text.to_owned()));
+        }
+        let hole = Hole::NAMED.iter().find(|(known, _)| *known == name).map(|(_, hole)| Piece::Hole(*hole));
+        pieces.push(hole.unwrap_or_else(|| Piece::Value(name.to_owned())));
+        rest = after;
+    }
+    if !rest.is_empty() {
+        pieces.push(Piece::Text(rest.to_owned()));
+    }
+    let template = Template { pieces };
+    if template.has(Hole::Args) && template.pieces.len() > 1 {
+        let shown = clipped(node.text(what)?, LONGEST_WORD);
+        return Err(node.fault(format!("`{{args}}` stands for whole words, not for a part of `{shown}`")));
+    }
+    Ok(template)
+}

@@ -1,0 +1,157 @@
+//! Patterns for paths, with the meaning that gitignore gives them.
+//!
+//! Invariant: a pattern means what git would take it for, or is refused; none can be written that finds nothing whatever
+//! the path, because of a form that git does not have.
+
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use super::node::{Fault, Node};
+
+/// The longest pattern, in characters.
+const LONGEST: usize = 1000;
+
+/// A pattern for the paths below a folder.
+#[derive(Debug, Clone)]
+pub(super) struct Glob {
+    text: String,
+    matcher: Gitignore,
+}
+
+impl Glob {
+    /// The pattern as it was written.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it finds a file, or a folder above it; the path is relative to the folder of the pattern, with `/`.
+    pub(super) fn finds(&self, path: &str) -> bool {
+        !path.starts_with('/') && self.matcher.matched_path_or_any_parents(path, false).is_ignore()
+    }
+}
+
+/// Reads a pattern.
+pub(super) fn glob(node: &Node, what: &str) -> Result<Glob, Fault> {
+    let text = node.text(what)?;
+    if let Some(why) = unlike_git(text) {
+        return Err(node.fault(format!("{what} is no pattern: {why}")));
+    }
+    let mut builder = GitignoreBuilder::new("");
+    builder.allow_unclosed_class(false);
+    let built = builder.add_line(None, text).and_then(|builder| builder.build());
+    match built {
+        Ok(matcher) if matcher.num_ignores() == 1 => Ok(Glob { text: text.to_owned(), matcher }),
+        Ok(_) => Err(node.fault(format!("{what} is no pattern: it would find nothing"))),
+        Err(ignore::Error::Glob { err, .. }) => Err(node.fault(format!("{what} is no pattern: {err}"))),
+        Err(_) => Err(node.fault(format!("{what} is no pattern"))),
+    }
+}
+
+/// Why a text means something else to git, or nothing at all.
+fn unlike_git(text: &str) -> Option<&'static str> {
+    if text.trim().trim_matches('/').is_empty() {
+        return Some("it is empty");
+    }
+    if text.chars().count() > LONGEST {
+        return Some("it is longer than 1000 characters");
+    }
+    if text.contains(char::is_control) {
+        return Some("it holds a control character");
+    }
+    match text.chars().next() {
+        Some('!') => {
+            return Some(
+                "`!` takes back an earlier line of a .gitignore; write an entry of its own (`\\!` is the character)",
+            );
+        }
+        Some('#') => return Some("`#` begins a comment in a .gitignore (`\\#` is the character)"),
+        Some(_) | None => {}
+    }
+    if text.split('/').any(|part| part == "." || part == "..") {
+        return Some("it is relative to the folder of the policy, and `.` and `..` find nothing");
+    }
+    if unescaped(text, &['{', '}']) {
+        return Some(
+            "`{a,b}` is no part of gitignore's patterns: write an entry for each (`\\{` is the character)",
+        );
+    }
+    text.contains("[:").then_some("classes such as `[:alpha:]` are not supported")
+}
+
+/// Whether one of these characters stands in a text without a backslash before it.
+fn unescaped(text: &str, wanted: &[char]) -> bool {
+    let mut escaped = false;
+    text.chars().any(|c| {
+        let found = !escaped && wanted.contains(&c);
+        escaped = c == '\\' && !escaped;
+        found
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::node::{Mark, Value};
+    use super::*;
+
+    fn read(text: &str) -> Result<Glob, Fault> {
+        glob(&Node { mark: Mark::START, value: Value::Text(text.to_owned()) }, "`match`")
+    }
+
+    #[test]
+    fn patterns_mean_what_git_takes_them_for() {
+        for (pattern, found, passed) in [
+            (
+                "vendor/**",
+                &["vendor/a.py", "vendor/a/b.py"][..],
+                &["a/vendor/b.py", "vendor", "vendors/a.py"][..],
+            ),
+            ("vendor/", &["vendor/a.py", "a/vendor/b.py"], &["vendor", "a/vendor"]),
+            ("vendor", &["vendor/a.py", "a/vendor/b.py", "vendor"], &["vendor.py"]),
+            ("/vendor", &["vendor/a.py", "vendor"], &["a/vendor/b.py"]),
+            ("*.py", &["a.py", "a/b/c.py", ".py"], &["a.pyi", "a.py.txt"]),
+            ("**/*.py", &["a.py", "a/b/c.py"], &["a.pyi"]),
+            ("/*.py", &["a.py"], &["a/b.py"]),
+            ("migrations/*.py", &["migrations/a.py"], &["a/migrations/b.py", "migrations/a/b.py"]),
+            ("a/**/z", &["a/z", "a/b/c/z", "a/b/z/more"], &["z", "b/a/z"]),
+            ("[ab]?.txt", &["ax.txt", "d/bz.txt"], &["a.txt", "cx.txt"]),
+            ("[!a].txt", &["b.txt"], &["a.txt"]),
+            ("\\#a", &["#a"], &["\\#a"]),
+            ("\\!a", &["!a"], &["a"]),
+            ("\\{a,b\\}", &["{a,b}"], &["a", "b"]),
+            ("a b.txt  ", &["a b.txt"], &["a b.txt  "]),
+            ("Ä*", &["Äpfel/x"], &["äpfel"]),
+            ("**", &["a", "a/b"], &[]),
+        ] {
+            let glob = read(pattern).unwrap();
+            found.iter().for_each(|path| assert!(glob.finds(path), "{pattern} does not find {path}"));
+            passed.iter().for_each(|path| assert!(!glob.finds(path), "{pattern} finds {path}"));
+        }
+    }
+
+    #[test]
+    fn what_git_takes_otherwise_is_refused() {
+        for (pattern, why) in [
+            ("", "it is empty"),
+            ("  ", "it is empty"),
+            ("/", "it is empty"),
+            ("!a", "`!` takes back"),
+            ("#a", "`#` begins a comment"),
+            ("[a", "unclosed character class"),
+            ("a\\", "dangling '\\'"),
+            ("./a", "`.` and `..` find nothing"),
+            ("a/../b", "`.` and `..` find nothing"),
+            ("*.{js,ts}", "`{a,b}` is no part"),
+            ("[[:alpha:]]", "classes such as"),
+            ("a\nb", "control character"),
+            (&"a".repeat(1001), "longer than 1000"),
+            ("[z-a]", "invalid range"),
+        ] {
+            let said = format!("{:?}", read(pattern).unwrap_err());
+            assert!(said.contains(&format!("{why:?}").trim_matches('"').to_owned()), "{pattern}: {said}");
+        }
+    }
+
+    #[test]
+    fn an_absolute_path_is_found_by_nothing() {
+        assert!(!read("**").unwrap().finds("/etc/passwd"));
+    }
+}

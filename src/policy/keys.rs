@@ -1,0 +1,265 @@
+//! Every key that a policy and the definition of a gate may have, in one table.
+//!
+//! From it come the keys that are known where a text is read, the JSON Schema, and the table of docs/policy.md.
+//!
+//! Invariant: what stands here is read, checked and kept; what a later version will keep stands here with the one value
+//! that asks for nothing.
+
+use super::definition::{COLUMNS, INPUTS, ROLES, SCOPES, STREAMS};
+use super::demands::{GUARDED, INTERACTIVE};
+use super::paths::ACCESS;
+use super::rule::{BASELINES, LEVELS, PROFILES};
+use super::severity::SEVERITIES;
+use super::shape::Absent::{Is, Refused, Says};
+use super::shape::Shape::{
+    Age, ByLanguage, ByName, Duration, Either, Flag, Glob, Language, List, Map, Regex, Size, Text, Tool,
+    Whole, Words,
+};
+use super::shape::{Range, Setting, Shape, words};
+use super::source::EXTENDS;
+
+/// The largest file that a policy may admit: offsets in a file fit 32 bits.
+pub(super) const FILE: Range =
+    Range { least: 1, most: (4 << 30) - 1, said: "at least 1 byte and less than 4GiB" };
+pub(super) const WAIT: Range = Range { least: 0, most: 3_600_000, said: "at most 60m" };
+pub(super) const TIME: Range = Range { least: 1, most: 3_600_000, said: "at least 1ms and at most 60m" };
+pub(super) const STEPS: Range = Range { least: 1_000, most: 1_000_000_000, said: "from 1000 to 1000000000" };
+pub(super) const JOURNAL: Range = Range { least: 0, most: 1 << 40, said: "at most 1024GiB" };
+pub(super) const JOURNAL_AGE: Range = Range { least: 0, most: 3650 * 86_400_000, said: "at most 3650d" };
+pub(super) const EXIT: Range = Range { least: 0, most: 255, said: "from 0 to 255" };
+/// A place in a text, counted from 1.
+pub(super) const COUNTED: Range = Range { least: 1, most: u32::MAX as u64, said: "at least 1" };
+
+/// The toolsets that this version has, and those of later ones.
+pub(super) const TOOLSETS: [&str; 3] = ["edit", "legacy", "all"];
+pub(super) const LATER_TOOLSETS: [&str; 6] = ["look", "text", "code", "ai", "content", "history"];
+
+/// Declares tables: key, what may stand there, what holds without it, what it says.
+macro_rules! tables {
+    ($($(#[$about:meta])* $table:ident { $($name:literal: $shape:expr, $absent:expr => $meaning:literal;)* })*) => {
+        $($(#[$about])* pub(super) const $table: &[Setting] = &[
+            $(Setting { name: $name, shape: $shape, absent: $absent, meaning: $meaning },)*
+        ];)*
+    };
+}
+
+tables! {
+    /// The policy itself.
+    POLICY {
+        "extends": Words(&words(&EXTENDS)), Says("nothing: the policy rules alone")
+            => "what this policy is laid over: the next policy above its folder, or the built-in one";
+        "quality_gates": ByLanguage(&List(&Map(&[RULE]), 1)), Says("those of the built-in policy")
+            => "the gates that judge the files of each language, in this order";
+        "define": ByName("^[a-z0-9][a-z0-9_-]{0,63}$", &DEFINITION), Is("{}")
+            => "gates of one's own, by their name";
+        "baseline": Words(&words(&BASELINES)), Is("new")
+            => "which findings count, each word with those of the words before it";
+        "paths": List(&Map(&[PATH]), 0), Is("[]") => "rules for some paths";
+        "limits": Map(&[LIMITS]), Is("{}") => "how large and how long";
+        "modes": Map(&[MODES]), Is("{}") => "the modes that requests may have";
+        "guards": Map(&[GUARDS]), Is("{}") => "what a request must say of the file that it changes";
+        "validate_commands": List(&List(&Text, 1), 0), Is("[]")
+            => "commands that a request may name, each as its words; no tool of this version can";
+        "server": Map(&[SERVER]), Is("{}") => "what `lockgate serve` offers";
+        "damage": Map(&[DAMAGE]), Is("{}") => "rules against what agents do by accident; this version has none";
+        "confirm": Words(&["never"]), Is("never") => "when a person is asked; this version asks nobody";
+        "require_isolation": Words(&["none"]), Is("none")
+            => "what gates must be isolated by; this version isolates none";
+        "durability": Words(&["full"]), Is("full") => "what is synced to the disk before an edit is done";
+        "hard_links": Words(&["refuse"]), Is("refuse") => "what becomes of a file with several names";
+        "never_journal": List(&Glob, 0), Is("[]")
+            => "files whose text is never kept in the journal; this version has no journal";
+        "entities": Map(&[]), Is("{}") => "types of content in a database; this version edits files only";
+    }
+    /// One entry of a list of `quality_gates`.
+    RULE {
+        "tool": Tool, Refused => "the gate that judges";
+        "enabled": Flag, Is("true") => "`false`: the gate does not run here, and is reported as skipped";
+        "level": Words(&words(&LEVELS)), Is("block")
+            => "`block`: a finding that counts refuses the edit; `warn`: it is reported";
+        "fail_on": Words(&words(&SEVERITIES)), Is("error") => "the least grave finding that refuses at `level: block`";
+        "on": List(&Words(&words(&PROFILES)), 1), Is("[edit, check]")
+            => "when the gate runs: at an edit, at `lockgate check`";
+        "args": List(&Text, 0), Is("[]") => "further words of the gate's command";
+        "timeout": Duration(TIME), Says("that of the gate") => "how long one run may take";
+        "required": Flag, Is("false")
+            => "`true`: a gate that is unavailable, broken or timed out refuses the edit in `strict`";
+        "role": Words(&words(&ROLES)), Says("that of the gate")
+            => "`fix`: the gate mends the draft before the checks look at it; only for one that gives the formatted text";
+    }
+    /// One entry of `paths`.
+    PATH {
+        "match": Glob, Refused => "the files that the entry is about";
+        "access": Words(&words(&ACCESS)), Says("that of the entries before, else `write`")
+            => "`read`: every edit of such a file is refused with `PROTECTED`";
+        "gates": List(&Tool, 0), Says("those of the entries before, else those of the language")
+            => "the gates that judge such a file, and no others, in this order";
+    }
+    LIMITS {
+        "file": Size(FILE), Is("10MiB") => "the largest file that is read or written";
+        "lock_wait": Duration(WAIT), Is("20s") => "how long an edit waits for another edit of the same file";
+        "total": Duration(TIME), Is("20s") => "how long all gates of one edit may take together";
+        "regex_steps": Whole(STEPS), Is("40000000")
+            => "how many steps the pattern of one edit may take; 40000000 take about 300 ms";
+        "journal": Size(JOURNAL), Is("256MiB") => "how large the journal may grow; this version has no journal";
+        "journal_age": Age(JOURNAL_AGE), Is("30d") => "how long the journal is kept; this version has no journal";
+    }
+    MODES {
+        "interactive": Words(&words(&INTERACTIVE)), Is("allow")
+            => "`deny`: a request with `mode: interactive` is refused with `INVALID_INPUT`";
+    }
+    GUARDS {
+        "line_edits": Words(&words(&GUARDED)), Is("optional")
+            => "`required`: `line_edits` and `insert_lines` need `expected_version`, or `expect` in each edit";
+        "overwrite": Words(&words(&GUARDED)), Is("optional")
+            => "`required`: `content` for a file that is there needs `expected_version`";
+    }
+    SERVER {
+        "tools": List(&Words(&TOOLSETS), 1), Is("[edit]")
+            => "the toolsets that are offered where `--tools` does not say; of the policy at the top of the first root";
+    }
+    DAMAGE {
+        "line_prefixes": Words(&["off"]), Is("off") => "line numbers or diff marks in front of new lines";
+        "elided_code": Words(&["off"]), Is("off") => "`... rest of code unchanged` left in";
+        "conflict_markers": Words(&["off"]), Is("off") => "conflict markers";
+        "doubled_lines": Words(&["off"]), Is("off") => "a line at the edge of the edit that stands there twice";
+        "shrunk_file": Words(&["off"]), Is("off") => "a file that shrank to under a quarter";
+        "typographic_quotes": Words(&["off"]), Is("off") => "new typographic quotes in code";
+        "escaped_newlines": Words(&["off"]), Is("off") => "escaped newlines written as text";
+        "tabs_to_spaces": Words(&["off"]), Is("off") => "tabs turned to spaces";
+        "lost_decorators": Words(&["off"]), Is("off") => "decorators or attributes lost above an edited symbol";
+        "nul_bytes": Words(&["off"]), Is("off") => "NUL bytes";
+    }
+    /// Every definition, whatever its kind.
+    COMMON {
+        "about": Text, Is("") => "what the gate is for, in one sentence";
+        "languages": List(&Language, 1), Refused => "the languages that it can judge";
+        "role": Words(&words(&ROLES)), Is("check") => "whether it says what is wrong, or mends it";
+        "timeout": Duration(TIME), Is("5s") => "how long one run may take";
+        "transitional": Map(&[TRANSITIONAL]), Is("{}")
+            => "patterns on `code message`: such new findings only warn in a single edit";
+        "canary": Either(&[Text, Map(&[CANARY])]), Says("none") => "a text that no configuration lets pass";
+        "samples": List(&Map(&[SAMPLE]), 0), Is("[]") => "texts with the findings that they must give";
+    }
+    SYNTAX_KIND { "kind": Words(&["syntax"]), Refused => "how the gate works"; }
+    PATTERN_KIND { "kind": Words(&["pattern"]), Refused => "how the gate works"; }
+    COMMAND_KIND { "kind": Words(&["command"]), Refused => "how the gate works"; }
+    /// Definitions of the kind `pattern`.
+    PATTERN {
+        "must_match": Regex, Says("nothing must") => "`pattern`: what must stand somewhere in the text";
+        "must_not_match": Regex, Says("anything may") => "`pattern`: what may stand nowhere in the text";
+        "message": Text, Says("none") => "`pattern`: what a finding says; needed with a regular expression";
+        "structure": Words(&["markdown"]), Says("none") => "`pattern`: a title and links that lead somewhere, instead";
+    }
+    /// Definitions of the kind `command`.
+    COMMAND {
+        "command": List(&Text, 1), Refused => "`command`: the program and its words, without a shell";
+        "input": Words(&words(&INPUTS)), Refused => "`command`: how the program gets the draft";
+        "output": OUTPUT, Refused => "`command`: how its output is read";
+        "bin": List(&Text, 1), Says("the program's name") => "`command`: where the program may lie";
+        "path": List(&Words(&["{venv}/bin", "{node_modules}/.bin"]), 0), Is("[]")
+            => "`command`: folders before its search path, where they are there";
+        "cwd": List(&Text, 0), Is("[]")
+            => "`command`: it runs in the nearest folder above the file that has one of these files, else in the root";
+        "ran": List(&Whole(EXIT), 0), Is("[0, 1]") => "`command`: the exit codes after which its output is read";
+        "unseen": Regex, Says("none") => "`command`: what it prints when it did not look at the file";
+        "columns": Words(&words(&COLUMNS)), Is("characters") => "`command`: in what it counts columns";
+        "scope": Words(&words(&SCOPES)), Is("file") => "`command`: what its answer depends on";
+        "config": List(&Text, 0), Is("[]")
+            => "`command`: names of files whose text changes its answer; `name#text` counts where the file holds that text";
+        "unconfigured": Either(&[Words(&["skip"]), List(&Text, 0)]), Is("[]")
+            => "`command`: without any of them it is not asked, or has these words before those of `args`";
+        "values": ByName("^[A-Za-z0-9_]+$", &Map(&[VALUE])), Is("{}")
+            => "`command`: values from files of the project, filled in as `{name}`";
+        "env": ByName("^[A-Za-z0-9_]+$", &Text), Is("{}") => "`command`: what is added to its environment";
+        "except": List(&Text, 0), Is("[]")
+            => "`command`: names of files that it never looks at; a `*` stands for any characters";
+        "probe": List(&Text, 0), Is("[]") => "`command`: the words that print its version";
+        "install": List(&Text, 0), Is("[]") => "`command`: where it can be had, as package URLs";
+    }
+    CANARY {
+        "keep": Regex, Says("nothing") => "what of the draft's beginning stands before it";
+        "text": Text, Refused => "the text";
+    }
+    VALUE {
+        "in": List(&Text, 1), Refused => "names of files; the nearest above the file that has it counts";
+        "match": Regex, Refused => "what finds it, as its only group";
+        "default": Text, Refused => "what is filled in without it";
+    }
+    TRANSITIONAL {
+        "always": List(&Regex, 0), Is("[]") => "in every single edit";
+        "adding_imports": List(&Regex, 0), Is("[]") => "in a single edit that adds an import";
+    }
+    SAMPLE {
+        "path": Text, Refused => "where the text lies";
+        "draft": Text, Refused => "the text";
+        "beside": List(&Text, 0), Is("[]") => "other paths that exist";
+        "with": ByName("", &Text), Is("{}") => "other files with their texts";
+        "output": Text, Says("none") => "what the program wrote to standard output";
+        "errors": Text, Is("") => "what it wrote to standard error";
+        "exit": Whole(EXIT), Is("0") => "its exit code";
+        "finds": List(&Map(&[FOUND]), 0), Is("[]") => "every finding, in the order of the text";
+    }
+    FOUND {
+        "line": Whole(COUNTED), Refused => "its line";
+        "column": Whole(COUNTED), Says("any") => "its column";
+        "code": Text, Says("any") => "its code";
+        "severity": Words(&words(&SEVERITIES)), Says("any") => "how grave it is";
+        "message": Text, Says("any") => "a part of its message";
+    }
+    /// Every form of output.
+    SPOKEN {
+        "from": Words(&words(&STREAMS)), Is("stdout") => "the stream that is read";
+        "severity": Words(&words(&SEVERITIES)), Is("error") => "how grave a finding is that does not say";
+    }
+    JSON { "json": Map(&[POINTERS]), Refused => "one JSON value, and where in it a finding's parts stand"; }
+    JSONL { "jsonl": Map(&[POINTERS]), Refused => "one JSON object on each line, with the same keys"; }
+    SARIF { "sarif": Map(&[]), Refused => "SARIF 2.1.0"; }
+    RDJSON { "rdjson": Map(&[]), Refused => "Reviewdog's format"; }
+    LINES {
+        "regex": Regex, Refused
+            => "each line a finding, by the groups `file`, `line`, `column`, `code`, `severity`, `message`";
+        "ignore": Regex, Says("none") => "lines that say nothing";
+    }
+    EXITS {
+        "text": Words(&["exit"]), Refused
+            => "`exit`: an exit code other than 0 is a finding; `formatted`: it is the text as it should be";
+        "message": Text, Refused => "what the finding says";
+    }
+    FORMATTED {
+        "text": Words(&["formatted"]), Refused
+            => "`exit`: an exit code other than 0 is a finding; `formatted`: it is the text as it should be";
+        "errors": Regex, Says("none") => "lines of standard error that say why there is none";
+    }
+    POINTERS {
+        "items": Text, Says("the value itself") => "the list of findings";
+        "file": Text, Says("the edited file") => "the file";
+        "line": Text, Refused => "the line";
+        "column": Text, Says("none") => "the column";
+        "code": Text, Says("none") => "the rule's name";
+        "severity": Text, Says("that of `output`") => "how grave it is";
+        "message": Text, Refused => "what was seen";
+    }
+}
+
+/// The definition of a gate.
+const DEFINITION: Shape = Either(&[
+    Map(&[SYNTAX_KIND, COMMON]),
+    Map(&[PATTERN_KIND, COMMON, PATTERN]),
+    Map(&[COMMAND_KIND, COMMON, COMMAND]),
+]);
+
+const OUTPUT: Shape = Either(&[
+    Map(&[JSON, SPOKEN]),
+    Map(&[JSONL, SPOKEN]),
+    Map(&[SARIF, SPOKEN]),
+    Map(&[RDJSON, SPOKEN]),
+    Map(&[LINES, SPOKEN]),
+    Map(&[EXITS, SPOKEN]),
+    Map(&[FORMATTED, SPOKEN]),
+]);
+
+/// Every key of a policy.
+pub fn settings() -> &'static [Setting] {
+    POLICY
+}

@@ -1,0 +1,84 @@
+//! The gates of each language, as `quality_gates` lists them.
+//!
+//! Invariant: within one list a gate stands once, and no list is empty.
+
+use std::sync::Arc;
+
+use super::definition::{Gate, unknown_language};
+use super::language::{Language, language_named};
+use super::node::{Fault, Key, Node};
+use super::rule::{Rule, rule};
+use super::tools::Tools;
+
+/// The key that stands for every language.
+const EVERY: &str = "*";
+
+/// The rules of each language, and of `*`.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Lists(Vec<(String, Vec<Rule>)>);
+
+impl Lists {
+    /// The rules for a file: those of its language, then those of `*` whose gate its language does not name itself.
+    pub(super) fn rules_for(&self, language: Option<&Language>) -> Vec<&Rule> {
+        let own = language.map_or(&[][..], |language| self.list(&language.name));
+        let is_named = |rule: &&Rule| own.iter().any(|named| named.gate.name == rule.gate.name);
+        own.iter().chain(self.list(EVERY).iter().filter(|rule| !is_named(rule))).collect()
+    }
+
+    /// Every rule.
+    pub(super) fn rules(&self) -> impl Iterator<Item = &Rule> {
+        self.0.iter().flat_map(|(_, rules)| rules)
+    }
+
+    /// These lists in the place of those of the same languages.
+    pub(super) fn replace(&mut self, others: Lists) {
+        self.0.retain(|(name, _)| others.list(name).is_empty());
+        self.0.extend(others.0);
+    }
+
+    /// Takes over a gate that replaces another of the same name; why that cannot be, as the end of a sentence.
+    pub(super) fn rebind(&mut self, gate: &Arc<Gate>) -> Result<(), String> {
+        let rules = self.0.iter_mut().flat_map(|(_, rules)| rules);
+        rules.filter(|rule| rule.gate.name == gate.name).try_for_each(|rule| {
+            *rule = rule.rebound(gate)?;
+            Ok(())
+        })
+    }
+
+    fn list(&self, language: &str) -> &[Rule] {
+        self.0.iter().find(|(name, _)| name == language).map_or(&[], |(_, rules)| rules)
+    }
+}
+
+/// Reads `quality_gates`.
+pub(super) fn lists(node: &Node, tools: Tools<'_>) -> Result<Lists, Fault> {
+    if node.is_nothing() {
+        return Err(node.fault("`quality_gates` is empty: write `quality_gates: {}` for no gates, or leave it out for the default ones"));
+    }
+    let entries = node.entries("`quality_gates`")?.iter();
+    let read = |(language, list): &(Key, Node)| Ok((language.name.clone(), list_of(language, list, tools)?));
+    entries.map(read).collect::<Result<_, _>>().map(Lists)
+}
+
+fn list_of(language: &Key, list: &Node, tools: Tools<'_>) -> Result<Vec<Rule>, Fault> {
+    let name = &language.name;
+    if name != EVERY && language_named(name).is_none() {
+        return Err(language.fault(unknown_language(name)));
+    }
+    if list.is_nothing() || list.list(&format!("`{name}`"))?.is_empty() {
+        return Err(language.fault(format!(
+            "`{name}` has no gates: name one, or leave `{name}` out (`quality_gates: {{}}` means no gates at all)"
+        )));
+    }
+    let mut rules: Vec<(usize, Rule)> = Vec::new();
+    for item in list.list(&format!("`{name}`"))? {
+        let (tool, rule) = rule(item, tools)?;
+        if let Some((line, _)) = rules.iter().find(|(_, other)| other.gate.name == rule.gate.name) {
+            return Err(
+                tool.fault(format!("tool `{}` is already in this list, on line {line}", rule.gate.name))
+            );
+        }
+        rules.push((tool.mark.line, rule));
+    }
+    Ok(rules.into_iter().map(|(_, rule)| rule).collect())
+}

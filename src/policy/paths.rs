@@ -1,0 +1,116 @@
+//! Rules for some paths: who may write them, and who judges them.
+
+use std::sync::Arc;
+
+use super::definition::Gate;
+use super::glob::{Glob, glob};
+use super::keys;
+use super::node::{Fault, Node};
+use super::rule::Rule;
+use super::source::Origin;
+use super::tools::Tools;
+use super::unkept;
+
+/// The most entries that one policy may have, with those that it extends.
+const MOST: usize = 1000;
+
+/// One entry of `paths`.
+#[derive(Debug, Clone)]
+pub(super) struct PathRule {
+    glob: Glob,
+    origin: Arc<Origin>,
+    access: Option<Access>,
+    /// Each as if it were listed without options.
+    gates: Option<Vec<Rule>>,
+}
+
+/// What may be done with a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Access {
+    Read,
+    Write,
+}
+
+pub(super) const ACCESS: [(&str, Access); 2] = [("read", Access::Read), ("write", Access::Write)];
+
+/// The entry that keeps a file from being written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Protection<'a> {
+    /// The policy file in which it stands, as it is told.
+    pub policy: &'a str,
+    /// Its pattern, as it was written.
+    pub pattern: &'a str,
+}
+
+impl PathRule {
+    fn covers(&self, path: &str) -> bool {
+        self.origin.below(path).is_some_and(|below| self.glob.finds(below))
+    }
+
+    /// Every rule that the entry may ask for.
+    pub(super) fn rules(&self) -> impl Iterator<Item = &Rule> {
+        self.gates.iter().flatten()
+    }
+
+    /// Takes over gates that replace others of the same name.
+    pub(super) fn rebind(&mut self, gate: &Arc<Gate>) {
+        let same = |rule: &&mut Rule| rule.gate.name == gate.name;
+        self.gates.iter_mut().flatten().filter(same).for_each(|rule| *rule = Rule::plain(Arc::clone(gate)));
+    }
+}
+
+/// The last entry that says who may write a path, when it says that nobody may.
+pub(super) fn protection<'a>(rules: &'a [PathRule], path: &str) -> Option<Protection<'a>> {
+    let covering = rules.iter().rev().filter(|rule| rule.access.is_some());
+    let last = covering.into_iter().find(|rule| rule.covers(path))?;
+    match last.access {
+        Some(Access::Read) => Some(Protection { policy: &last.origin.name, pattern: last.glob.text() }),
+        Some(Access::Write) | None => None,
+    }
+}
+
+/// The gates of the last entry that names the gates of a path, in its order.
+pub(super) fn gates<'a>(rules: &'a [PathRule], path: &str) -> Option<&'a [Rule]> {
+    rules.iter().rev().filter(|rule| rule.gates.is_some()).find(|rule| rule.covers(path))?.gates.as_deref()
+}
+
+/// Reads `paths`; its entries come after those of `base`.
+pub(super) fn paths(
+    node: &Node,
+    tools: Tools<'_>,
+    origin: &Arc<Origin>,
+    base: Vec<PathRule>,
+) -> Result<Vec<PathRule>, Fault> {
+    let items = node.list("`paths`")?;
+    if items.len() + base.len() > MOST {
+        return Err(node.fault(format!("`paths` has more than {MOST} entries")));
+    }
+    let own = items.iter().map(|item| path_rule(item, tools, origin)).collect::<Result<Vec<_>, _>>()?;
+    Ok(base.into_iter().chain(own).collect())
+}
+
+fn path_rule(item: &Node, tools: Tools<'_>, origin: &Arc<Origin>) -> Result<PathRule, Fault> {
+    let fields = item.settings("an entry of `paths`", &[keys::PATH])?;
+    let rule = PathRule {
+        glob: glob(fields.require("match")?, "`match`")?,
+        origin: Arc::clone(origin),
+        access: fields.optional("access", |node, _| unkept::choice(node, "access", &ACCESS, &["deny"]))?,
+        gates: fields.optional("gates", |node, what| named(node, what, tools))?,
+    };
+    if rule.access.is_none() && rule.gates.is_none() {
+        return Err(item.fault("an entry of `paths` says nothing without `access` or `gates`"));
+    }
+    Ok(rule)
+}
+
+fn named(node: &Node, what: &str, tools: Tools<'_>) -> Result<Vec<Rule>, Fault> {
+    let mut rules: Vec<Rule> = Vec::new();
+    for item in node.list(what)? {
+        let gate = tools.find(item, "a tool")?;
+        if rules.iter().any(|rule| rule.gate.name == gate.name) {
+            return Err(item.fault(format!("tool `{}` stands here a second time", gate.name)));
+        }
+        rules.push(Rule::plain(gate));
+    }
+    Ok(rules)
+}

@@ -1,0 +1,189 @@
+//! One entry of `quality_gates`: a gate, and what its findings do here.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::definition::{Gate, Role, role};
+use super::keys;
+use super::node::{Fault, Fields, Node};
+use super::quantity;
+use super::severity::{Severity, severity};
+use super::tools::Tools;
+
+/// One entry of `quality_gates`.
+#[derive(Debug, Clone)]
+pub struct Rule {
+    /// The gate that judges.
+    pub gate: Arc<Gate>,
+    /// What its new findings do.
+    pub level: Level,
+    /// False when the policy switches the gate off here; such a gate is reported as skipped.
+    pub enabled: bool,
+    /// The least grave finding that blocks at [`Level::Block`].
+    pub fail_on: Severity,
+    /// When the gate is asked.
+    pub on: Profiles,
+    /// Words that are added to the gate's command.
+    pub args: Vec<String>,
+    /// How long one run may take.
+    pub timeout: Duration,
+    /// Whether an edit is refused when the gate could not look.
+    pub required: bool,
+    /// What the gate does here.
+    pub role: Role,
+}
+
+impl Rule {
+    /// The rule of an entry that names nothing but this gate.
+    pub fn plain(gate: Arc<Gate>) -> Rule {
+        Rule {
+            level: Level::Block,
+            enabled: true,
+            fail_on: Severity::Error,
+            on: Profiles::default(),
+            args: Vec::new(),
+            timeout: gate.timeout,
+            required: false,
+            role: gate.role,
+            gate,
+        }
+    }
+
+    /// The same rule with another gate of the same name; why that cannot be, as the end of a sentence.
+    pub(super) fn rebound(&self, gate: &Arc<Gate>) -> Result<Rule, String> {
+        let own = |said: bool, what: &str| {
+            if said { Err(format!("`{what}` in a list that is extended")) } else { Ok(()) }
+        };
+        own(!self.args.is_empty() && gate.command().is_none(), "args")?;
+        let role = if self.role == self.gate.role { gate.role } else { self.role };
+        own(role == Role::Fix && !gate.can_mend(), "role: fix")?;
+        let timeout = if self.timeout == self.gate.timeout { gate.timeout } else { self.timeout };
+        Ok(Rule { gate: Arc::clone(gate), role, timeout, ..self.clone() })
+    }
+}
+
+/// What a new finding does to an edit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// It refuses the edit.
+    Block,
+    /// It is reported.
+    Warn,
+}
+
+pub(super) const LEVELS: [(&str, Level); 2] = [("block", Level::Block), ("warn", Level::Warn)];
+
+/// The occasions on which a gate is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Profiles {
+    /// When a file is edited.
+    pub edit: bool,
+    /// When files are checked as they are.
+    pub check: bool,
+}
+
+impl Default for Profiles {
+    fn default() -> Profiles {
+        Profiles { edit: true, check: true }
+    }
+}
+
+pub(super) const PROFILES: [(&str, Profiles); 2] =
+    [("edit", Profiles { edit: true, check: false }), ("check", Profiles { edit: false, check: true })];
+
+/// Which findings count, each wider than the one before.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Baseline {
+    /// Those that the edit brought.
+    #[default]
+    New,
+    /// Also those on the lines that the edit wrote.
+    EditedLines,
+    /// All in the edited file.
+    File,
+    /// Also those that a gate finds in other files.
+    All,
+}
+
+pub(super) const BASELINES: [(&str, Baseline); 4] = [
+    ("new", Baseline::New),
+    ("edited_lines", Baseline::EditedLines),
+    ("file", Baseline::File),
+    ("all", Baseline::All),
+];
+
+/// What one draft is judged by.
+#[derive(Debug, Clone)]
+pub struct Terms<'a> {
+    /// The rules, in the order of the policy.
+    pub rules: Vec<&'a Rule>,
+    /// Which findings count.
+    pub baseline: Baseline,
+    /// How long all gates may take together.
+    pub total: Duration,
+}
+
+/// Raises one entry of a list, with the node of its tool.
+pub(super) fn rule<'a>(item: &'a Node, tools: Tools<'_>) -> Result<(&'a Node, Rule), Fault> {
+    let fields = item.settings("a gate", &[keys::RULE])?;
+    let tool = fields.require("tool")?;
+    let plain = Rule::plain(tools.find(tool, "`tool`")?);
+    let rule = Rule {
+        enabled: fields.optional("enabled", Node::flag)?.unwrap_or(plain.enabled),
+        level: fields.optional("level", level)?.unwrap_or(plain.level),
+        fail_on: fields.optional("fail_on", severity)?.unwrap_or(plain.fail_on),
+        on: fields.optional("on", profiles)?.unwrap_or(plain.on),
+        args: fields.optional("args", words)?.unwrap_or_default(),
+        timeout: fields.optional("timeout", quantity::time)?.unwrap_or(plain.timeout),
+        required: fields.optional("required", Node::flag)?.unwrap_or(plain.required),
+        role: fields.optional("role", role)?.unwrap_or(plain.role),
+        ..plain
+    };
+    check_options(&fields, &rule)?;
+    Ok((tool, rule))
+}
+
+/// Refuses options that the gate could not keep.
+fn check_options(fields: &Fields<'_>, rule: &Rule) -> Result<(), Fault> {
+    let name = &rule.gate.name;
+    if let (Some(args), None) = (fields.get("args"), rule.gate.command()) {
+        return Err(args.fault(format!("`{name}` runs no program that `args` could be given to")));
+    }
+    match fields.get("role") {
+        Some(role) if rule.role == Role::Fix && !rule.gate.can_mend() => {
+            Err(role.fault(format!("`{name}` gives no formatted text, so `check` is its only role")))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+fn level(node: &Node, what: &str) -> Result<Level, Fault> {
+    node.one_of(what, &LEVELS)
+}
+
+pub(super) fn baseline(node: &Node, what: &str) -> Result<Baseline, Fault> {
+    node.one_of(what, &BASELINES)
+}
+
+fn profiles(node: &Node, what: &str) -> Result<Profiles, Fault> {
+    let items = node.list(what)?;
+    if items.is_empty() {
+        return Err(
+            node.fault(format!("{what} is empty: name `edit`, `check` or both, or say `enabled: false`"))
+        );
+    }
+    let none = Profiles { edit: false, check: false };
+    items.iter().try_fold(none, |sum, item| {
+        let one: Profiles = item.one_of("profile", &PROFILES)?;
+        Ok(Profiles { edit: sum.edit || one.edit, check: sum.check || one.check })
+    })
+}
+
+/// Words of a command, none of which holds a NUL.
+pub(super) fn words(node: &Node, what: &str) -> Result<Vec<String>, Fault> {
+    let spoilt = |item: &&Node| item.text(what).is_ok_and(|word| word.contains('\0'));
+    match node.list(what)?.iter().find(spoilt) {
+        Some(item) => Err(item.fault(format!("{what} holds a NUL"))),
+        None => node.texts(what),
+    }
+}

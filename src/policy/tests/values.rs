@@ -1,0 +1,178 @@
+//! Values, words and types.
+
+use std::time::Duration;
+
+use super::*;
+
+#[test]
+fn what_is_left_out_is_the_default() {
+    for text in ["", "# nothing\n", "---\n", "limits: {}\n", "\u{feff}limits: {}\r\n", "{}"] {
+        let policy = read(text);
+        assert_eq!(names(&policy, "a.md", "markdown"), ["markdown-structure", "syntax"], "{text:?}");
+        assert_eq!((policy.limits, policy.demands), (Limits::default(), Demands::default()), "{text:?}");
+        assert_eq!((policy.baseline, &policy.toolsets), (Baseline::New, &None), "{text:?}");
+        assert_eq!(policy.protection("a.md"), None);
+    }
+    assert!(read("quality_gates: {}\n").terms("a.md", language_named("markdown")).rules.is_empty());
+}
+
+#[test]
+fn every_limit_takes_effect() {
+    let limits = read("limits: { file: 2KiB, lock_wait: 10ms, total: 3m, regex_steps: 1000, journal: 1GiB, journal_age: 12h }").limits;
+    let wanted = Limits {
+        file: 2048,
+        lock_wait: Duration::from_millis(10),
+        total: Duration::from_secs(180),
+        regex_steps: 1000,
+    };
+    assert_eq!(limits, wanted);
+    assert_eq!(read("limits: { total: 3m }").terms("a", None).total, Duration::from_secs(180));
+    let largest =
+        read("limits: { file: 4294967295, lock_wait: 0, total: 60m, regex_steps: 1000000000 }").limits;
+    assert_eq!((largest.file, largest.lock_wait), (u64::from(u32::MAX), Duration::ZERO));
+}
+
+#[test]
+fn numbers_out_of_range_are_refused() {
+    for (value, said) in [
+        ("file: true", "1:17: `file` must be a whole number of bytes"),
+        ("file: 0", "1:17: `file` must be at least 1 byte"),
+        ("file: 4GiB", "1:17: `file` must be at least 1 byte and less than 4GiB"),
+        ("file: 4294967296", "less than 4GiB"),
+        ("file: 99999999999999999999999", "not the number 1"),
+        ("file: 1.5MiB", "not the text `1.5MiB`"),
+        ("lock_wait: 20", "1:22: `lock_wait` needs a unit, as in `20s` or `20ms`"),
+        ("lock_wait: 61m", "1:22: `lock_wait` must be at most 60m"),
+        ("lock_wait: 1h", "must be a whole number with ms, s or m, as in `20s`, not the text `1h`"),
+        ("total: 0", "1:18: `total` must be at least 1ms and at most 60m"),
+        ("total: 61m", "at most 60m"),
+        ("regex_steps: 999", "1:24: `regex_steps` must be from 1000 to 1000000000"),
+        ("regex_steps: 1000000001", "from 1000 to"),
+        ("regex_steps: 5s", "`regex_steps` must be a whole number, not the text `5s`"),
+        ("journal: 1025GiB", "`journal` must be at most 1024GiB"),
+        ("journal_age: 1w", "with ms, s, m, h or d, as in `20s`, not the text `1w`"),
+        ("journal_age: 4000d", "`journal_age` must be at most 3650d"),
+    ] {
+        refused(&format!("limits: {{ {value} }}"), said);
+    }
+}
+
+#[test]
+fn unknown_words_are_refused_with_the_word_that_was_meant() {
+    for (text, said) in [
+        (
+            "quality_gates: {}\nlimit: {}\n",
+            "quality.yaml:2:1: unknown key `limit`, did you mean `limits`? (known: extends, quality_gates, ",
+        ),
+        (
+            "quality_gates:\n  python:\n    - tool: sintax\n",
+            "quality.yaml:3:13: unknown tool `sintax`, did you mean `syntax`? (known: syntax, ",
+        ),
+        (
+            "quality_gates:\n  python:\n    - tool: qqq\n      levle: warn\n",
+            "4:7: unknown key `levle`, did you mean `level`? (known: tool, enabled, level, fail_on, on, args, timeout, required, role)\n 4 |       levle: warn\n   |       ^",
+        ),
+        (
+            "quality_gates: { python: [{ tool: syntax, level: error }] }\n",
+            "1:50: unknown level `error` (known: block, warn)\n 1 | quality_gates: { python: [{ tool: syntax, level: error }] }\n   |                                                  ^",
+        ),
+        (
+            "baseline: edited",
+            "1:11: unknown baseline `edited`, did you mean `edited_lines`? (known: new, edited_lines, file, all)",
+        ),
+        (
+            "extends: parents",
+            "1:10: unknown extends `parents`, did you mean `parent`? (known: parent, default)",
+        ),
+        (
+            "modes: { interactive: dney }",
+            "1:23: unknown interactive `dney`, did you mean `deny`? (known: allow, deny)",
+        ),
+        ("modes: { strict: deny }", "1:10: unknown key `strict` (known: interactive)"),
+        ("guards: { line_edits: yes }", "1:23: unknown line_edits `yes` (known: optional, required)"),
+        (
+            "server: { tools: [edti] }",
+            "1:19: unknown tools `edti`, did you mean `edit`? (known: edit, legacy, all, look,",
+        ),
+        ("damage: { qqq: off }", "1:11: unknown key `qqq` (known: line_prefixes, "),
+    ] {
+        refused(text, said);
+    }
+}
+
+#[test]
+fn a_long_list_of_known_words_is_cut() {
+    let names: Vec<String> = (0..45).map(|number| format!("gate-{number}")).collect();
+    let defined: String = names
+        .iter()
+        .map(|name| format!("  {name}: {{ kind: pattern, languages: [go], must_match: a, message: m }}\n"))
+        .collect();
+    let text = format!("define:\n{defined}quality_gates: {{ go: [{{ tool: gate-99 }}] }}\n");
+    refused(&text, "unknown tool `gate-99`, did you mean `gate-9`? (known: gate-0, gate-1, ");
+    refused(&text, "gate-19 and ");
+}
+
+#[test]
+fn values_of_a_wrong_type_are_named() {
+    for (text, said) in [
+        ("[1]", "1:1: the policy must be a map, not a list"),
+        ("quality_gates: yes", "1:16: `quality_gates` must be a map, not the text `yes`"),
+        ("quality_gates: { go: syntax }", "1:22: `go` must be a list, not the text `syntax`"),
+        ("quality_gates: { go: [syntax] }", "1:23: a gate must be a map, not the text `syntax`"),
+        ("quality_gates: { go: [{ tool: 5 }] }", "1:31: `tool` must be a text, not the number 5"),
+        (
+            "quality_gates: { go: [{ tool: syntax, enabled: yes }] }",
+            "1:48: `enabled` must be `true` or `false`, not the text `yes`",
+        ),
+        ("limits: 5", "1:9: `limits` must be a map, not the number 5"),
+        ("modes:", "1:6: `modes` must be a map, not nothing"),
+        ("paths: {}", "1:8: `paths` must be a list, not a map"),
+        ("validate_commands: [go]", "1:21: a command must be a list, not the text `go`"),
+        ("validate_commands: [[]]", "1:21: a command is empty: its first word is the program"),
+        ("validate_commands: [['']]", "1:21: a command is empty"),
+        ("never_journal: ['[']", "1:17: a file is no pattern: unclosed character class; missing ']'"),
+        ("server: { tools: [] }", "1:18: `tools` is empty"),
+    ] {
+        refused(text, said);
+    }
+    read("validate_commands: [[go, vet, ./...]]\nnever_journal: ['.env*', '*.pem']\n");
+}
+
+#[test]
+fn what_is_not_kept_is_refused_and_what_may_stand_there_is_read() {
+    for (asks, kept, may) in [
+        ("confirm: risky", "`never`", "confirm: never"),
+        ("confirm: always", "`never`", "confirm: never"),
+        ("require_isolation: landlock", "`none`", "require_isolation: none"),
+        ("require_isolation: bubblewrap", "`none`", "require_isolation: none"),
+        ("durability: process", "`full`", "durability: full"),
+        ("hard_links: split", "`refuse`", "hard_links: refuse"),
+        ("hard_links: in_place", "`refuse`", "hard_links: refuse"),
+        ("damage: { typographic_quotes: block }", "`off`", "damage: { typographic_quotes: off }"),
+        ("damage: { nul_bytes: warn }", "`off`", "damage: { nul_bytes: off }"),
+        ("entities: { form: {} }", "`{}`", "entities: {}"),
+        ("server: { tools: [look] }", "`edit`, `legacy`, `all`", "server: { tools: [edit] }"),
+        ("paths: [{ match: a, access: deny }]", "`read`, `write`", "paths: [{ match: a, access: read }]"),
+    ] {
+        refused(asks, "this version does not keep `");
+        refused(asks, &format!("what may stand here is {kept}\n"));
+        read(may);
+    }
+    refused(
+        "confirm: never\nhard_links: split\n",
+        "2:13: this version does not keep `hard_links: split`: what may stand here is `refuse`\n 2 | hard_links: split\n   |             ^",
+    );
+    refused("confirm: often", "unknown confirm `often` (known: never, risky, always)");
+}
+
+#[test]
+fn toolsets_and_demands_are_read() {
+    let policy = read(
+        "server: { tools: [edit, legacy] }\nmodes: { interactive: deny }\nguards: { line_edits: required, overwrite: required }\nbaseline: edited_lines\n",
+    );
+    assert_eq!(policy.toolsets, Some(vec!["edit".to_owned(), "legacy".to_owned()]));
+    let wanted =
+        Demands { interactive: Interactive::Deny, line_edits: Guard::Required, overwrite: Guard::Required };
+    assert_eq!((policy.demands, policy.baseline), (wanted, Baseline::EditedLines));
+    assert_eq!(policy.terms("a", None).baseline, Baseline::EditedLines);
+}

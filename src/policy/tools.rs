@@ -1,0 +1,88 @@
+//! The gates that a policy can name: those of the catalogue, and those that it defines itself.
+//!
+//! Invariant: a name means one gate; a policy cannot give another meaning to a name of the catalogue.
+
+use std::sync::Arc;
+
+use super::catalogue::Catalogue;
+use super::definition::{Gate, gate};
+use super::node::{Fault, Key, Node, Value, unknown};
+use crate::text::Stamp;
+
+/// The longest name of a gate, in characters.
+const LONGEST_NAME: usize = 64;
+
+/// The gates that a policy can name.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tools<'a> {
+    /// Those of the policy's own.
+    pub(super) defined: &'a [Arc<Gate>],
+}
+
+impl Tools<'_> {
+    /// The gate that a node names.
+    pub(super) fn find(&self, tool: &Node, what: &str) -> Result<Arc<Gate>, Fault> {
+        let (name, catalogue) = (tool.text(what)?, Catalogue::embedded());
+        let own = self.defined.iter().find(|gate| gate.name == name);
+        own.or_else(|| catalogue.find(name)).cloned().ok_or_else(|| {
+            let mut known: Vec<&str> = self.defined.iter().map(|gate| gate.name.as_str()).collect();
+            Catalogue::names().for_each(|name| known.push(name));
+            tool.fault(unknown("tool", name, &known))
+        })
+    }
+}
+
+/// Reads `define`: the gates, each with the key that names it.
+pub(super) fn defined<'a>(node: &'a Node, what: &str) -> Result<Vec<(&'a Key, Arc<Gate>)>, Fault> {
+    let read = |(key, node): &'a (Key, Node)| {
+        check_name(key)?;
+        Ok((key, Arc::new(gate(&key.name, node, stamp(node))?)))
+    };
+    node.entries(what)?.iter().map(read).collect()
+}
+
+fn check_name(key: &Key) -> Result<(), Fault> {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let fits = key.name.starts_with(plain) && key.name.len() <= LONGEST_NAME;
+    if !fits || !key.name.chars().all(|c| plain(c) || c == '-' || c == '_') {
+        let wanted = "lower-case letters, digits, `-` and `_`, begins with a letter or digit";
+        return Err(
+            key.fault(format!("the name of a gate has {wanted}, and has at most {LONGEST_NAME} of them"))
+        );
+    }
+    if Catalogue::names().any(|name| name == key.name) {
+        return Err(key.fault(format!("`{}` is a gate of the catalogue: choose another name", key.name)));
+    }
+    Ok(())
+}
+
+/// The hash of what a definition says, wherever it stands and however it is laid out.
+fn stamp(definition: &Node) -> Stamp {
+    let mut said = String::new();
+    write(definition, &mut said);
+    Stamp::of(said.as_bytes())
+}
+
+fn write(node: &Node, out: &mut String) {
+    match &node.value {
+        Value::Nothing => out.push('~'),
+        Value::Flag(flag) => out.push_str(&format!("?{flag}")),
+        Value::Whole(number) => out.push_str(&format!("#{number}")),
+        Value::Number(number) => out.push_str(&format!("#{number}")),
+        Value::Text(text) => out.push_str(&format!("{}:{text}", text.len())),
+        Value::List(items) => {
+            out.push('[');
+            items.iter().for_each(|item| write(item, out));
+            out.push(']');
+        }
+        Value::Map(entries) => {
+            out.push('{');
+            for (key, value) in entries {
+                out.push_str(&format!("{}:{}", key.name.len(), key.name));
+                write(value, out);
+            }
+            out.push('}');
+        }
+    }
+    out.push(';');
+}

@@ -1,0 +1,78 @@
+//! What a policy may say, and this version does not keep: it is refused, so that nobody relies on it.
+//!
+//! Invariant: a policy that is read asks for nothing that it would not get.
+
+use super::keys::{self, DAMAGE};
+use super::node::{Fault, Fields, Key, Node, unknown};
+
+/// What this version keeps of a key, and what a later one will.
+struct Limited {
+    key: &'static str,
+    kept: &'static str,
+    later: &'static [&'static str],
+}
+
+const LIMITED: [Limited; 4] = [
+    Limited { key: "confirm", kept: "never", later: &["risky", "always"] },
+    Limited { key: "require_isolation", kept: "none", later: &["landlock", "bubblewrap"] },
+    Limited { key: "durability", kept: "full", later: &["process"] },
+    Limited { key: "hard_links", kept: "refuse", later: &["split", "in_place"] },
+];
+
+/// What `damage` may say of each of its rules.
+const DAMAGE_LATER: [&str; 2] = ["block", "warn"];
+
+/// Reads a word of which this version keeps some.
+pub(super) fn choice<T: Copy>(
+    node: &Node,
+    key: &str,
+    kept: &[(&str, T)],
+    later: &[&str],
+) -> Result<T, Fault> {
+    let word = node.text(&format!("`{key}`"))?;
+    if let Some((_, meant)) = kept.iter().find(|(name, _)| *name == word) {
+        return Ok(*meant);
+    }
+    let names: Vec<&str> = kept.iter().map(|(name, _)| *name).collect();
+    if later.contains(&word) {
+        return Err(node.fault(not_kept(&format!("{key}: {word}"), &names)));
+    }
+    let known: Vec<&str> = names.iter().chain(later).copied().collect();
+    Err(node.fault(unknown(key, word, &known)))
+}
+
+fn not_kept(what: &str, kept: &[&str]) -> String {
+    let kept: Vec<String> = kept.iter().map(|word| format!("`{word}`")).collect();
+    format!("this version does not keep `{what}`: what may stand here is {}", kept.join(", "))
+}
+
+/// Refuses what a policy asks for and would not get.
+pub(super) fn check(policy: &Fields<'_>) -> Result<(), Fault> {
+    for Limited { key, kept, later } in LIMITED {
+        policy.optional(key, |node, _| choice(node, key, &[(kept, ())], later))?;
+    }
+    if let Some(node) = policy.get("damage") {
+        node.settings("`damage`", &[DAMAGE])?;
+        let off = |(key, node): &(Key, Node)| choice(node, &key.name, &[("off", ())], &DAMAGE_LATER);
+        node.entries("`damage`")?.iter().try_for_each(off)?;
+    }
+    match policy.get("entities").map(|node| node.entries("`entities`")).transpose()? {
+        Some([(key, _), ..]) => Err(key.fault(not_kept(&format!("entities: {}", key.name), &["{}"]))),
+        Some([]) | None => Ok(()),
+    }
+}
+
+/// Reads `server`: the toolsets that it names.
+pub(super) fn toolsets(node: &Node, what: &str) -> Result<Option<Vec<String>>, Fault> {
+    let named = keys::TOOLSETS.map(|name| (name, name));
+    node.settings(what, &[keys::SERVER])?.optional("tools", |node, what| {
+        let items = node.list(what)?;
+        if items.is_empty() {
+            return Err(
+                node.fault(format!("{what} is empty: name a toolset, or leave it out for the default"))
+            );
+        }
+        let name = |item: &Node| choice(item, "tools", &named, &keys::LATER_TOOLSETS).map(str::to_owned);
+        items.iter().map(name).collect()
+    })
+}

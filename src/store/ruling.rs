@@ -1,0 +1,65 @@
+//! Which policy files stand above a place, by their names and the time of their last change; what they say is read
+//! elsewhere.
+//!
+//! Invariant: no file is passed over because it could not be looked at.
+
+use super::place::{Place, join};
+use super::policy_file::{NAMES, upwards};
+use super::root::Root;
+use cap_std::fs::{Dir, MetadataExt};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// A policy file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PolicyFile {
+    /// Its path relative to the root that it lies in.
+    pub name: String,
+    /// The folder that it rules, relative to that root; empty for the root itself.
+    pub folder: String,
+    /// When it, or the link in its place, was last changed; absent when that cannot be told.
+    ///
+    /// This is the time of the inode, which no program can set.
+    pub changed: Option<SystemTime>,
+}
+
+/// The policy files above a place, the nearest first: of each folder the one that counts.
+pub(super) fn above(root: &Root, place: &Place) -> Vec<PolicyFile> {
+    let dir = root.dir();
+    let in_folder = |folder: &str| {
+        let names = NAMES.map(|name| join(folder, name));
+        names.into_iter().find(|name| is_there(dir, name)).map(|name| file(dir, name))
+    };
+    upwards(&place.folder).filter_map(in_folder).collect()
+}
+
+fn is_there(dir: &Dir, name: &str) -> bool {
+    match dir.symlink_metadata(name) {
+        Ok(_) => true,
+        Err(error) => {
+            !matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
+        }
+    }
+}
+
+fn file(dir: &Dir, name: String) -> PolicyFile {
+    let ruled = |known: &&str| name.strip_suffix(*known).filter(|above| above.is_empty() || above.ends_with('/'));
+    let folder = NAMES.iter().rev().find_map(|known| ruled(&known)).unwrap_or_default();
+    let folder = folder.trim_end_matches('/').to_owned();
+    let changed = changed(dir, &name);
+    PolicyFile { name, folder, changed }
+}
+
+/// When a file was last changed, or a link on the way to it.
+fn changed(dir: &Dir, name: &str) -> Option<SystemTime> {
+    let way = name.match_indices('/').filter_map(|(end, _)| name.get(..end));
+    let links = way.filter_map(|part| dir.symlink_metadata(part).ok().filter(cap_std::fs::Metadata::is_symlink));
+    let ends = [dir.symlink_metadata(name).ok()?, dir.metadata(name).ok()?];
+    links.chain(ends).map(|found| time(&found)).try_fold(UNIX_EPOCH, |latest, time| Some(latest.max(time?)))
+}
+
+/// The time of the inode's last change.
+fn time(found: &cap_std::fs::Metadata) -> Option<SystemTime> {
+    let seconds = u64::try_from(found.ctime()).ok()?;
+    let nanoseconds = u32::try_from(found.ctime_nsec()).ok()?;
+    UNIX_EPOCH.checked_add(Duration::new(seconds, nanoseconds))
+}

@@ -1,0 +1,371 @@
+//! lockgate's own folders: the records of what a person has decided, and what tools may keep between runs.
+//!
+//! A record is believed only where nobody but its owner can have written it.
+//!
+//! Invariant: a record is whole, old or new; one that is doubtful counts as none, and it is said why; neither folder is
+//! used where it lies inside a root.
+
+mod own;
+
+use super::trouble;
+use crate::error::{Code, Error};
+use crate::text::Stamp;
+use rustix::fs::OFlags;
+use std::fs::{DirBuilder, File, Metadata, OpenOptions};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+pub(super) use own::{refuse_inside, refuse_reached};
+
+/// The folder of the records within lockgate's own.
+const RECORDS: &str = "trust";
+const LARGEST_RECORD: u64 = 1024 * 1024;
+/// The bits that let others write.
+const OTHERS_WRITE: u32 = 0o022;
+
+/// Where lockgate keeps what is its own; or why it keeps nothing.
+#[derive(Debug)]
+pub struct State {
+    home: Result<PathBuf, String>,
+    caches: Result<PathBuf, String>,
+}
+
+/// What a record is about: one policy file of one root.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Subject {
+    root: Stamp,
+    policy: Stamp,
+}
+
+impl Subject {
+    /// The policy file of that name, relative to the root of that real path.
+    pub fn new(root: &Path, policy: &str) -> Subject {
+        Subject { root: stamp(root), policy: Stamp::of(policy.as_bytes()) }
+    }
+
+    fn file_name(&self) -> String {
+        format!("{}.{}.json", self.root.hex(), self.policy.hex())
+    }
+}
+
+impl State {
+    /// Finds the folders of the user who runs lockgate; `roots` are absolute.
+    pub fn beside(roots: &[PathBuf]) -> State {
+        State::at(own::state_home(), own::cache_home(), roots)
+    }
+
+    fn at(state: Result<PathBuf, String>, cache: Result<PathBuf, String>, roots: &[PathBuf]) -> State {
+        let outside = |folder: PathBuf| own::outside(&folder, roots);
+        State { home: state.and_then(outside), caches: cache.and_then(outside) }
+    }
+
+    /// The record about a policy file; `None` when there is none.
+    ///
+    /// Errors: why what is there counts as none, as the end of a sentence that begins with the record.
+    pub fn read(&self, subject: Subject) -> Result<Option<Vec<u8>>, String> {
+        let home = self.home.as_ref().map_err(|why| format!("has no place: {why}"))?;
+        let records = home.join(RECORDS);
+        if !self.is_guarded()? {
+            return Ok(None);
+        }
+        let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
+        let opened = OpenOptions::new().read(true).custom_flags(flags).open(records.join(subject.file_name()));
+        let file = match opened {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(format!("cannot be opened: {error}")),
+        };
+        let found = file.metadata().map_err(|error| format!("cannot be looked at: {error}"))?;
+        if !found.is_file() {
+            return Err("is not a file".to_owned());
+        }
+        doubt(&found).map_or(Ok(()), Err)?;
+        let mut bytes = Vec::new();
+        file.take(LARGEST_RECORD).read_to_end(&mut bytes).map_err(|error| format!("cannot be read: {error}"))?;
+        Ok(Some(bytes))
+    }
+
+    /// Puts a record in the place of the one before it, if any, for the user alone.
+    ///
+    /// Errors: `PERMISSION_DENIED` where lockgate may keep nothing, and what the system refuses.
+    pub fn write(&self, subject: Subject, record: &[u8]) -> Result<(), Error> {
+        let records = self.records()?;
+        make(&records).map_err(|error| failed("making the folder", &records, &error))?;
+        self.is_guarded().map_err(|why| refusal(&records, &why))?;
+        let staged = records.join(format!(".{:016x}.new", RandomState::new().build_hasher().finish()));
+        let written = stage(&staged, record).and_then(|()| {
+            std::fs::rename(&staged, records.join(subject.file_name()))?;
+            File::open(&records)?.sync_all()
+        });
+        written.map_err(|error| {
+            // The name is nobody else's; where the rename was done, it is gone already.
+            drop(std::fs::remove_file(&staged));
+            failed("writing a record", &records, &error)
+        })
+    }
+
+    /// Removes the record about a policy file, and tells how many there were.
+    pub fn remove(&self, subject: Subject) -> Result<usize, Error> {
+        self.remove_all(|name| name == subject.file_name())
+    }
+
+    /// Removes the records about every policy file of a root, and tells how many there were.
+    pub fn remove_root(&self, root: &Path) -> Result<usize, Error> {
+        let start = format!("{}.", stamp(root).hex());
+        self.remove_all(|name| name.starts_with(&start))
+    }
+
+    /// The folder in which the tools of a root may keep what they know; made when it is not there.
+    ///
+    /// Errors: why there is none.
+    pub fn cache(&self, root: &Path) -> Result<PathBuf, String> {
+        let folder = self.caches.clone()?.join(stamp(root).hex());
+        make(&folder).map_err(|error| format!("{} cannot be made: {error}", folder.display()))?;
+        let found = guarded(&folder).map_err(|why| format!("{} {why}", folder.display()))?;
+        if found { Ok(folder) } else { Err(format!("{} is gone", folder.display())) }
+    }
+
+    fn records(&self) -> Result<PathBuf, Error> {
+        match &self.home {
+            Ok(home) => Ok(home.join(RECORDS)),
+            Err(why) => {
+                let error = Error::new(Code::PermissionDenied, format!("nothing can be recorded: {why}"));
+                Err(error.hint("set XDG_STATE_HOME to a folder outside of every root"))
+            }
+        }
+    }
+
+    /// Whether the folders of the records are there; doubtful ones are an error.
+    fn is_guarded(&self) -> Result<bool, String> {
+        let home = self.home.clone()?;
+        let told = |why| format!("lies in a folder that {why}");
+        Ok(guarded(&home).map_err(told)? && guarded(&home.join(RECORDS)).map_err(told)?)
+    }
+
+    fn remove_all(&self, is_meant: impl Fn(&str) -> bool) -> Result<usize, Error> {
+        let records = self.records()?;
+        let fails = |error: &io::Error| failed("removing a record", &records, error);
+        let entries = match std::fs::read_dir(&records) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(0),
+            Err(error) => return Err(fails(&error)),
+        };
+        let mut removed = 0;
+        for entry in entries {
+            let entry = entry.map_err(|error| fails(&error))?;
+            if entry.file_name().to_str().is_some_and(&is_meant) {
+                std::fs::remove_file(entry.path()).map_err(|error| fails(&error))?;
+                removed += 1;
+            }
+        }
+        File::open(&records).and_then(|folder| folder.sync_all()).map_err(|error| fails(&error))?;
+        Ok(removed)
+    }
+}
+
+fn stamp(path: &Path) -> Stamp {
+    Stamp::of(path.as_os_str().as_bytes())
+}
+
+/// Makes a folder, and those above it, for the user alone.
+fn make(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+/// Whether a folder is there, when it is the user's alone.
+fn guarded(folder: &Path) -> Result<bool, String> {
+    match folder.symlink_metadata() {
+        Ok(found) if !found.is_dir() => Err("is not a folder".to_owned()),
+        Ok(found) => doubt(&found).map_or(Ok(true), Err),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(format!("cannot be looked at: {error}")),
+    }
+}
+
+/// Why somebody else may have written something.
+fn doubt(found: &Metadata) -> Option<String> {
+    if found.uid() != rustix::process::geteuid().as_raw() {
+        Some(format!("belongs to another user (uid {})", found.uid()))
+    } else if found.mode() & OTHERS_WRITE != 0 {
+        Some(format!("may be written by others (mode {:04o})", found.mode() & 0o7777))
+    } else {
+        None
+    }
+}
+
+/// Writes a new file for the user alone, and waits until it is on the disk.
+fn stage(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+fn failed(call: &str, folder: &Path, error: &io::Error) -> Error {
+    trouble::failed_io(call, &folder.display().to_string(), error)
+}
+
+fn refusal(folder: &Path, why: &str) -> Error {
+    let seen = format!("nothing can be recorded: {} {why}", folder.display());
+    Error::new(Code::PermissionDenied, seen).hint("have its owner make it yours alone: chmod 700")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+    use tempfile::TempDir;
+
+    struct Scene {
+        dir: TempDir,
+        state: State,
+    }
+
+    impl Scene {
+        fn new() -> Scene {
+            let dir = tempfile::tempdir().unwrap();
+            std::fs::create_dir(dir.path().join("root")).unwrap();
+            let own = |name: &str| Ok(dir.path().join("home").join(name));
+            let state = State::at(own("state"), own("cache"), &[dir.path().join("root")]);
+            Scene { dir, state }
+        }
+
+        fn at(&self, path: &str) -> PathBuf {
+            self.dir.path().join(path)
+        }
+
+        fn record(&self) -> PathBuf {
+            self.at("home/state/trust").join(subject().file_name())
+        }
+    }
+
+    fn subject() -> Subject {
+        Subject::new(Path::new("/p"), "quality.yaml")
+    }
+
+    fn mode(path: &Path) -> u32 {
+        path.metadata().unwrap().mode() & 0o7777
+    }
+
+    fn set_mode(path: &Path, mode: u32) {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[test]
+    fn a_record_is_there_until_it_is_removed_and_is_the_user_s_alone() {
+        let scene = Scene::new();
+        assert_eq!(scene.state.read(subject()), Ok(None));
+        assert_eq!(scene.state.remove(subject()).unwrap(), 0);
+        for text in [&b"one"[..], b"two"] {
+            scene.state.write(subject(), text).unwrap();
+            assert_eq!(scene.state.read(subject()), Ok(Some(text.to_vec())));
+        }
+        let folders = ["home", "home/state", "home/state/trust"].map(|folder| mode(&scene.at(folder)));
+        assert_eq!((folders, mode(&scene.record())), ([0o700; 3], 0o600));
+        assert_eq!(std::fs::read_dir(scene.at("home/state/trust")).unwrap().count(), 1, "no staged file is left");
+        assert_eq!(scene.state.remove(subject()).unwrap(), 1);
+        assert_eq!(scene.state.read(subject()), Ok(None));
+    }
+
+    #[test]
+    fn roots_and_policies_have_records_of_their_own() {
+        let scene = Scene::new();
+        let about = |root: &str, policy| Subject::new(Path::new(root), policy);
+        let subjects = [about("/p", "a"), about("/p", "b"), about("/q", "a"), about("/p/a", "")];
+        for (number, subject) in subjects.iter().enumerate() {
+            scene.state.write(*subject, &[number as u8]).unwrap();
+        }
+        for (number, subject) in subjects.iter().enumerate() {
+            assert_eq!(scene.state.read(*subject), Ok(Some(vec![number as u8])));
+        }
+        assert_eq!(scene.state.remove_root(Path::new("/p")).unwrap(), 2);
+        let left = subjects.map(|subject| scene.state.read(subject).unwrap().is_some());
+        assert_eq!(left, [false, false, true, true]);
+    }
+
+    #[test]
+    fn a_doubtful_record_counts_as_none_and_it_is_said_why() {
+        type Spoil = fn(&Scene);
+        let cases: [(&str, Spoil); 6] = [
+            ("may be written by others (mode 0620)", |scene| set_mode(&scene.record(), 0o620)),
+            ("may be written by others (mode 0602)", |scene| set_mode(&scene.record(), 0o602)),
+            ("lies in a folder that may be written by others", |scene| {
+                set_mode(&scene.at("home/state/trust"), 0o770);
+            }),
+            ("lies in a folder that may be written by others", |scene| {
+                set_mode(&scene.at("home/state"), 0o777);
+            }),
+            ("cannot be opened", |scene| {
+                std::fs::rename(scene.record(), scene.at("elsewhere")).unwrap();
+                std::os::unix::fs::symlink(scene.at("elsewhere"), scene.record()).unwrap();
+            }),
+            ("is not a file", |scene| {
+                std::fs::remove_file(scene.record()).unwrap();
+                std::fs::create_dir(scene.record()).unwrap();
+            }),
+        ];
+        for (why, spoil) in cases {
+            let scene = Scene::new();
+            scene.state.write(subject(), b"x").unwrap();
+            assert!(scene.state.read(subject()).is_ok(), "the control");
+            spoil(&scene);
+            let seen = scene.state.read(subject()).unwrap_err();
+            assert!(seen.contains(why), "{why}: {seen}");
+        }
+    }
+
+    #[test]
+    fn a_record_of_another_user_counts_as_none() {
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        for path in ["home/state", "home/state/trust", "record"] {
+            let scene = Scene::new();
+            scene.state.write(subject(), b"x").unwrap();
+            let path = if path == "record" { scene.record() } else { scene.at(path) };
+            std::os::unix::fs::chown(&path, Some(12_345), None).unwrap();
+            assert!(scene.state.read(subject()).unwrap_err().contains("belongs to another user (uid 12345)"));
+            if path != scene.record() {
+                assert_eq!(scene.state.write(subject(), b"y").unwrap_err().code, Code::PermissionDenied);
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_kept_inside_a_root() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("root");
+        std::fs::create_dir_all(root.join("deep")).unwrap();
+        std::os::unix::fs::symlink(&root, dir.path().join("link")).unwrap();
+        std::os::unix::fs::symlink(root.join("deep"), dir.path().join("deeper")).unwrap();
+        let roots = [root.clone()];
+        for inside in ["root", "root/deep/new", "link/new", "deeper", "deeper/new/newer", "root/deep/../new"] {
+            let own = || Ok(dir.path().join(inside));
+            let state = State::at(own(), own(), &roots);
+            assert!(state.read(subject()).unwrap_err().contains("inside the root"), "{inside}");
+            assert!(state.cache(&root).unwrap_err().contains("inside the root"), "{inside}");
+            let refused = state.write(subject(), b"x").unwrap_err();
+            assert_eq!(refused.code, Code::PermissionDenied, "{inside}");
+        }
+        std::os::unix::fs::symlink(root.join("later"), dir.path().join("nowhere")).unwrap();
+        let own = || Ok(dir.path().join("nowhere/lockgate"));
+        assert!(State::at(own(), own(), &roots).cache(&root).unwrap_err().contains("cannot be looked at"));
+        for outside in ["beside", "rooted", "root/../new"] {
+            let own = || Ok(dir.path().join(outside));
+            assert!(State::at(own(), own(), &roots).write(subject(), b"x").is_ok(), "{outside}");
+        }
+        assert_eq!(std::fs::read_dir(&root).unwrap().count(), 1, "nothing was made in the root");
+    }
+
+    #[test]
+    fn each_root_has_a_cache_of_its_own() {
+        let scene = Scene::new();
+        let caches = ["/p", "/q", "/p"].map(|root| scene.state.cache(Path::new(root)).unwrap());
+        assert!(caches[0] != caches[1] && caches[0] == caches[2]);
+        assert_eq!(mode(&caches[0]), 0o700);
+        set_mode(&caches[0], 0o722);
+        assert!(scene.state.cache(Path::new("/p")).unwrap_err().contains("may be written by others"));
+    }
+}

@@ -1,0 +1,137 @@
+//! Where lockgate's own folders lie, and that no root reaches them.
+//!
+//! Whoever could edit a record could trust in a person's name, and a tool believes what it finds in its cache. So a root
+//! that lies in one of these folders is refused, and a path that leads into one is protected, be the folder there or not.
+//!
+//! Invariant: folders are compared by device and inode, as far as they are there.
+
+use crate::error::{Code, Error};
+use crate::store::access;
+use crate::store::folder::Identity;
+use crate::store::place::join;
+use crate::store::spelling;
+use crate::store::walk::Found;
+use std::env;
+use std::ffi::OsString;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Component, Path, PathBuf};
+use std::sync::OnceLock;
+
+/// lockgate's folder within the user's.
+const NAME: &str = "lockgate";
+/// How the rule that protects the folders is told.
+const RULE: &str = "lockgate's own folders";
+
+/// The folder of what is remembered.
+pub(super) fn state_home() -> Result<PathBuf, String> {
+    home("XDG_STATE_HOME", ".local/state")
+}
+
+/// The folder of what may be lost.
+pub(super) fn cache_home() -> Result<PathBuf, String> {
+    home("XDG_CACHE_HOME", ".cache")
+}
+
+/// The XDG Base Directory Specification: a path that is not absolute is as good as none.
+fn home(variable: &str, below_home: &str) -> Result<PathBuf, String> {
+    let set = |path: &OsString| Path::new(path).is_absolute();
+    let folder = match env::var_os(variable).filter(set) {
+        Some(folder) => PathBuf::from(folder),
+        None => env::home_dir()
+            .filter(|home| home.is_absolute())
+            .ok_or_else(|| format!("neither {variable} nor HOME names a folder"))?
+            .join(below_home),
+    };
+    Ok(folder.join(NAME))
+}
+
+/// The folder with its links resolved as far as it is there, when it lies outside of every root.
+///
+/// Errors: in which root it lies, or what the system refuses.
+pub(super) fn outside(folder: &Path, roots: &[PathBuf]) -> Result<PathBuf, String> {
+    let shown = folder.display();
+    let settled = settle(folder).map_err(|error| format!("{shown} cannot be looked at: {error}"))?;
+    for root in roots {
+        let root_is = identity(root).map_err(|error| format!("{} cannot be looked at: {error}", root.display()))?;
+        if settled.ancestors().any(|above| identity(above).is_ok_and(|above| above == root_is)) {
+            return Err(format!("{shown} lies inside the root {}", root.display()));
+        }
+    }
+    Ok(settled)
+}
+
+/// Resolves the links and dots of a path as far as it is there.
+fn settle(path: &Path) -> std::io::Result<PathBuf> {
+    let mut settled = PathBuf::new();
+    for component in path.components() {
+        if component == Component::ParentDir {
+            settled.pop();
+            continue;
+        }
+        settled.push(component);
+        settled = match settled.canonicalize() {
+            Ok(real) => real,
+            // A link to what is not there yet is refused: that may lie anywhere.
+            Err(error) if settled.is_symlink() || error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(error);
+            }
+            Err(_) => settled,
+        };
+    }
+    Ok(settled)
+}
+
+fn identity(path: &Path) -> std::io::Result<Identity> {
+    path.metadata().map(|found| Identity { device: found.dev(), inode: found.ino() })
+}
+
+/// Refuses a root that lies in one of lockgate's own folders; `real` is free of links.
+pub(in crate::store) fn refuse_inside(real: &Path) -> Result<(), Error> {
+    let owned = |own: &&PathBuf| {
+        identity(own).is_ok_and(|own| real.ancestors().any(|above| identity(above).is_ok_and(|it| it == own)))
+    };
+    match folders().iter().find(owned) {
+        None => Ok(()),
+        Some(own) => {
+            let seen = format!("the root {} lies in lockgate's own folder {}", real.display(), own.display());
+            Err(Error::new(Code::InvalidInput, seen).field("roots"))
+        }
+    }
+}
+
+/// Refuses a path that leads into one of lockgate's own folders.
+pub(in crate::store) fn refuse_reached(found: &Found, name: &str, path: &str) -> Result<(), Error> {
+    let reached = folders().iter().filter_map(|own| standing(own)).any(|own| reaches(found, name, &own));
+    if reached { Err(access::protected(path, RULE)) } else { Ok(()) }
+}
+
+/// As far as a folder is there, what it is, and the names that are still missing.
+fn standing(own: &Path) -> Option<(Identity, String)> {
+    let there = |above: &Path| {
+        let missing = own.strip_prefix(above).ok()?.to_str()?;
+        Some((identity(above).ok()?, missing.to_owned()))
+    };
+    own.ancestors().find_map(there)
+}
+
+fn reaches(found: &Found, name: &str, (folder, missing): &(Identity, String)) -> bool {
+    let mut below = join(&found.missing.join("/"), name);
+    for step in found.folders.iter().rev() {
+        if step.identity == *folder && starts_with(&below, missing) {
+            return true;
+        }
+        below = join(&step.name, &below);
+    }
+    false
+}
+
+/// Whether a path begins with these names, under any spelling.
+fn starts_with(path: &str, names: &str) -> bool {
+    spelling::folded(path).iter().zip(spelling::folded(names)).any(|(path, names)| path.starts_with(&names))
+}
+
+/// Both folders, as the environment names them when they are asked for first.
+fn folders() -> &'static [PathBuf] {
+    static FOLDERS: OnceLock<Vec<PathBuf>> = OnceLock::new();
+    FOLDERS.get_or_init(|| [state_home(), cache_home()].into_iter().filter_map(Result::ok).collect())
+}

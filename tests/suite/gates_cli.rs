@@ -1,0 +1,161 @@
+//! `lockgate gates`: what is known, what works on this machine, and the samples of every gate judged by the real tools.
+
+mod doctor;
+mod live;
+mod samples;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use lockgate::policy::Catalogue;
+use serde_json::Value;
+
+use super::trust::scene::{Scene, outcome};
+use super::wire::{Outcome, lockgate};
+
+/// The exit codes of a gate that does not do as it should, and of a request that cannot be carried out.
+const ILL: i32 = 1;
+const REFUSED: i32 = 2;
+
+/// A program that finds each line with `bad` in it, says its version, and writes down that it ran.
+const FINDS: &str = "#!/bin/sh\nprintf '%s\\n' \"$0 $*\" >> '{SCENE}/outside/ran'\n[ \"$1\" = --version ] && { echo 'it 1.2.3'; exit; }\ngrep -n bad || true\n";
+
+/// The same, but that it finds nothing.
+const BLIND: &str = "#!/bin/sh\nprintf '%s\\n' \"$0 $*\" >> '{SCENE}/outside/ran'\ncat > /dev/null\n";
+
+/// A program that fails.
+const FAILS: &str = "#!/bin/sh\ncat > /dev/null\nexit 3\n";
+
+const DEFINED: &str = "quality_gates: { python: [{ tool: it, level: warn, timeout: 7s }] }
+define:
+  it:
+    about: Finds what is bad.
+    languages: [python]
+    kind: command
+    input: stdin
+    command: [it, \"{path}\"]
+    bin: [\"{venv}/bin/it\", it]
+    output: { regex: '^(?P<line>\\d+):(?P<message>.*)$' }
+    probe: [it, --version]
+    install: [\"pkg:pypi/it\"]
+    canary: \"bad\\n\"
+    samples:
+      - { path: a.py, draft: \"good\\n\" }
+      - { path: a.py, draft: \"good\\nbad one\\n\", finds: [{ line: 2, message: one }] }
+";
+
+/// A project whose policy defines the gate `it`, with nothing else to be found but the system's own programs.
+fn scene(program: &str) -> Scene {
+    let mut scene = Scene::new();
+    scene.path = format!("{}:/usr/bin:/bin", scene.at("bin").display());
+    scene.write("root/quality.yaml", DEFINED);
+    executable(&scene, "bin/it", program);
+    scene
+}
+
+fn executable(scene: &Scene, path: &str, text: &str) {
+    scene.write(path, text);
+    fs::set_permissions(scene.at(path), fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[track_caller]
+fn gates(scene: &Scene, arguments: &[&str], exit: i32) -> Outcome {
+    let done = scene.call(&[&["gates"], arguments].concat());
+    assert_eq!(done.exit, exit, "{arguments:?}\n{}{}", done.stdout, done.stderr);
+    done
+}
+
+#[track_caller]
+fn json(scene: &Scene, arguments: &[&str], exit: i32) -> Value {
+    let done = gates(scene, &[arguments, &["--json"]].concat(), exit);
+    serde_json::from_str(&done.stdout).unwrap_or_else(|why| panic!("{why}: {}", done.stdout))
+}
+
+/// What an answer says of one gate.
+#[track_caller]
+fn entry<'a>(answer: &'a Value, name: &str) -> &'a Value {
+    let gates = answer["gates"].as_array().unwrap();
+    gates.iter().find(|gate| gate["name"] == name).unwrap_or_else(|| panic!("no {name}: {answer:#}"))
+}
+
+#[test]
+fn the_list_has_every_gate_in_a_row_of_its_own() {
+    let scene = scene(FINDS);
+    executable(&scene, "bin/ruff", BLIND);
+    let text = gates(&scene, &[], 0).stdout;
+    assert_eq!(text, gates(&scene, &["list"], 0).stdout);
+    let names: Vec<&str> = text.lines().skip(1).map(|row| row.split_whitespace().next().unwrap()).collect();
+    let known: Vec<&str> = Catalogue::embedded().gates().iter().map(|gate| gate.name.as_str()).collect();
+    assert_eq!(names, [known.as_slice(), &["it"]].concat());
+    assert!(text.lines().all(|row| row.chars().count() <= 100), "{text}");
+    let row = |name: &str| text.lines().find(|row| row.starts_with(&format!("{name} "))).unwrap();
+    assert!(row("ruff").contains(" here "), "{text}");
+    assert!(row("mypy").contains(" missing ") && row("syntax").contains(" built in "), "{text}");
+    assert!(!text.contains(scene.at("bin").to_str().unwrap()), "{text}");
+
+    let answer = json(&scene, &["list"], 0);
+    assert_eq!(answer["gates"].as_array().unwrap().len(), names.len());
+    let ruff = entry(&answer, "ruff");
+    assert_eq!((ruff["from"].as_str(), ruff["here"].as_bool()), (Some("catalogue"), Some(true)));
+    assert_eq!(ruff["program"], scene.at("bin/ruff").to_str().unwrap());
+    assert_eq!(
+        (&entry(&answer, "it")["from"], &entry(&answer, "it")["languages"][0]),
+        (&"policy".into(), &"python".into())
+    );
+    assert_eq!(entry(&answer, "mypy")["here"], false);
+    let elsewhere = lockgate(&scene.at("user")).args(["gates", "--json"]).current_dir("/").output().unwrap();
+    assert!(!outcome(&elsewhere).stdout.contains("\"it\""), "where no root is, there is the catalogue");
+    let root = scene.root();
+    let named = gates(&scene, &["--root", root.to_str().unwrap()], 0).stdout;
+    assert_eq!(named, text);
+    assert!(scene.ran().is_empty(), "nothing runs by being listed");
+}
+
+#[test]
+fn a_gate_is_shown_with_all_there_is_to_know() {
+    let scene = scene(FINDS);
+    let text = gates(&scene, &["show", "it"], 0).stdout;
+    for part in [
+        "it Finds what is bad.",
+        "languages python",
+        "kind      command, check",
+        "runs      it {path} {args}",
+        "input     stdin",
+        "output    regex, from stdout, columns in characters",
+        "scope     file",
+        "timeout   5s",
+        "samples   2",
+        "canary    yes",
+        &scene.fill("program   {SCENE}/bin/it"),
+        "tried     no bin/it in .venv or venv of the project",
+        "install   pip install it",
+        "policy    python: level: warn, timeout: 7s",
+    ] {
+        assert!(text.lines().any(|line| line.starts_with(part)), "{part}\n{text}");
+    }
+    let answer = json(&scene, &["show", "it"], 0);
+    assert_eq!(
+        (&answer["canary"], &answer["samples"], &answer["scope"]),
+        (&true.into(), &2.into(), &"file".into())
+    );
+    let mypy = gates(&scene, &["show", "mypy"], 0).stdout;
+    assert!(mypy.contains("program   not on this machine") && !mypy.contains("\npolicy "), "{mypy}");
+    for name in Catalogue::embedded().gates().iter().map(|gate| &gate.name) {
+        assert_eq!(json(&scene, &["show", name], 0)["name"], name.as_str());
+    }
+    let unproven = DEFINED.replace("canary: ", "# ");
+    scene.write("root/quality.yaml", &unproven);
+    assert!(gates(&scene, &["show", "it"], 0).stdout.contains("canary    none, so the gate is unproven"));
+    assert!(scene.ran().is_empty());
+}
+
+#[test]
+fn an_unknown_name_is_refused_with_what_was_meant() {
+    let scene = scene(FINDS);
+    for arguments in [["show", "ruf"], ["doctor", "ruf"], ["test", "ruf"]] {
+        let told = gates(&scene, &arguments, REFUSED).stderr;
+        assert!(told.contains("INVALID_INPUT: unknown gate `ruf`, did you mean `ruff`?"), "{told}");
+    }
+    scene.append("root/quality.yaml", "quality: 1\n");
+    assert!(gates(&scene, &["list"], 8).stderr.contains("POLICY_INVALID"));
+}

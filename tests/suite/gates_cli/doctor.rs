@@ -1,0 +1,94 @@
+//! `lockgate gates doctor`: what works, what does not, and what is not even tried.
+
+use std::fs;
+
+use super::{BLIND, DEFINED, FAILS, FINDS, ILL, entry, executable, gates, json, scene};
+
+#[test]
+fn the_doctor_runs_nothing_of_a_repository_that_nobody_trusts() {
+    let scene = scene(FINDS);
+    let told = json(&scene, &["doctor"], ILL);
+    let it = entry(&told, "it");
+    assert_eq!(
+        (it["state"].as_str(), told["trusted"].as_bool()),
+        (Some("needs_trust"), Some(false)),
+        "{told:#}"
+    );
+    assert_eq!(scene.ran(), [""; 0], "its command is the repository's");
+    let text = gates(&scene, &["doctor"], ILL).stdout;
+    assert!(text.contains("isolation none: programs run with your rights"), "{text}");
+    assert!(text.contains("quality.yaml, not trusted") && text.contains("not well  1 of 1: it"), "{text}");
+
+    // A gate of the catalogue whose program lies in the repository, be it named by the policy or not.
+    executable(&scene, "root/.venv/bin/ruff", FINDS);
+    assert_eq!(entry(&json(&scene, &["doctor", "ruff"], ILL), "ruff")["state"], "needs_trust");
+    scene.trust(".");
+    assert_eq!(entry(&json(&scene, &["doctor", "ruff"], ILL), "ruff")["state"], "needs_trust");
+    assert_eq!(scene.ran(), [""; 0], "trust covers what the policy names");
+    // The control: with a person's word, both run.
+    scene.write("root/quality.yaml", &DEFINED.replace("[{ tool: it,", "[{ tool: ruff }, { tool: it,"));
+    let told = json(&scene, &["doctor", "--trust"], ILL);
+    assert_eq!(entry(&told, "it")["state"], "works", "{told:#}");
+    assert_eq!(entry(&told, "ruff")["state"], "broken", "{told:#}");
+    let ran = scene.ran();
+    for program in ["root/.venv/bin/ruff check ", "bin/it /"] {
+        assert!(ran.iter().any(|line| line.contains(program)), "{program}: {ran:?}");
+    }
+}
+
+#[test]
+fn the_doctor_tells_what_works_from_what_does_not() {
+    let scene = scene(FINDS);
+    scene.trust(".");
+    let told = json(&scene, &["doctor"], 0);
+    let it = entry(&told, "it");
+    assert_eq!(
+        (&it["state"], &it["version"], &it["wanted"]),
+        (&"works".into(), &"1.2.3".into(), &true.into())
+    );
+    assert_eq!(
+        (&told["well"], &told["isolation"], &told["trusted"]),
+        (&true.into(), &"none".into(), &true.into())
+    );
+    assert!(scene.ran().iter().all(|line| !line.contains("root/")), "no file of the project is given");
+
+    executable(&scene, "bin/it", BLIND);
+    let text = gates(&scene, &["doctor"], ILL).stdout;
+    assert!(text.contains("finds nothing in its canary (a text that must not pass)"), "{text}");
+    assert_eq!(entry(&json(&scene, &["doctor"], ILL), "it")["state"], "broken");
+    executable(&scene, "bin/it", FAILS);
+    assert_eq!(entry(&json(&scene, &["doctor"], ILL), "it")["why"], "ended with exit code 3");
+
+    scene.write("root/quality.yaml", &DEFINED.replace("canary: ", "# "));
+    assert_eq!(entry(&json(&scene, &["doctor", "--trust"], ILL), "it")["state"], "broken", "its probe fails");
+    executable(&scene, "bin/it", BLIND);
+    let told = json(&scene, &["doctor", "--trust"], 0);
+    assert_eq!((&entry(&told, "it")["state"], &told["well"]), (&"unproven".into(), &true.into()));
+
+    fs::remove_file(scene.at("bin/it")).unwrap();
+    let text = gates(&scene, &["doctor", "--trust"], ILL).stdout;
+    assert!(text.contains("no it in the search path") && text.contains("install: pip install it"), "{text}");
+    assert_eq!(entry(&json(&scene, &["doctor", "--trust"], ILL), "it")["state"], "unavailable");
+    // What the policy does not name need not be here.
+    scene.write("root/quality.yaml", "quality_gates: {}\n");
+    assert_eq!(json(&scene, &["doctor"], 0)["well"], true);
+    assert_eq!(entry(&json(&scene, &["doctor", "syntax"], 0), "syntax")["state"], "works");
+}
+
+#[test]
+fn a_gate_that_skips_its_canary_needs_a_configuration() {
+    let scene = scene(FINDS);
+    scene.write(
+        "root/quality.yaml",
+        &DEFINED.replace("probe:", "config: [it.cfg]\n    unconfigured: skip\n    probe:"),
+    );
+    let told = json(&scene, &["doctor", "--trust"], ILL);
+    assert_eq!(entry(&told, "it")["state"], "needs_configuration", "{told:#}");
+    assert_eq!(entry(&told, "it")["why"], "the project has no configuration of it");
+    let with = DEFINED.replace("draft: \"good\\n\"", "draft: \"good\\n\", with: { it.cfg: \"\" }");
+    scene.write(
+        "root/quality.yaml",
+        &with.replace("probe:", "config: [it.cfg]\n    unconfigured: skip\n    probe:"),
+    );
+    assert_eq!(entry(&json(&scene, &["doctor", "--trust"], 0), "it")["state"], "works");
+}

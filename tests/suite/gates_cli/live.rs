@@ -1,0 +1,115 @@
+//! The tools of the catalogue, as the suite installs them: the one real run of each.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use lockgate::policy::Catalogue;
+use serde_json::Value;
+
+use super::{ILL, entry};
+use crate::suite::store::not_run;
+use crate::suite::trust::scene::{Scene, outcome};
+use crate::suite::wire::tools_path;
+
+/// The search path with the suite's tools, and rustfmt itself before the one that asks rustup.
+fn path() -> OsString {
+    let asked = Command::new("rustc").args(["--print", "sysroot"]).output();
+    let sysroot =
+        asked.ok().map(|told| PathBuf::from(String::from_utf8_lossy(&told.stdout).trim()).join("bin"));
+    let tools = tools_path();
+    std::env::join_paths(sysroot.into_iter().chain(std::env::split_paths(&tools))).unwrap()
+}
+
+/// Runs `lockgate gates` with the real tools; what they compile is kept from one run of the tests to the next.
+fn call(scene: &Scene, arguments: &[&str]) -> (i32, Value) {
+    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache");
+    fs::create_dir_all(&cache).unwrap();
+    let mut command = scene.command();
+    command.env("PATH", path()).env("XDG_CACHE_HOME", cache).stdin(Stdio::null());
+    let done = outcome(&command.arg("gates").args(arguments).arg("--json").output().unwrap());
+    let answer = serde_json::from_str(&done.stdout);
+    (done.exit, answer.unwrap_or_else(|why| panic!("{why}: {}{}", done.stdout, done.stderr)))
+}
+
+fn installed() -> bool {
+    let is_set = ["LOCKGATE_TEST_VENV", "LOCKGATE_TEST_NODE"].map(|name| std::env::var_os(name).is_some());
+    if is_set != [true; 2] {
+        not_run("the tools of the catalogue, live: tests/run installs them");
+    }
+    is_set == [true; 2]
+}
+
+/// The gates whose programs are here; says of the others that they were not run.
+fn here<'a>(answer: &'a Value, state: &str) -> Vec<&'a Value> {
+    let all = answer["gates"].as_array().unwrap().iter();
+    let (missing, here): (Vec<&Value>, Vec<&Value>) = all.partition(|gate| gate[state] == "unavailable");
+    for gate in missing {
+        not_run(&format!("the gate {}, live: {}", gate["name"], gate["why"]));
+    }
+    here
+}
+
+#[test]
+fn every_tool_finds_its_bad_samples_and_passes_its_good_ones() {
+    if !installed() {
+        return;
+    }
+    let scene = Scene::new();
+    let (exit, answer) = call(&scene, &["test", "--require-all"]);
+    let here = here(&answer, "outcome");
+    for gate in &here {
+        assert_eq!(gate["outcome"], "passed", "{gate:#}");
+        let samples = gate["samples"].as_array().unwrap();
+        for finds in [true, false] {
+            let such =
+                |sample: &&Value| (sample["finds"].as_u64() > Some(0)) == finds && sample["agrees"] == true;
+            assert!(samples.iter().any(|sample| such(&sample)), "finds {finds}: {gate:#}");
+        }
+    }
+    let all = Catalogue::embedded().gates().len();
+    assert_eq!(exit == 0, here.len() == all, "a gate that is missing fails the test");
+}
+
+#[test]
+fn every_tool_finds_its_canary() {
+    if !installed() {
+        return;
+    }
+    let scene = Scene::new();
+    let commands = Catalogue::embedded().gates().iter().filter(|gate| gate.command().is_some());
+    let names: Vec<&str> = commands.map(|gate| gate.name.as_str()).collect();
+    let (_, answer) = call(&scene, &[&["doctor"], names.as_slice()].concat());
+    for gate in here(&answer, "state") {
+        assert_eq!(gate["state"], "works", "{gate:#}");
+    }
+}
+
+/// The control: the same tool by the same definition, but for one word of what it is to find.
+#[test]
+fn a_sample_that_is_spoilt_is_noticed() {
+    if !installed() {
+        return;
+    }
+    let scene = Scene::new();
+    let text = include_str!("../../../gates/ruff.yaml");
+    let define = |text: &str| {
+        let lines: String = text.lines().map(|line| format!("    {line}\n")).collect();
+        let policy = format!("quality_gates: {{ python: [{{ tool: copy }}] }}\ndefine:\n  copy:\n{lines}");
+        scene.write("root/quality.yaml", &policy);
+        call(&scene, &["test", "copy", "--trust", "--require-all"])
+    };
+    let (exit, answer) = define(text);
+    if here(&answer, "outcome").is_empty() {
+        return;
+    }
+    assert_eq!(exit, 0, "{answer:#}");
+    let spoilt = text.replace("column: 8, code: F401", "column: 8, code: F402");
+    assert_ne!(spoilt, text);
+    let (exit, answer) = define(&spoilt);
+    assert_eq!((exit, &entry(&answer, "copy")["outcome"]), (ILL, &"failed".into()), "{answer:#}");
+    let differing =
+        entry(&answer, "copy")["samples"].as_array().unwrap().iter().filter(|one| one["agrees"] == false);
+    assert_eq!(differing.count(), 1, "{answer:#}");
+}

@@ -1,0 +1,70 @@
+//! `lockgate gates test`: samples judged here and now, with programs of the tests' own.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::{DEFINED, FAILS, FINDS, ILL, entry, executable, gates, json, scene};
+use crate::suite::wire::PATIENCE;
+
+#[test]
+fn samples_are_judged_here_and_now() {
+    let scene = scene(FINDS);
+    let held = json(&scene, &["test", "it"], 0);
+    assert_eq!((&entry(&held, "it")["outcome"], scene.ran()), (&"needs_trust".into(), Vec::new()));
+    gates(&scene, &["test", "it", "--require-all"], ILL);
+    let told = json(&scene, &["test", "it", "syntax", "--trust", "--require-all"], 0);
+    assert_eq!((&entry(&told, "it")["outcome"], &told["passed"]), (&"passed".into(), &true.into()));
+    assert_eq!(entry(&told, "it")["samples"].as_array().unwrap().len(), 2);
+    assert!(entry(&told, "syntax")["samples"].as_array().unwrap().len() > 20);
+    assert!(!scene.ran().is_empty());
+
+    scene.write("root/quality.yaml", &DEFINED.replace("message: one", "message: two"));
+    let text = gates(&scene, &["test", "it", "--trust"], ILL).stdout;
+    assert!(text.contains("sample 2: a.py, over a file"), "{text}");
+    assert!(text.contains("- 2 two") && text.contains("+ 2:1 error bad one"), "{text}");
+    assert!(text.contains("failed    0 of 1 gates passed") && text.ends_with("; failed it\n"), "{text}");
+    let told = json(&scene, &["test", "it", "--trust"], ILL);
+    assert_eq!(entry(&told, "it")["samples"][1]["missing"][0], "2 two");
+
+    scene.write("root/quality.yaml", DEFINED);
+    executable(&scene, "bin/it", FAILS);
+    let told = json(&scene, &["test", "it", "--trust"], ILL);
+    assert_eq!(entry(&told, "it")["samples"][0]["why"], "broken: ended with exit code 3");
+    fs::remove_file(scene.at("bin/it")).unwrap();
+    let text = gates(&scene, &["test", "it", "--trust"], 0).stdout;
+    assert!(text.contains("unavailable") && text.contains("install: pip install it"), "{text}");
+    gates(&scene, &["test", "it", "--trust", "--require-all"], ILL);
+}
+
+#[test]
+fn a_signal_ends_the_programs_and_leaves_nothing() {
+    let scene = scene("#!/bin/sh\necho $$ > '{SCENE}/outside/started'\nexec sleep 600\n");
+    fs::create_dir(scene.at("tmp")).unwrap();
+    let mut test = scene.command();
+    test.args(["gates", "test", "it", "--trust"]).env("TMPDIR", scene.at("tmp"));
+    let mut test = test.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let started =
+        until(|| fs::read_to_string(scene.at("outside/started")).ok().filter(|text| text.ends_with('\n')));
+    let signal = Command::new("kill").arg("-INT").arg(test.id().to_string()).status().unwrap();
+    assert!(signal.success());
+    let status = until(|| test.try_wait().unwrap());
+    assert_eq!(status.code(), Some(130));
+    let process = Path::new("/proc").join(started.trim());
+    assert!(!process.exists(), "the program goes on");
+    assert_eq!(fs::read_dir(scene.at("tmp")).unwrap().count(), 0);
+}
+
+/// Waits until there is something.
+#[track_caller]
+fn until<T>(mut look: impl FnMut() -> Option<T>) -> T {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(Instant::now() < end, "nothing came");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}

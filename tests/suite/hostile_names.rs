@@ -1,0 +1,240 @@
+//! Names of files that would like to be options, patterns, commands or other files: a tool is given them as what they are.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use super::trust::scene::{Scene, outcome};
+use super::wire::{Answer, Server};
+use names::{LEGAL, SHAPES, UNSEEMLY};
+
+mod names;
+
+/// Reads its input, and writes the words that it was given into a file of its own, each with a NUL behind it.
+const RECORDER: &str = "#!/bin/sh\ncat > /dev/null\nfor word; do printf '%s\\0' \"$word\"; done > \"{SCENE}/outside/calls/$$\"\n";
+
+/// Three gates, one for each way in which a draft reaches a tool.
+const POLICY: &str = "quality_gates:
+  '*': [{ tool: by-stdin, args: [--the-end] }, { tool: by-shadow }, { tool: by-copy }]
+define:
+  by-stdin:
+    about: Is given the draft on standard input.
+    languages: ['*']
+    kind: command
+    input: stdin
+    command: [recorder, stdin, '{path}', '--file={path}', '{folder}', '{args}', '{root}']
+    output: { text: exit, message: bad }
+  by-shadow:
+    about: Is given the path of the draft.
+    languages: ['*']
+    kind: command
+    input: shadow
+    command: [recorder, shadow, '{path}', '{draft}', '{overlay}']
+    output: { text: exit, message: bad }
+  by-copy:
+    about: Is given a linked copy.
+    languages: ['*']
+    kind: command
+    input: staged
+    command: [recorder, copy, '{path}', '{folder}', '{root}']
+    output: { text: exit, message: bad }
+";
+
+fn scene() -> Scene {
+    let scene = Scene::new();
+    fs::create_dir(scene.at("outside/calls")).unwrap();
+    scene.write("bin/recorder", RECORDER);
+    scene.executable("bin/recorder");
+    scene.write("root/quality.yaml", POLICY);
+    scene
+}
+
+/// The words of each call since this was asked before.
+fn calls(scene: &Scene) -> Vec<Vec<String>> {
+    let mut calls = Vec::new();
+    for entry in fs::read_dir(scene.at("outside/calls")).unwrap() {
+        let path = entry.unwrap().path();
+        let text = String::from_utf8(fs::read(&path).unwrap()).unwrap();
+        calls.push(text.split_terminator('\0').map(str::to_owned).collect());
+        fs::remove_file(path).unwrap();
+    }
+    calls.sort();
+    calls
+}
+
+/// The words that hold something of the name and that a tool may take for anything but an absolute path.
+fn misleading<'a>(words: &'a [String], name: &str) -> Vec<&'a String> {
+    let parts: Vec<&str> = name.split('/').collect();
+    let holds = |word: &&String| parts.iter().any(|part| word.contains(part));
+    let path = |word: &str| word.strip_prefix("--file=").unwrap_or(word).starts_with('/');
+    words.iter().skip(1).filter(holds).filter(|word| !path(word) && *word != "--the-end").collect()
+}
+
+/// What the three gates are given for a file of that name; one that is not on disk yet is shown in a linked copy.
+fn holds_calls(scene: &Scene, name: &str, is_new: bool) {
+    let path = scene.root().join(name).to_str().unwrap().to_owned();
+    let (folder, _) = path.rsplit_once('/').unwrap();
+    let root = scene.root().display().to_string();
+    let seen = calls(scene);
+    let [copy, shadow, stdin] = &seen[..] else { panic!("{name:?}: {seen:?}") };
+    assert_eq!(stdin[..], ["stdin", &path, &format!("--file={path}"), folder, "--the-end", &root], "{name:?}");
+    let copied = |word: &str, below: &str| word.starts_with('/') && word.ends_with(below) && word != path;
+    assert!(copy.len() == 4 && copied(&copy[1], &format!("/{name}")), "{name:?}: {copy:?}");
+    let shown = if is_new { copied(&shadow[1], &format!("/{name}")) } else { shadow[1] == path };
+    assert!(shadow.len() == 4 && shown, "{name:?}: {shadow:?}");
+    assert!(copy[1].starts_with(&format!("{}/", copy[2])) && copy[2].starts_with(&copy[3]), "{name:?}: {copy:?}");
+    for words in &seen {
+        assert_eq!(misleading(words, name), [""; 0], "{name:?}");
+    }
+}
+
+/// The edits of every mode, each with the text that it leaves.
+fn edits(path: &str) -> [(Value, &'static str); 4] {
+    [
+        (json!({"path": path, "content": "one\n"}), "one\n"),
+        (json!({"path": path, "insert_lines": [{"at_line": 2, "content": "two\n"}]}), "one\ntwo\n"),
+        (json!({"path": path, "search": "two", "replace": "2"}), "one\n2\n"),
+        (json!({"path": path, "line_edits": [{"start_line": 1, "end_line": 1, "new_content": "1\n"}]}), "1\n2\n"),
+    ]
+}
+
+fn edit(server: &mut Server, arguments: &Value) -> Answer {
+    server.try_call("safe_edit_file", arguments).unwrap_or_else(|why| panic!("{arguments}: {why}"))
+}
+
+/// Every name as it is, and in one of the other shapes.
+fn legal() -> BTreeSet<String> {
+    let other = |(number, name): (usize, &&str)| SHAPES[number % SHAPES.len()].replace("NAME", name);
+    LEGAL.iter().map(|name| (*name).to_owned()).chain(LEGAL.iter().enumerate().map(other)).collect()
+}
+
+/// Gives a file each text in turn, and looks at what was written; `look` at what else there is to see.
+fn edit_in_turn<'a>(
+    scene: &Scene,
+    server: &mut Server,
+    edits: impl IntoIterator<Item = &'a (Value, &'static str)>,
+    mut look: impl FnMut(&Answer, &str, bool),
+) {
+    for (arguments, text) in edits {
+        let name = arguments["path"].as_str().unwrap();
+        let path = scene.root().join(name);
+        let is_new = !path.exists();
+        let answer = edit(server, arguments);
+        assert_eq!(answer.status(), "written", "{name:?}: {}", answer.structured);
+        assert_eq!(fs::read_to_string(&path).unwrap(), *text, "{name:?}");
+        look(&answer, name, is_new);
+    }
+}
+
+#[test]
+fn no_name_reaches_a_tool_as_anything_but_a_path() {
+    let scene = scene();
+    let mut server = scene.server(&["--tools", "all", "--trust"]);
+    let names = legal();
+    assert!(names.len() >= 200, "{}", names.len());
+    for name in &names {
+        let count = if LEGAL.contains(&name.as_str()) { 2 } else { 1 };
+        edit_in_turn(&scene, &mut server, &edits(name)[..count], |answer, name, is_new| {
+            let gates = answer.structured["gates"].as_array().unwrap();
+            assert!(gates.iter().all(|gate| gate["outcome"] == "passed"), "{name:?}: {gates:?}");
+            holds_calls(&scene, name, is_new);
+        });
+        fs::remove_file(scene.root().join(name)).unwrap();
+    }
+}
+
+#[test]
+fn every_mode_edits_a_file_of_any_name() {
+    let scene = Scene::new();
+    let mut server = scene.server(&["--tools", "all"]);
+    for name in legal() {
+        // Without its ending, so that no parser has a word in it.
+        let name = name.trim_end_matches(".py");
+        edit_in_turn(&scene, &mut server, &edits(name), |_, _, _| ());
+    }
+}
+
+#[test]
+fn names_that_do_not_look_like_what_they_are_cannot_be_given_but_can_be_there() {
+    let scene = scene();
+    let mut server = scene.server(&["--tools", "all", "--trust"]);
+    for name in UNSEEMLY {
+        let name = format!("{name}.py");
+        for (arguments, _) in edits(&name) {
+            let answer = edit(&mut server, &arguments);
+            let wanted = if arguments.get("content").is_some() { "INVALID_INPUT" } else { "FILE_NOT_FOUND" };
+            assert!([wanted, "INVALID_INPUT"].contains(&answer.code()), "{name:?}: {}", answer.structured);
+        }
+        if name.contains('\0') {
+            continue;
+        }
+        // Who has such a file can have it mended all the same.
+        fs::write(scene.root().join(&name), "zero\n").unwrap();
+        edit_in_turn(&scene, &mut server, &edits(&name), |_, name, _| holds_calls(&scene, name, false));
+    }
+}
+
+/// The control: the same look at the words finds every name that is given without its folder.
+#[test]
+fn a_name_that_is_given_as_it_is_would_be_seen() {
+    let scene = scene();
+    let mut seen = 0;
+    for name in LEGAL {
+        let mut naive = Command::new(scene.at("bin/recorder"));
+        assert!(naive.args(["naive", name, "{draft}"]).stdin(Stdio::null()).status().unwrap().success());
+        let call = calls(&scene).remove(0);
+        assert_eq!(misleading(&call, name).first(), Some(&&(*name).to_owned()), "{call:?}");
+        seen += 1;
+    }
+    assert!(seen >= 100, "{seen}");
+    let words = ["tool", "--file=/r/-x", "--file", "-x", "/r/-x", "--file=-x"].map(str::to_owned);
+    assert_eq!(misleading(&words, "-x"), ["-x", "--file=-x"]);
+}
+
+#[test]
+fn the_words_are_what_the_tool_was_given() {
+    let scene = scene();
+    let words = ["naive", "a b", "", "\n", "'\"\\", "é"];
+    assert!(Command::new(scene.at("bin/recorder")).args(words).stdin(Stdio::null()).status().unwrap().success());
+    assert_eq!(calls(&scene), [words.map(str::to_owned).to_vec()]);
+}
+
+#[test]
+fn a_name_that_is_no_text_is_refused_clearly() {
+    let scene = scene();
+    let name = OsStr::from_bytes(b"caf\xe9.py");
+    fs::write(scene.root().join(name), "x = 1\n").unwrap();
+    let mut edit = scene.command();
+    edit.args(["edit", "--trust", "--content", "x = 2\n", "--path"]).arg(name).stdin(Stdio::null());
+    let done = outcome(&edit.output().unwrap());
+    assert_eq!(done.exit, 2, "{}{}", done.stdout, done.stderr);
+    assert!(done.stderr.contains("invalid UTF-8"), "{}", done.stderr);
+    assert_eq!(fs::read_to_string(scene.root().join(name)).unwrap(), "x = 1\n");
+    assert!(calls(&scene).is_empty());
+}
+
+/// A root of any name is a root, also where its name is no text.
+#[test]
+fn a_root_of_a_hostile_name_is_no_option_either() {
+    for name in [OsStr::new("-rf"), OsStr::new("a b'\"$(x)"), OsStr::new("@{path}"), OsStr::from_bytes(b"caf\xe9")] {
+        let scene = scene();
+        let root = scene.at("outside").join(name);
+        fs::rename(scene.root(), &root).unwrap();
+        let mut edit = scene.command();
+        edit.args(["edit", "--json", "--trust", "--path=-a.py", "--content", "x = 2\n"]).current_dir(&root);
+        let done = outcome(&edit.output().unwrap());
+        assert_eq!(done.exit, 0, "{name:?}: {}{}", done.stdout, done.stderr);
+        assert_eq!(fs::read_to_string(root.join("-a.py")).unwrap(), "x = 2\n");
+        let is_path = |word: &[u8]| word.starts_with(b"/") || word.starts_with(b"--file=/") || word == b"--the-end";
+        for entry in fs::read_dir(scene.at("outside/calls")).unwrap() {
+            let words = fs::read(entry.unwrap().path()).unwrap();
+            let words: Vec<&[u8]> = words.split(|byte| *byte == 0).filter(|word| !word.is_empty()).collect();
+            assert!(words.len() >= 4 && words[1..].iter().all(|word| is_path(word)), "{name:?}: {words:?}");
+        }
+        assert_eq!(fs::read_dir(scene.at("outside/calls")).unwrap().count(), 3, "{name:?}");
+    }
+}

@@ -1,0 +1,59 @@
+//! The policy as a whole: its page, its schema, and what a server takes from it.
+
+mod page;
+mod schema;
+
+use std::fs;
+use std::path::Path;
+
+use lockgate::edit::pattern::Budget;
+use lockgate::policy::Policy;
+use serde_json::json;
+
+use super::wire::Server;
+
+#[test]
+fn the_default_of_regex_steps_is_that_of_an_edit_without_a_policy() {
+    let steps = Policy::embedded().limits.regex_steps;
+    assert_eq!(steps, Budget::per_call().left());
+}
+
+/// The tools that a server offers in a root with this policy.
+fn offered(policy: Option<&str>, arguments: &[&str]) -> Vec<String> {
+    let root = tempfile::tempdir().unwrap();
+    if let Some(policy) = policy {
+        fs::write(root.path().join("quality.yaml"), policy).unwrap();
+    }
+    listed(root.path(), arguments)
+}
+
+fn listed(root: &Path, arguments: &[&str]) -> Vec<String> {
+    let mut server = Server::start_bare(root, arguments);
+    let id = server.post("tools/list", json!({}));
+    let answer = server.wait(id).unwrap();
+    let tools = answer["result"]["tools"].as_array().unwrap();
+    let mut names: Vec<String> = tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn the_policy_names_the_toolsets_unless_the_command_line_does() {
+    let (edit, all) = (["safe_edit_file"], ["create_file", "safe_edit_file"]);
+    assert_eq!(offered(None, &[]), edit);
+    assert_eq!(offered(Some("server: { tools: [edit, legacy] }"), &[]), all);
+    assert_eq!(offered(Some("server: { tools: [all] }"), &[]), all);
+    assert_eq!(offered(Some("server: { tools: [legacy] }"), &["--tools", "edit"]), edit);
+    assert_eq!(offered(Some("server: { tools: [legacy] }"), &[]), ["create_file"]);
+    assert_eq!(offered(Some("server: { tools: [legasy] }"), &[]), edit, "an invalid policy stops no server");
+}
+
+#[test]
+fn the_toolsets_are_those_of_the_top_of_the_first_root() {
+    let root = tempfile::tempdir().unwrap();
+    fs::create_dir(root.path().join("sub")).unwrap();
+    fs::write(root.path().join("sub/quality.yaml"), "server: { tools: [legacy] }").unwrap();
+    assert_eq!(listed(root.path(), &[]), ["safe_edit_file"]);
+    fs::write(root.path().join("quality.yaml"), "extends: parent\nserver: { tools: [legacy] }").unwrap();
+    assert_eq!(listed(root.path(), &[]), ["create_file"]);
+}

@@ -1,0 +1,184 @@
+//! The tables of docs/policy.md are what the code says.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::PathBuf;
+
+use lockgate::policy::{Absent, Catalogue, Kind, Languages, Setting, Shape, settings};
+
+/// A line of a table of keys: path, type, default, meaning.
+type Row = [String; 4];
+
+fn page() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("docs/policy.md")
+}
+
+/// What stands for the default of a key that must be given.
+const MUST: &str = "must be given";
+
+/// Adds the rows of some tables of keys below a path.
+fn rows(tables: &[&[Setting]], above: &str, out: &mut Vec<Row>) {
+    for setting in tables.iter().copied().flatten() {
+        let path =
+            if above.is_empty() { setting.name.to_owned() } else { format!("{above}.{}", setting.name) };
+        let row = [path.clone(), of(&setting.shape), absent(setting.absent), setting.meaning.to_owned()];
+        if path.contains(".output.jsonl.") {
+            continue;
+        }
+        out.push(row);
+        below(&setting.shape, &path, out);
+    }
+}
+
+fn below(shape: &Shape, path: &str, out: &mut Vec<Row>) {
+    match shape {
+        Shape::Map(tables) => rows(tables, path, out),
+        Shape::List(item, _) => below(item, &format!("{path}[]"), out),
+        Shape::ByLanguage(item) => below(item, &format!("{path}.<language>"), out),
+        Shape::ByName(_, item) => below(item, &format!("{path}.<name>"), out),
+        Shape::Either(shapes) => alternatives(shapes, path, out),
+        Shape::Words(_)
+        | Shape::Flag
+        | Shape::Text
+        | Shape::Whole(_)
+        | Shape::Size(_)
+        | Shape::Duration(_)
+        | Shape::Age(_)
+        | Shape::Regex
+        | Shape::Glob
+        | Shape::Tool
+        | Shape::Language => {}
+    }
+}
+
+/// What must be given in some of the alternatives only, is told to be so.
+fn alternatives(shapes: &[Shape], path: &str, out: &mut Vec<Row>) {
+    let each: Vec<Vec<Row>> = shapes
+        .iter()
+        .map(|shape| {
+            let mut rows = Vec::new();
+            below(shape, path, &mut rows);
+            rows
+        })
+        .collect();
+    for mut row in each.iter().flatten().cloned() {
+        let everywhere = each.iter().all(|rows| rows.iter().any(|other| other[0] == row[0]));
+        if !everywhere && row[2] == MUST {
+            row[2] = "must be given, in this form".to_owned();
+        }
+        match out.iter_mut().find(|other| other[0] == row[0]) {
+            Some(other) if other[1] != row[1] => other[1] = format!("{}, {}", other[1], row[1]),
+            Some(_) => {}
+            None => out.push(row),
+        }
+    }
+}
+
+fn of(shape: &Shape) -> String {
+    let quoted = |words: &[&str]| words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+    match shape {
+        Shape::Words(words) => quoted(words),
+        Shape::Flag => quoted(&["true", "false"]),
+        Shape::Text => "text".to_owned(),
+        Shape::Whole(range) => format!("number {}", range.said),
+        Shape::Size(range) => format!("size, {}", range.said),
+        Shape::Duration(range) => format!("duration, {}", range.said),
+        Shape::Age(range) => format!("age, {}", range.said),
+        Shape::Regex => "regular expression".to_owned(),
+        Shape::Glob => "pattern".to_owned(),
+        Shape::Tool => "gate".to_owned(),
+        Shape::Language => "language or `*`".to_owned(),
+        Shape::List(Shape::List(item, _), _) => format!("list of lists: {}", of(item)),
+        Shape::List(item, _) => format!("list: {}", of(item)),
+        Shape::Map(_) => "map".to_owned(),
+        Shape::ByLanguage(_) => "map by language".to_owned(),
+        Shape::ByName(..) => "map by name".to_owned(),
+        Shape::Either(shapes) => {
+            let mut said: Vec<String> = shapes.iter().map(of).collect();
+            said.dedup();
+            said.join(" or ")
+        }
+    }
+}
+
+fn absent(absent: Absent) -> String {
+    match absent {
+        Absent::Refused => MUST.to_owned(),
+        Absent::Is("") => "`\"\"`".to_owned(),
+        Absent::Is(default) => format!("`{default}`"),
+        Absent::Says(words) => words.to_owned(),
+    }
+}
+
+fn keys(rows: &[Row]) -> String {
+    let mut text = "| key | type | default | meaning |\n|---|---|---|---|\n".to_owned();
+    for [path, shape, default, meaning] in rows {
+        writeln!(text, "| `{path}` | {} | {default} | {meaning} |", shape.replace('|', "\\|")).unwrap();
+    }
+    text
+}
+
+fn gates() -> String {
+    let mut text = "| tool | languages | runs | what it is for |\n|---|---|---|---|\n".to_owned();
+    for gate in Catalogue::embedded().gates() {
+        let languages = match &gate.languages {
+            Languages::Every => "all".to_owned(),
+            Languages::Only(names) if names.len() > 6 => format!("{} languages", names.len()),
+            Languages::Only(names) => names.join(", "),
+        };
+        let runs = match &gate.kind {
+            Kind::Syntax | Kind::Pattern(_) => "in lockgate".to_owned(),
+            Kind::Command(command) => format!("the program `{}`", command.program),
+        };
+        writeln!(text, "| `{}` | {languages} | {runs} | {} |", gate.name, gate.about.replace('|', "\\|"))
+            .unwrap();
+    }
+    text
+}
+
+/// The page with its generated parts as they should be.
+fn generated(page: &str) -> String {
+    let mut all = Vec::new();
+    rows(&[settings()], "", &mut all);
+    let (definition, policy): (Vec<Row>, Vec<Row>) =
+        all.into_iter().partition(|[path, ..]| path.starts_with("define.<name>."));
+    let definition: Vec<Row> = definition
+        .into_iter()
+        .map(|[path, rest @ ..]| join(path.trim_start_matches("define.<name>."), rest))
+        .collect();
+    let parts = [("keys", keys(&policy)), ("definition", keys(&definition)), ("gates", gates())];
+    parts.iter().fold(page.to_owned(), |page, (name, text)| replaced(&page, name, text))
+}
+
+fn join(path: &str, [shape, default, meaning]: [String; 3]) -> Row {
+    [path.to_owned(), shape, default, meaning]
+}
+
+fn replaced(page: &str, name: &str, text: &str) -> String {
+    let (opening, closing) = (format!("<!-- {name} -->\n"), format!("<!-- end of {name} -->"));
+    let (before, rest) = page.split_once(&opening).unwrap_or_else(|| panic!("the page has no {opening}"));
+    let (_, after) = rest.split_once(&closing).unwrap_or_else(|| panic!("the page has no {closing}"));
+    format!("{before}{opening}\n{text}\n{closing}{after}")
+}
+
+#[test]
+fn the_tables_of_the_page_are_those_of_the_code() {
+    let there = fs::read_to_string(page()).unwrap();
+    let wanted = generated(&there);
+    if std::env::var_os("UPDATE").is_some() && there != wanted {
+        fs::write(page(), &wanted).unwrap();
+    }
+    let there = fs::read_to_string(page()).unwrap();
+    assert!(
+        there == wanted,
+        "docs/policy.md is out of step; rewrite it with UPDATE=1 cargo test --test all policy"
+    );
+}
+
+#[test]
+fn a_key_that_the_page_does_not_have_is_noticed() {
+    let there = fs::read_to_string(page()).unwrap();
+    let row = there.lines().find(|line| line.starts_with("| `limits.total` |")).unwrap();
+    let without = there.replace(&format!("{row}\n"), "");
+    assert!(generated(&without) != without && generated(&without) == generated(&there));
+}

@@ -1,0 +1,420 @@
+//! A person's word that commands may run: how it is given, what ends it, and who cannot give it.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use super::store::not_run;
+use super::wire::{Answer, Server};
+use scene::{Scene, outcome};
+
+pub mod scene;
+
+/// The exit code of what is not trusted.
+const WITHHELD: i32 = 8;
+
+/// A scene with a policy whose program lies outside of the root.
+fn scene() -> Scene {
+    let scene = Scene::new();
+    scene.program("bin/it");
+    scene.policy("root/quality.yaml", "[it]");
+    scene
+}
+
+#[track_caller]
+fn trusted(scene: &Scene) {
+    let status = scene.call(&["trust", "status"]);
+    assert_eq!(status.exit, 0, "{}{}", status.stdout, status.stderr);
+}
+
+#[track_caller]
+fn withheld(scene: &Scene, why: &str) {
+    let status = scene.call(&["trust", "status"]);
+    assert_eq!(status.exit, WITHHELD, "{}{}", status.stdout, status.stderr);
+    assert!(status.stdout.contains(&scene.fill(why)), "{why}: {}", status.stdout);
+}
+
+const NEVER: &str = "nobody has trusted the commands of quality.yaml";
+const CHANGED: &str = "quality.yaml, or what it includes, changed since its commands were trusted";
+
+#[test]
+fn a_word_is_given_once_and_taken_back() {
+    let scene = scene();
+    withheld(&scene, NEVER);
+    let unasked = scene.call(&["trust"]);
+    assert!(unasked.exit == 2 && unasked.stderr.contains("no terminal"), "{}", unasked.stderr);
+    withheld(&scene, NEVER);
+    scene.trust(".");
+    trusted(&scene);
+    let again = scene.call(&["trust"]);
+    assert!(again.exit == 0 && again.stdout.contains("was trusted before"), "{}{}", again.stdout, again.stderr);
+    assert_eq!(scene.call(&["trust", "revoke"]).stdout, "revoked   1 record\n");
+    withheld(&scene, NEVER);
+    assert_eq!(scene.call(&["trust", "revoke"]).stdout, "revoked   nothing was trusted\n");
+    assert_eq!(scene.ran(), [""; 0], "nothing runs by being looked at");
+}
+
+#[test]
+fn any_change_of_the_policy_ends_it() {
+    let scene = scene();
+    scene.trust(".");
+    scene.append("root/quality.yaml", "# a remark\n");
+    withheld(&scene, CHANGED);
+    scene.policy("root/quality.yaml", "[it]");
+    trusted(&scene);
+    fs::rename(scene.at("root/quality.yaml"), scene.at("root/old.yaml")).unwrap();
+    scene.write("root/.lockgate/quality.yaml", &fs::read_to_string(scene.at("root/old.yaml")).unwrap());
+    withheld(&scene, "nobody has trusted the commands of .lockgate/quality.yaml");
+}
+
+#[test]
+fn any_change_of_a_program_s_place_ends_it() {
+    let mut scene = scene();
+    scene.trust(".");
+    let another = "the program of the gate it is another now: ";
+    fs::rename(scene.at("bin/it"), scene.at("bin/other")).unwrap();
+    withheld(&scene, &format!("{another}none, and {{SCENE}}/bin/it was trusted"));
+    scene.link(&scene.at("bin/other"), "bin/it");
+    withheld(&scene, &format!("{another}{{SCENE}}/bin/it (which is {{SCENE}}/bin/other), and"));
+    scene.program("before/it");
+    let path = scene.path.clone();
+    scene.path = format!("{}:{path}", scene.at("before").display());
+    withheld(&scene, &format!("{another}{{SCENE}}/before/it, and {{SCENE}}/bin/it was trusted"));
+    scene.path = path;
+    fs::remove_file(scene.at("bin/it")).unwrap();
+    fs::rename(scene.at("bin/other"), scene.at("bin/it")).unwrap();
+    trusted(&scene);
+}
+
+#[test]
+fn a_program_that_comes_later_was_not_trusted() {
+    let scene = scene();
+    scene.policy("root/quality.yaml", "['{venv}/bin/it', later]");
+    scene.trust(".");
+    trusted(&scene);
+    scene.program("root/.venv/bin/it");
+    withheld(&scene, "another now: {SCENE}/root/.venv/bin/it, and none was trusted");
+}
+
+#[test]
+fn a_change_of_what_is_included_ends_it() {
+    let scene = scene();
+    scene.write("root/sub/quality.yaml", "extends: parent\nlimits: { file: 1MiB }\n");
+    let status = |scene: &Scene| scene.call(&["trust", "status", "sub/deep"]).exit;
+    scene.trust("sub");
+    assert_eq!(status(&scene), 0);
+    withheld(&scene, NEVER);
+    scene.append("root/quality.yaml", "# a remark\n");
+    assert_eq!(status(&scene), WITHHELD);
+    scene.trust("sub/deep");
+    assert_eq!(status(&scene), 0);
+    scene.trust(".");
+    trusted(&scene);
+    assert_eq!(scene.call(&["trust", "revoke", "sub"]).exit, 0);
+    trusted(&scene);
+    assert_eq!(status(&scene), WITHHELD);
+    scene.trust("sub");
+    assert_eq!(scene.call(&["trust", "revoke"]).stdout, "revoked   2 records\n");
+}
+
+/// The one record that there is.
+fn record(scene: &Scene) -> PathBuf {
+    let mut records = fs::read_dir(scene.at("user/state/lockgate/trust")).unwrap();
+    let only = records.next().unwrap().unwrap().path();
+    assert!(records.next().is_none());
+    only
+}
+
+#[test]
+fn a_record_that_says_nothing_counts_as_none() {
+    let scene = scene();
+    scene.trust(".");
+    let record = record(&scene);
+    let good = fs::read_to_string(&record).unwrap();
+    let bad = [
+        (String::new(), "cannot be understood"),
+        ("{}".to_owned(), "cannot be understood"),
+        (good.replace("\"when\"", "\"then\""), "cannot be understood"),
+        (good.replace("\"version\": 1", "\"version\": 2"), "has the version 2"),
+        (good.replace("\"quality.yaml\"", "\"sub/quality.yaml\""), "the commands of sub/quality.yaml in"),
+        (good.replace("/root\"", "/other\""), "/other"),
+    ];
+    for (text, why) in bad {
+        assert_ne!(text, good);
+        fs::write(&record, text).unwrap();
+        let status = scene.call(&["trust", "status"]);
+        assert!(status.exit == WITHHELD && status.stdout.contains(why), "{why}: {}", status.stdout);
+    }
+    fs::write(&record, &good).unwrap();
+    trusted(&scene);
+    fs::set_permissions(&record, fs::Permissions::from_mode(0o666)).unwrap();
+    withheld(&scene, "counts as none: it may be written by others (mode 0666)");
+}
+
+#[test]
+fn a_record_is_of_one_root() {
+    let scene = scene();
+    scene.trust(".");
+    let root = scene.at("outside/root");
+    fs::create_dir(&root).unwrap();
+    fs::copy(scene.at("root/quality.yaml"), root.join("quality.yaml")).unwrap();
+    let status = scene.call(&["trust", "status", "--root", root.to_str().unwrap()]);
+    assert_eq!(status.exit, WITHHELD, "{}", status.stdout);
+    scene.link(&scene.root(), "outside/link");
+    let status = scene.call(&["trust", "status", "--root", scene.at("outside/link").to_str().unwrap()]);
+    assert_eq!(status.exit, 0, "{}", status.stdout);
+}
+
+#[test]
+fn what_would_run_is_shown_whole_and_cannot_pretend() {
+    let scene = scene();
+    scene.program("root/.venv/bin/own");
+    let more = "  own:\n    about: \"Is \\e[2Jours.\\nprogram   /usr/bin/true\"\n    languages: [python]\n    kind: command\n    \
+                input: stdin\n    command: [own, --flag, \"{path}\", \"{args}\", --last]\n    bin: ['{venv}/bin/own']\n    \
+                env: { LD_PRELOAD: /tmp/x.so, PLACE: \"{cache}/own\" }\n    output: { text: exit, message: bad }\n";
+    scene.append("root/quality.yaml", more);
+    let text = fs::read_to_string(scene.at("root/quality.yaml")).unwrap();
+    let own = "    - { tool: own, args: [\"--two words\", \"it's\\n\\u202e\"] }\n  go:\n    - { tool: it, args: [-v] }\n";
+    scene.write("root/quality.yaml", &text.replace("    - tool: it\n", &format!("    - tool: it\n{own}")));
+    let seen = scene.call(&["trust"]).stdout;
+    for line in [
+        "root      {SCENE}/root",
+        "policy    quality.yaml",
+        "own Is \u{241b}[2Jours.\u{240a}program   /usr/bin/true",
+        "runs      own --flag {path} '--two words' 'it'\\''s\u{240a}\u{fffd}' --last",
+        "runs      it {path}",
+        "runs      it {path} -v",
+        "with      LD_PRELOAD=/tmp/x.so",
+        "with      PLACE={cache}/own",
+        "program   {SCENE}/root/.venv/bin/own, INSIDE THE REPOSITORY",
+        "program   {SCENE}/bin/it",
+        "may       do all that you can do, and whoever can change the repository decides what",
+    ] {
+        assert!(seen.lines().any(|shown| shown == scene.fill(line)), "{line}\n{seen}");
+    }
+    assert!(!seen.contains(['\u{1b}', '\u{202e}']), "{seen:?}");
+}
+
+#[test]
+fn programs_are_told_the_same_as_json() {
+    let scene = scene();
+    scene.program("root/bin/it");
+    let status = |code: i32| -> Value {
+        let done = scene.call(&["trust", "status", "--json"]);
+        assert_eq!(done.exit, code, "{}", done.stderr);
+        serde_json::from_str(&done.stdout).unwrap()
+    };
+    let told = status(WITHHELD);
+    assert_eq!((&told["trusted"], &told["why"]), (&json!(false), &json!(NEVER)));
+    assert_eq!(told["policies"], json!(["quality.yaml"]));
+    let command = json!({"gate": "it", "words": ["it", "{path}"], "env": {}, "program": scene.at("bin/it"),
+        "real_path": scene.at("bin/it"), "inside_repository": false, "passed_over": []});
+    assert_eq!(told["commands"], json!([command]));
+    scene.trust(".");
+    assert_eq!((status(0)["trusted"].clone(), status(0)["why"].clone()), (json!(true), json!(null)));
+}
+
+#[test]
+fn a_policy_that_runs_nothing_needs_no_word() {
+    let scene = Scene::new();
+    trusted(&scene);
+    let done = scene.call(&["trust"]);
+    assert!(done.exit == 0 && done.stdout.contains("nothing to trust"), "{}{}", done.stdout, done.stderr);
+    scene.write("root/quality.yaml", "quality_gate: {}\n");
+    assert_eq!(scene.call(&["trust", "--yes"]).exit, 8);
+    assert!(scene.call(&["trust", "status"]).stderr.contains("POLICY_INVALID"));
+    assert!(!scene.at("user/state/lockgate").exists());
+}
+
+/// What a person at a terminal sees who gives these answers; `None` where no terminal can be made.
+fn at_a_terminal(scene: &Scene, answer: &str) -> Option<(String, i32)> {
+    let command = format!("{} trust; echo \"exit $?\"", env!("CARGO_BIN_EXE_lockgate"));
+    let mut script = Command::new("script");
+    script.args(["-qec", &command, "/dev/null"]).current_dir(scene.root());
+    for (name, value) in scene.command().get_envs() {
+        value.map(|value| script.env(name, value));
+    }
+    let mut child = match script.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn() {
+        Ok(child) => child,
+        Err(error) => {
+            not_run(&format!("the question of `lockgate trust`: there is no `script`: {error}"));
+            return None;
+        }
+    };
+    std::io::Write::write_all(child.stdin.as_mut().unwrap(), answer.as_bytes()).unwrap();
+    let seen = outcome(&child.wait_with_output().unwrap()).stdout;
+    let exit = seen.split("exit ").last().unwrap().trim().parse().unwrap();
+    Some((seen, exit))
+}
+
+#[test]
+fn a_person_is_asked_and_only_yes_means_yes() {
+    for (answer, is_yes) in [("y\n", true), ("yes\n", true), ("n\n", false), ("\n", false), ("yess\n", false), ("\u{4}", false)] {
+        let scene = scene();
+        let Some((seen, exit)) = at_a_terminal(&scene, answer) else { return };
+        assert!(seen.contains("Trust these commands? [y/N]"), "{seen}");
+        assert_eq!(exit, if is_yes { 0 } else { WITHHELD }, "{answer:?}: {seen}");
+        if is_yes { trusted(&scene) } else { withheld(&scene, NEVER) }
+    }
+}
+
+#[test]
+fn nothing_is_recorded_where_an_edit_could_reach_it() {
+    let scene = scene();
+    for state in ["root/.state", "root", "root/sub/deep/new"] {
+        let mut trust = scene.command();
+        trust.args(["trust", "--yes"]).env("XDG_STATE_HOME", scene.at(state)).stdin(Stdio::null());
+        let done = outcome(&trust.output().unwrap());
+        assert_eq!(done.exit, 4, "{}", done.stderr);
+        assert!(done.stderr.contains("lies inside the root"), "{}", done.stderr);
+        assert!(!scene.at(state).join("lockgate").exists());
+    }
+}
+
+#[test]
+fn lockgate_s_own_folders_cannot_be_edited() {
+    let scene = Scene::new();
+    for made in [false, true] {
+        let user = scene.at("root");
+        let mut server = Server::start_by(
+            {
+                let mut command = scene.command();
+                command.env("XDG_STATE_HOME", user.join("state")).env("XDG_CACHE_HOME", user.join("cache"));
+                command
+            },
+            &user,
+            &["--tools", "all"],
+        );
+        if made {
+            fs::create_dir_all(user.join("state/lockgate/trust")).unwrap();
+            fs::create_dir_all(user.join("cache/lockgate")).unwrap();
+            scene.link(&user.join("state/lockgate"), "root/link");
+        }
+        let mut paths = vec!["state/lockgate/trust/x.json", "state/lockgate", "cache/lockgate/x/y", "state/LockGate/x"];
+        if made {
+            paths.push("link/x");
+        }
+        for path in paths {
+            if made && path == "state/lockgate" || made && path == "state/LockGate/x" {
+                continue;
+            }
+            let answer = server.call("create_file", &json!({"path": path, "content": "x\n"}));
+            assert_eq!(answer.code(), "PROTECTED", "{path}: {}", answer.structured);
+            assert!(answer.text.contains("lockgate's own folders"), "{}", answer.text);
+        }
+        for path in ["state/other/x", "lockgate/x", "cache/x"] {
+            let path = format!("{path}{made}");
+            let answer = server.call("create_file", &json!({"path": path, "content": "x\n"}));
+            assert_eq!(answer.status(), "written", "{path}: {}", answer.structured);
+        }
+    }
+    let mut inside = scene.command();
+    inside.args(["edit", "--path", "x", "--content", "x", "--root"]).arg(scene.at("root/state/lockgate/trust"));
+    let done = outcome(&inside.env("XDG_STATE_HOME", scene.at("root/state")).output().unwrap());
+    assert!(done.exit == 2 && done.stderr.contains("lies in lockgate's own folder"), "{}", done.stderr);
+}
+
+#[test]
+fn no_tool_gives_a_word() {
+    let scene = scene();
+    let mut server = scene.server(&["--tools", "all"]);
+    let id = server.post("tools/list", json!({}));
+    let listed = server.wait(id).unwrap()["result"]["tools"].to_string();
+    assert!(listed.contains("safe_edit_file") && !listed.contains("trust"), "{listed}");
+}
+
+/// Gives the file another text, and tells whether the gate's program ran.
+fn edited(scene: &Scene, server: &mut Server, path: &str, text: &str) -> (Answer, bool) {
+    let answer = server.call("safe_edit_file", &json!({"path": path, "content": text}));
+    assert_eq!(answer.status(), "written", "{}", answer.structured);
+    (answer, !scene.ran().is_empty())
+}
+
+#[track_caller]
+fn says_why(answer: &Answer, why: &str) {
+    let notes = answer.structured["notes"].to_string();
+    assert!(notes.contains(why) && notes.contains("lockgate trust"), "{why}: {}", answer.structured);
+}
+
+#[test]
+fn a_word_that_is_given_or_taken_back_counts_at_once() {
+    let scene = scene();
+    let mut server = scene.server(&["--tools", "all"]);
+    let (answer, ran) = edited(&scene, &mut server, "app.py", "x = 2\n");
+    assert!(!ran);
+    says_why(&answer, NEVER);
+    scene.trust(".");
+    assert!(edited(&scene, &mut server, "app.py", "x = 3\n").1);
+    scene.append("root/quality.yaml", "# a remark\n");
+    let (answer, ran) = edited(&scene, &mut server, "app.py", "x = 4\n");
+    assert!(!ran);
+    says_why(&answer, CHANGED);
+    scene.trust(".");
+    assert!(edited(&scene, &mut server, "app.py", "x = 5\n").1);
+    scene.call(&["trust", "revoke"]);
+    assert!(!edited(&scene, &mut server, "app.py", "x = 6\n").1);
+}
+
+#[test]
+fn a_word_for_one_process_is_for_what_was_there() {
+    let scene = scene();
+    let mut server = scene.server(&["--tools", "all", "--trust"]);
+    assert!(edited(&scene, &mut server, "app.py", "x = 2\n").1);
+    withheld(&scene, NEVER);
+    // A policy that is put there meanwhile, and one that is changed, are nobody's word.
+    scene.policy("root/sub/quality.yaml", "[it]");
+    let (answer, ran) = edited(&scene, &mut server, "sub/app.py", "x = 1\n");
+    assert!(!ran);
+    says_why(&answer, "sub/quality.yaml was written after this process began");
+    assert!(edited(&scene, &mut server, "app.py", "x = 3\n").1);
+    scene.append("root/quality.yaml", "# a remark\n");
+    let (answer, ran) = edited(&scene, &mut server, "app.py", "x = 4\n");
+    assert!(!ran);
+    says_why(&answer, "quality.yaml was written after this process began");
+    // What is written down counts all the same.
+    scene.trust(".");
+    assert!(edited(&scene, &mut server, "app.py", "x = 5\n").1);
+}
+
+#[test]
+fn a_word_for_one_process_is_not_for_a_policy_that_was_moved_or_linked() {
+    let scene = scene();
+    fs::remove_file(scene.at("root/quality.yaml")).unwrap();
+    scene.policy("root/elsewhere/quality.yaml", "[it]");
+    scene.policy("root/sub/ready.yaml", "[it]");
+    let mut server = scene.server(&["--tools", "all", "--trust"]);
+    assert!(edited(&scene, &mut server, "elsewhere/app.py", "x = 1\n").1, "the control");
+    fs::rename(scene.at("root/sub/ready.yaml"), scene.at("root/sub/quality.yaml")).unwrap();
+    scene.link(Path::new("../elsewhere/quality.yaml"), "root/one/quality.yaml");
+    scene.link(Path::new("../elsewhere"), "root/two/.lockgate");
+    for path in ["sub/app.py", "one/app.py", "two/app.py"] {
+        let (answer, ran) = edited(&scene, &mut server, path, "x = 1\n");
+        assert!(!ran, "{path}");
+        says_why(&answer, "was written after this process began");
+    }
+}
+
+#[test]
+fn a_word_for_one_process_is_for_the_programs_that_were_there() {
+    let scene = scene();
+    let mut server = scene.server(&["--tools", "all", "--trust"]);
+    assert!(edited(&scene, &mut server, "app.py", "x = 2\n").1);
+    scene.program("bin/other");
+    scene.link(&scene.at("bin/other"), "bin/it");
+    let (answer, ran) = edited(&scene, &mut server, "app.py", "x = 3\n");
+    assert!(!ran);
+    says_why(&answer, "the program of the gate it is another now");
+}
+
+#[test]
+fn an_edit_of_the_command_line_takes_the_word_too() {
+    let scene = scene();
+    let edit = ["edit", "--json", "--path", "app.py", "--content", "x = 2\n", "--mode", "verify_only"];
+    assert_eq!(scene.call(&edit).exit, 0);
+    assert_eq!(scene.ran(), [""; 0]);
+    assert_eq!(scene.call(&[&edit[..], &["--trust"]].concat()).exit, 0);
+    assert_eq!(scene.ran(), [scene.at("bin/it").display().to_string()]);
+}

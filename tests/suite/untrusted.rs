@@ -1,0 +1,251 @@
+//! No program of a repository runs that nobody has trusted, whatever the repository holds: the real server is traced while
+//! it edits in hostile ones, and starts nothing but itself.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use super::store::not_run;
+use super::trust::scene::Scene;
+use super::wire::{Answer, Server, tools_path};
+use faults::FAULTS;
+use repositories::REPOSITORIES;
+
+mod faults;
+mod repositories;
+
+/// A repository that would like to run something.
+pub struct Repository {
+    name: &'static str,
+    /// A file that its policy covers.
+    covers: &'static str,
+    build: fn(&Scene),
+    then: Then,
+}
+
+/// What becomes of an edit in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Then {
+    /// Its commands are withheld; once a person trusts them, they run.
+    Withheld,
+    /// Its commands are withheld, and once trusted have no program: the repository's own is not taken.
+    NeverFound,
+    /// No gate asks for a program.
+    Plain,
+}
+
+/// Every way to write a file, whatever is in it.
+fn every_edit(path: &str) -> Vec<(&'static str, Value)> {
+    let line = "x = 2\n";
+    let mut edits: Vec<(&str, Value)> = ["verify_only", "strict", "interactive"]
+        .map(|mode| ("safe_edit_file", json!({"path": path, "content": line, "mode": mode})))
+        .into();
+    edits.push(("safe_edit_file", json!({"path": path, "search": "x", "replace": "y"})));
+    edits.push(("safe_edit_file", json!({"path": path, "insert_lines": [{"at_line": 1, "content": line}]})));
+    let first = json!([{"start_line": 1, "end_line": 1, "new_content": line}]);
+    edits.push(("safe_edit_file", json!({"path": path, "line_edits": first})));
+    edits.push(("create_file", json!({"path": format!("{path}.new.py"), "content": line})));
+    edits
+}
+
+/// The plainest way to write a file.
+fn edit(path: &str) -> (&'static str, Value) {
+    ("safe_edit_file", json!({"path": path, "content": "x = 2\n"}))
+}
+
+/// What was started while a server made edits, the server itself first; and the answers, each with its path.
+struct Traced {
+    started: Vec<String>,
+    answers: Vec<(String, Answer)>,
+}
+
+/// Has a server make edits under strace: the tool and its arguments.
+fn traced(scene: &Scene, arguments: &[&str], edits: &[(&str, Value)]) -> Traced {
+    let log = scene.at("outside/trace");
+    let mut server = Server::start_by(under_strace(scene, &log), &scene.root(), arguments);
+    let answer = |(tool, arguments): &(&str, Value)| {
+        (arguments["path"].as_str().unwrap().to_owned(), server.call(tool, arguments))
+    };
+    let answers = edits.iter().map(answer).collect();
+    drop(server);
+    let text = fs::read_to_string(&log).unwrap();
+    let started = text.lines().filter(|line| line.contains("execve")).map(str::to_owned).collect();
+    Traced { started, answers }
+}
+
+/// The command that runs the binary under strace, with a search path that leads into the repository.
+fn under_strace(scene: &Scene, log: &Path) -> Command {
+    let plain = scene.command();
+    let mut strace = Command::new("strace");
+    strace.args(["-f", "--seccomp-bpf", "-qq", "-s", "500", "-e", "trace=execve,execveat", "-e", "signal=none"]);
+    strace.arg("-o").arg(log);
+    strace.arg("--").arg(plain.get_program());
+    for (name, value) in plain.get_envs() {
+        match value {
+            Some(value) => strace.env(name, value),
+            None => strace.env_remove(name),
+        };
+    }
+    let rest = scene.path.clone();
+    let root = scene.root().display().to_string();
+    // The first and the last are empty, which means the working folder, too.
+    strace.env("PATH", format!(":.:bin:{root}/bin:./node_modules/.bin:{rest}:"));
+    strace
+}
+
+fn has_strace() -> bool {
+    let tried = ["-f", "--seccomp-bpf", "-qq", "-e", "trace=execve", "-o", "/dev/null", "true"];
+    let found = Command::new("strace").args(tried).stderr(Stdio::null()).status();
+    let works = found.is_ok_and(|status| status.success());
+    if !works {
+        not_run("what a server starts in hostile repositories: strace is not there, or may not trace");
+    }
+    works
+}
+
+/// Files that tools like to see.
+const OTHERS: [&str; 3] = ["web/app.js", "notes.txt", "tests/test_app.py"];
+
+#[test]
+fn nothing_is_started_in_a_hostile_repository() {
+    if !has_strace() {
+        return;
+    }
+    for repository in REPOSITORIES {
+        let scene = Scene::new();
+        (repository.build)(&scene);
+        let name = repository.name;
+        let edits: Vec<_> = every_edit(repository.covers).into_iter().chain(OTHERS.map(edit)).collect();
+        let seen = traced(&scene, &["--tools", "all"], &edits);
+        assert_eq!(seen.started.len(), 1, "{name}: {:#?}", seen.started);
+        assert!(seen.started[0].contains(env!("CARGO_BIN_EXE_lockgate")), "{name}: {:?}", seen.started);
+        assert_eq!(scene.ran(), [""; 0], "{name}");
+        for (path, answer) in &seen.answers {
+            let fine = ["written", "verified", "unchanged"].contains(&answer.status());
+            assert!(fine, "{name}: {path}: {}", answer.structured);
+            let told = answer.structured["notes"].to_string().contains("lockgate trust");
+            let wanted = repository.then != Then::Plain;
+            assert!(path != repository.covers || told == wanted, "{name}: {path}: {}", answer.structured);
+        }
+    }
+}
+
+/// The control: the same repositories, trusted, do start their programs, and the trace sees it.
+#[test]
+fn what_is_trusted_is_started() {
+    if !has_strace() {
+        return;
+    }
+    let mut ran = 0;
+    for repository in REPOSITORIES {
+        let scene = Scene::new();
+        (repository.build)(&scene);
+        let name = repository.name;
+        let seen = traced(&scene, &["--tools", "all", "--trust"], &[edit(repository.covers)]);
+        let started = seen.started.len() > 1;
+        assert_eq!(started, repository.then == Then::Withheld, "{name}: {:#?} {:?}", seen.started, seen.answers.last());
+        assert_eq!(!scene.ran().is_empty(), started, "{name}");
+        ran += usize::from(started);
+    }
+    assert!(ran >= 15, "the control of {ran} only");
+}
+
+#[test]
+fn a_policy_with_a_fault_refuses_every_write_and_starts_nothing() {
+    if !has_strace() {
+        return;
+    }
+    for (name, build) in FAULTS {
+        for arguments in [&["--tools", "all"][..], &["--tools", "all", "--trust"]] {
+            let scene = Scene::new();
+            build(&scene);
+            let there = || fs::read_dir(scene.at("root/sub/deep")).unwrap().count();
+            let before = there();
+            let edits: Vec<_> = every_edit("app.py").into_iter().chain([edit("sub/deep/new.py")]).collect();
+            let seen = traced(&scene, arguments, &edits);
+            assert_eq!(seen.started.len(), 1, "{name}: {:#?}", seen.started);
+            for (path, answer) in &seen.answers {
+                assert_eq!(answer.code(), "POLICY_INVALID", "{name}: {path}: {}", answer.structured);
+            }
+            assert_eq!(fs::read_to_string(scene.at("root/app.py")).unwrap(), "x = 1\n", "{name}");
+            assert_eq!((there(), scene.ran().len()), (before, 0), "{name}");
+        }
+    }
+}
+
+#[test]
+fn there_are_enough_of_them() {
+    assert!(REPOSITORIES.len() >= 30 && FAULTS.len() >= 12, "{} and {}", REPOSITORIES.len(), FAULTS.len());
+}
+
+/// Configuration that is code, with the real tool that runs it: the tool, its policy, and the code that writes down that
+/// it ran.
+const CODE: &[(&str, &str, &[(&str, &str)])] = &[
+    (
+        "pylint",
+        "app.py",
+        &[(".pylintrc", "[MAIN]\ninit-hook=open('{SCENE}/outside/ran','a').write('pylint\\n')\n")],
+    ),
+    (
+        "mypy",
+        "app.py",
+        &[
+            ("mypy.ini", "[mypy]\nplugins = ./own.py\n"),
+            (
+                "own.py",
+                "from mypy.plugin import Plugin\nopen('{SCENE}/outside/ran','a').write('mypy\\n')\ndef plugin(version): return Plugin\n",
+            ),
+        ],
+    ),
+    (
+        "eslint",
+        "app.js",
+        &[(
+            "eslint.config.js",
+            "require('fs').appendFileSync('{SCENE}/outside/ran', 'eslint\\n');\nmodule.exports = [];\n",
+        )],
+    ),
+];
+
+#[test]
+fn configuration_that_is_code_runs_with_a_trusted_tool_and_not_before() {
+    for (tool, path, files) in CODE {
+        let mut scene = Scene::new();
+        scene.path = tools_path().into_string().unwrap();
+        if !std::env::split_paths(&scene.path).any(|folder| folder.join(tool).exists()) {
+            not_run(&format!("configuration that is code: {tool} is not there; tests/run installs it"));
+            continue;
+        }
+        let language = if path.ends_with(".js") { "javascript" } else { "python" };
+        scene.write("root/quality.yaml", &format!("quality_gates: {{ {language}: [{{ tool: {tool}, timeout: 60s }}] }}\nlimits: {{ total: 60s }}\n"));
+        for (name, text) in *files {
+            scene.write(&format!("root/{name}"), text);
+        }
+        let edit = ["edit", "--json", "--path", path, "--content", "x = 2\n", "--mode", "verify_only"];
+        let done = scene.call(&edit);
+        assert_eq!(scene.ran(), [""; 0], "{tool}: {}", done.stdout);
+        let done = scene.call(&[&edit[..], &["--trust"]].concat());
+        assert!(scene.ran().iter().any(|line| line == tool), "the control: {tool}: {}{}", done.stdout, done.stderr);
+    }
+}
+
+/// A program that a trusted program starts by its name is not the repository's either.
+#[test]
+fn a_trusted_program_finds_no_program_of_the_repository_by_its_name() {
+    if !has_strace() {
+        return;
+    }
+    let scene = Scene::new();
+    scene.program("root/bin/helper");
+    scene.program("root/helper");
+    scene.program("bin/helper");
+    scene.write("bin/it", "#!/bin/sh\nexec helper\n");
+    scene.executable("bin/it");
+    scene.policy("root/quality.yaml", "[it]");
+    traced(&scene, &["--tools", "all", "--trust"], &[edit("app.py")]);
+    let ran = scene.ran();
+    let outside: PathBuf = scene.at("bin/helper");
+    assert!(!ran.is_empty() && ran.iter().all(|program| Path::new(program) == outside), "{ran:?}");
+}

@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+"""Programs that misbehave, to test what runs the programs of gates.
+
+    python3 misbehave.py WHAT [ARGUMENT ...] TAG
+
+TAG does nothing: it is what the tests find these processes by, in their command lines. Whatever waits here gives up
+after a minute, so that a test that fails leaves nothing for long.
+"""
+
+import json
+import os
+import signal
+import sys
+import time
+
+
+def sleep():
+    time.sleep(60)
+    sys.exit("nobody ended this")
+
+
+def say(text):
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def fork(child):
+    """Starts `child` in a process of its own, and returns its number."""
+    pid = os.fork()
+    if pid == 0:
+        child()
+        os._exit(0)
+    return pid
+
+
+def daemonise(child):
+    """Starts `child` in a session of its own, below nobody, and returns its number once it has closed `tell`."""
+    told, tell = os.pipe()
+
+    def between():
+        os.setsid()
+        fork(lambda: (os.write(tell, b"%d" % os.getpid()), child(tell)))
+
+    os.waitpid(fork(between), 0)
+    os.close(tell)
+    with open(told) as pid:
+        return int(pid.read())
+
+
+def daemon(tell):
+    os.close(tell)
+    sleep()
+
+
+def bare(*_):
+    """Goes on without an environment; descriptors of Python's own are closed by that."""
+    os.execve(sys.executable, [sys.executable, __file__, "sleep", sys.argv[-1]], {})
+
+
+def exit_with(code):
+    say("out")
+    sys.stderr.write("err")
+    sys.exit(int(code))
+
+
+def die_of(name):
+    os.kill(os.getpid(), getattr(signal, name))
+    sleep()
+
+
+def stubborn():
+    for name in ("SIGTERM", "SIGHUP", "SIGINT", "SIGPIPE"):
+        signal.signal(getattr(signal, name), signal.SIG_IGN)
+    sleep()
+
+
+def polite():
+    signal.signal(signal.SIGTERM, lambda *_: (open("asked", "w").close(), os._exit(0)))
+    sleep()
+
+
+def flood(stream, mebibytes):
+    chunk = b"x" * (1 << 20)
+    for _ in range(int(mebibytes)):
+        os.write({"stdout": 1, "stderr": 2}[stream], chunk)
+
+
+def close_and_sleep():
+    for descriptor in (0, 1, 2):
+        os.close(descriptor)
+    sleep()
+
+
+def close_and_exit():
+    os.close(1)
+    os._exit(0)
+
+
+def child(kind, ending):
+    """A child in the same group or in a session of its own, with the environment or without."""
+    told, tell = os.pipe()
+
+    def run():
+        if "session" in kind:
+            os.setsid()
+        if "bare" in kind:
+            bare()
+        os.close(tell)
+        sleep()
+
+    pid = fork(run)
+    os.close(tell)
+    os.read(told, 1)
+    say(str(pid))
+    if ending == "exit":
+        os._exit(0)
+    sleep()
+
+
+def leave_chatter():
+    """The child goes on writing to the pipe that it shares with its parent."""
+    told, tell = os.pipe()
+
+    def chatter():
+        signal.alarm(60)
+        while True:
+            os.write(1, b"x" * 4096)
+            os.write(tell, b"x")
+
+    pid = fork(chatter)
+    os.read(told, 1)
+    sys.stderr.write(str(pid))
+    sys.stderr.flush()
+    os._exit(0)
+
+
+def leave_daemon(kind):
+    """Ends at once, or, if `kind` says so, when the file `go` is there."""
+    pid = daemonise(bare if kind.startswith("bare") else daemon)
+    until = time.monotonic() + 60
+    if kind.endswith("wait"):
+        open("ready", "w").close()
+        while not os.path.exists("go") and time.monotonic() < until:
+            time.sleep(0.005)
+    say(str(pid))
+    os._exit(0)
+
+
+def tree(size, ending):
+    """Two chains of forks, half as long as `size` each, in which every other one leaves the group."""
+    told, tell = os.pipe()
+
+    def grow(left):
+        if left % 2:
+            os.setsid()
+        os.write(tell, b"x")
+        if left > 1:
+            fork(lambda: grow(left - 1))
+        sleep()
+
+    for _ in range(2):
+        fork(lambda: grow(int(size) // 2))
+    seen = 0
+    while seen < int(size):
+        seen += len(os.read(told, 1000))
+    say(str(seen))
+    if ending == "exit":
+        os._exit(0)
+    sleep()
+
+
+def bomb(processes, ending):
+    """Forks from one session into the next, each process ending as soon as it has a child."""
+    def hop(left):
+        while left and os.fork() == 0:
+            os.setsid()
+            left -= 1
+        os._exit(0)
+
+    for _ in range(4):
+        fork(lambda: hop(int(processes) // 4))
+    if ending == "exit":
+        os._exit(0)
+    sleep()
+
+
+def echo():
+    while chunk := os.read(0, 1 << 16):
+        os.write(1, chunk)
+
+
+def environment(*_):
+    say(json.dumps({"variables": dict(os.environ), "folder": os.getcwd(), "words": sys.argv[1:]}))
+
+
+WHAT = {
+    "bomb": bomb,
+    "close-and-exit": close_and_exit,
+    "close-and-sleep": close_and_sleep,
+    "deaf": lambda: None,
+    "die-of": die_of,
+    "echo": echo,
+    "environment": environment,
+    "exit": exit_with,
+    "flood": flood,
+    "leave-chatter": leave_chatter,
+    "child": child,
+    "leave-daemon": leave_daemon,
+    "polite": polite,
+    "sleep": sleep,
+    "stop": lambda: die_of("SIGSTOP"),
+    "stubborn": stubborn,
+    "tree": tree,
+}
+
+if __name__ == "__main__":
+    WHAT[sys.argv[1]](*sys.argv[2:-1])
