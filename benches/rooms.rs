@@ -39,7 +39,7 @@ fn lines(lines: usize) -> Edit {
 
 /// Plans, applies, proves and diffs one edit: the pure part of the line.
 fn carry(edit: &Edit, before: &Buffer) -> usize {
-    let planned = plan(edit, before, 1 << 30).unwrap();
+    let planned = plan(edit, before, Bounds { bytes: 1 << 30, steps: 40_000_000 }).unwrap();
     let after = before.apply(&planned.plan).unwrap();
     assert!(bytes_outside_unchanged(before.bytes(), after.bytes(), &planned.plan));
     let shown = diff::unified("a.py", Some(before), &after, &planned.plan);

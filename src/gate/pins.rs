@@ -3,7 +3,8 @@
 //! Invariant: a program that was found is named by an absolute path, and is a regular file that may be executed; inside
 //! a root it lies only where the gate's definition says `{venv}` or `{node_modules}`.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -98,13 +99,21 @@ struct Seeker<'a> {
     /// Those that cannot, because they lie inside a root.
     inside: Vec<PathBuf>,
     relative: bool,
+    /// Which folders lie inside a root, as far as it was asked.
+    known: RefCell<HashMap<PathBuf, bool>>,
 }
 
 impl<'a> Seeker<'a> {
     fn new(search: &Search<'a>) -> Seeker<'a> {
         let roots = search.roots.iter().filter_map(|root| identity(root).ok()).collect();
-        let mut seeker =
-            Seeker { folders: search.folders, roots, path: Vec::new(), inside: Vec::new(), relative: false };
+        let mut seeker = Seeker {
+            folders: search.folders,
+            roots,
+            path: Vec::new(),
+            inside: Vec::new(),
+            relative: false,
+            known: RefCell::default(),
+        };
         for folder in std::env::split_paths(search.path) {
             if !folder.is_absolute() {
                 seeker.relative = true;
@@ -206,10 +215,16 @@ impl<'a> Seeker<'a> {
     ///
     /// Folders are compared by what they are: a root has as many names as there are links and mounts.
     fn is_inside(&self, path: &Path) -> bool {
-        path.ancestors().any(|folder| match identity(folder) {
+        if let Some(known) = self.known.borrow().get(path) {
+            return *known;
+        }
+        let is_root = match identity(path) {
             Ok(identity) => self.roots.contains(&identity),
             Err(error) => !is_absent(&error),
-        })
+        };
+        let is_inside = is_root || path.parent().is_some_and(|above| self.is_inside(above));
+        self.known.borrow_mut().insert(path.to_owned(), is_inside);
+        is_inside
     }
 }
 
@@ -332,7 +347,10 @@ mod tests {
         scene.finds("['{node_modules}/.bin/it', it]", "root/node_modules/.bin/it", true);
         scene.finds("['{venv}/bin/none', '{node_modules}/.bin/none', it]", "bin/it", false);
         scene.finds_none("[none]", "no none in the search path");
-        scene.finds_none("['DIR/none', '{venv}/bin/none']", "DIR/none; no bin/none in .venv or venv of the project");
+        scene.finds_none(
+            "['DIR/none', '{venv}/bin/none']",
+            "DIR/none; no bin/none in .venv or venv of the project",
+        );
     }
 
     #[test]
@@ -350,7 +368,8 @@ mod tests {
         symlink(scene.at("root"), scene.at("link")).unwrap();
         symlink(scene.at("root/bin"), scene.at("tools")).unwrap();
         std::fs::create_dir(scene.at("bin")).unwrap();
-        let inside = ["root/bin", "root/sub/../bin", "link/bin", "tools", "root/../root/bin", "bin/../link/bin"];
+        let inside =
+            ["root/bin", "root/sub/../bin", "link/bin", "tools", "root/../root/bin", "bin/../link/bin"];
         for folder in inside {
             scene.path = scene.at(folder).into_os_string();
             scene.finds_none("[it]", &format!("DIR/{folder}/it lies inside a root"));

@@ -83,7 +83,7 @@ tables! {
         "args": List(&Text, 0), Is("[]") => "further words of the gate's command";
         "timeout": Duration(TIME), Says("that of the gate") => "how long one run may take";
         "required": Flag, Is("false")
-            => "`true`: a gate that is unavailable, broken or timed out refuses the edit in `strict`";
+            => "`true`: a gate that is not trusted, unavailable, broken or timed out refuses the edit in `strict`";
         "role": Words(&words(&ROLES)), Says("that of the gate")
             => "`fix`: the gate mends the draft before the checks look at it; only for one that gives the formatted text";
     }

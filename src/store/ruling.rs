@@ -42,7 +42,8 @@ fn is_there(dir: &Dir, name: &str) -> bool {
 }
 
 fn file(dir: &Dir, name: String) -> PolicyFile {
-    let ruled = |known: &&str| name.strip_suffix(*known).filter(|above| above.is_empty() || above.ends_with('/'));
+    let ruled =
+        |known: &&str| name.strip_suffix(*known).filter(|above| above.is_empty() || above.ends_with('/'));
     let folder = NAMES.iter().rev().find_map(|known| ruled(&known)).unwrap_or_default();
     let folder = folder.trim_end_matches('/').to_owned();
     let changed = changed(dir, &name);
@@ -52,7 +53,8 @@ fn file(dir: &Dir, name: String) -> PolicyFile {
 /// When a file was last changed, or a link on the way to it.
 fn changed(dir: &Dir, name: &str) -> Option<SystemTime> {
     let way = name.match_indices('/').filter_map(|(end, _)| name.get(..end));
-    let links = way.filter_map(|part| dir.symlink_metadata(part).ok().filter(cap_std::fs::Metadata::is_symlink));
+    let links =
+        way.filter_map(|part| dir.symlink_metadata(part).ok().filter(cap_std::fs::Metadata::is_symlink));
     let ends = [dir.symlink_metadata(name).ok()?, dir.metadata(name).ok()?];
     links.chain(ends).map(|found| time(&found)).try_fold(UNIX_EPOCH, |latest, time| Some(latest.max(time?)))
 }

@@ -81,12 +81,19 @@ fn holds_calls(scene: &Scene, name: &str, is_new: bool) {
     let root = scene.root().display().to_string();
     let seen = calls(scene);
     let [copy, shadow, stdin] = &seen[..] else { panic!("{name:?}: {seen:?}") };
-    assert_eq!(stdin[..], ["stdin", &path, &format!("--file={path}"), folder, "--the-end", &root], "{name:?}");
+    assert_eq!(
+        stdin[..],
+        ["stdin", &path, &format!("--file={path}"), folder, "--the-end", &root],
+        "{name:?}"
+    );
     let copied = |word: &str, below: &str| word.starts_with('/') && word.ends_with(below) && word != path;
     assert!(copy.len() == 4 && copied(&copy[1], &format!("/{name}")), "{name:?}: {copy:?}");
     let shown = if is_new { copied(&shadow[1], &format!("/{name}")) } else { shadow[1] == path };
     assert!(shadow.len() == 4 && shown, "{name:?}: {shadow:?}");
-    assert!(copy[1].starts_with(&format!("{}/", copy[2])) && copy[2].starts_with(&copy[3]), "{name:?}: {copy:?}");
+    assert!(
+        copy[1].starts_with(&format!("{}/", copy[2])) && copy[2].starts_with(&copy[3]),
+        "{name:?}: {copy:?}"
+    );
     for words in &seen {
         assert_eq!(misleading(words, name), [""; 0], "{name:?}");
     }
@@ -98,7 +105,10 @@ fn edits(path: &str) -> [(Value, &'static str); 4] {
         (json!({"path": path, "content": "one\n"}), "one\n"),
         (json!({"path": path, "insert_lines": [{"at_line": 2, "content": "two\n"}]}), "one\ntwo\n"),
         (json!({"path": path, "search": "two", "replace": "2"}), "one\n2\n"),
-        (json!({"path": path, "line_edits": [{"start_line": 1, "end_line": 1, "new_content": "1\n"}]}), "1\n2\n"),
+        (
+            json!({"path": path, "line_edits": [{"start_line": 1, "end_line": 1, "new_content": "1\n"}]}),
+            "1\n2\n",
+        ),
     ]
 }
 
@@ -199,7 +209,9 @@ fn a_name_that_is_given_as_it_is_would_be_seen() {
 fn the_words_are_what_the_tool_was_given() {
     let scene = scene();
     let words = ["naive", "a b", "", "\n", "'\"\\", "é"];
-    assert!(Command::new(scene.at("bin/recorder")).args(words).stdin(Stdio::null()).status().unwrap().success());
+    assert!(
+        Command::new(scene.at("bin/recorder")).args(words).stdin(Stdio::null()).status().unwrap().success()
+    );
     assert_eq!(calls(&scene), [words.map(str::to_owned).to_vec()]);
 }
 
@@ -220,7 +232,9 @@ fn a_name_that_is_no_text_is_refused_clearly() {
 /// A root of any name is a root, also where its name is no text.
 #[test]
 fn a_root_of_a_hostile_name_is_no_option_either() {
-    for name in [OsStr::new("-rf"), OsStr::new("a b'\"$(x)"), OsStr::new("@{path}"), OsStr::from_bytes(b"caf\xe9")] {
+    for name in
+        [OsStr::new("-rf"), OsStr::new("a b'\"$(x)"), OsStr::new("@{path}"), OsStr::from_bytes(b"caf\xe9")]
+    {
         let scene = scene();
         let root = scene.at("outside").join(name);
         fs::rename(scene.root(), &root).unwrap();
@@ -229,7 +243,8 @@ fn a_root_of_a_hostile_name_is_no_option_either() {
         let done = outcome(&edit.output().unwrap());
         assert_eq!(done.exit, 0, "{name:?}: {}{}", done.stdout, done.stderr);
         assert_eq!(fs::read_to_string(root.join("-a.py")).unwrap(), "x = 2\n");
-        let is_path = |word: &[u8]| word.starts_with(b"/") || word.starts_with(b"--file=/") || word == b"--the-end";
+        let is_path =
+            |word: &[u8]| word.starts_with(b"/") || word.starts_with(b"--file=/") || word == b"--the-end";
         for entry in fs::read_dir(scene.at("outside/calls")).unwrap() {
             let words = fs::read(entry.unwrap().path()).unwrap();
             let words: Vec<&[u8]> = words.split(|byte| *byte == 0).filter(|word| !word.is_empty()).collect();

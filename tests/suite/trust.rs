@@ -50,7 +50,12 @@ fn a_word_is_given_once_and_taken_back() {
     scene.trust(".");
     trusted(&scene);
     let again = scene.call(&["trust"]);
-    assert!(again.exit == 0 && again.stdout.contains("was trusted before"), "{}{}", again.stdout, again.stderr);
+    assert!(
+        again.exit == 0 && again.stdout.contains("was trusted before"),
+        "{}{}",
+        again.stdout,
+        again.stderr
+    );
     assert_eq!(scene.call(&["trust", "revoke"]).stdout, "revoked   1 record\n");
     withheld(&scene, NEVER);
     assert_eq!(scene.call(&["trust", "revoke"]).stdout, "revoked   nothing was trusted\n");
@@ -174,7 +179,9 @@ fn what_would_run_is_shown_whole_and_cannot_pretend() {
     scene.program("root/.venv/bin/own");
     let more = "  own:\n    about: \"Is \\e[2Jours.\\nprogram   /usr/bin/true\"\n    languages: [python]\n    kind: command\n    \
                 input: stdin\n    command: [own, --flag, \"{path}\", \"{args}\", --last]\n    bin: ['{venv}/bin/own']\n    \
-                env: { LD_PRELOAD: /tmp/x.so, PLACE: \"{cache}/own\" }\n    output: { text: exit, message: bad }\n";
+                env: { LD_PRELOAD: /tmp/x.so, PLACE: \"{cache}/own\" }\n    output: { text: exit, message: bad }\n    \
+                path: ['{venv}/bin']\n    unconfigured: [--plain, 'a b']\n    config: [own.ini]\n    \
+                values: { year: { in: [own.toml], match: 'year = (\\d+)', default: \"2000\" } }\n";
     scene.append("root/quality.yaml", more);
     let text = fs::read_to_string(scene.at("root/quality.yaml")).unwrap();
     let own = "    - { tool: own, args: [\"--two words\", \"it's\\n\\u202e\"] }\n  go:\n    - { tool: it, args: [-v] }\n";
@@ -189,6 +196,9 @@ fn what_would_run_is_shown_whole_and_cannot_pretend() {
         "runs      it {path} -v",
         "with      LD_PRELOAD=/tmp/x.so",
         "with      PLACE={cache}/own",
+        "with      {venv}/bin before its search path",
+        "with      {year} from own.toml, else `2000`",
+        "with      --plain 'a b' where the project has no configuration of it",
         "program   {SCENE}/root/.venv/bin/own, INSIDE THE REPOSITORY",
         "program   {SCENE}/bin/it",
         "may       do all that you can do, and whoever can change the repository decides what",
@@ -210,7 +220,7 @@ fn programs_are_told_the_same_as_json() {
     let told = status(WITHHELD);
     assert_eq!((&told["trusted"], &told["why"]), (&json!(false), &json!(NEVER)));
     assert_eq!(told["policies"], json!(["quality.yaml"]));
-    let command = json!({"gate": "it", "words": ["it", "{path}"], "env": {}, "program": scene.at("bin/it"),
+    let command = json!({"gate": "it", "words": ["it", "{path}"], "env": {}, "with": [], "program": scene.at("bin/it"),
         "real_path": scene.at("bin/it"), "inside_repository": false, "passed_over": []});
     assert_eq!(told["commands"], json!([command]));
     scene.trust(".");
@@ -252,7 +262,9 @@ fn at_a_terminal(scene: &Scene, answer: &str) -> Option<(String, i32)> {
 
 #[test]
 fn a_person_is_asked_and_only_yes_means_yes() {
-    for (answer, is_yes) in [("y\n", true), ("yes\n", true), ("n\n", false), ("\n", false), ("yess\n", false), ("\u{4}", false)] {
+    for (answer, is_yes) in
+        [("y\n", true), ("yes\n", true), ("n\n", false), ("\n", false), ("yess\n", false), ("\u{4}", false)]
+    {
         let scene = scene();
         let Some((seen, exit)) = at_a_terminal(&scene, answer) else { return };
         assert!(seen.contains("Trust these commands? [y/N]"), "{seen}");
@@ -293,7 +305,8 @@ fn lockgate_s_own_folders_cannot_be_edited() {
             fs::create_dir_all(user.join("cache/lockgate")).unwrap();
             scene.link(&user.join("state/lockgate"), "root/link");
         }
-        let mut paths = vec!["state/lockgate/trust/x.json", "state/lockgate", "cache/lockgate/x/y", "state/LockGate/x"];
+        let mut paths =
+            vec!["state/lockgate/trust/x.json", "state/lockgate", "cache/lockgate/x/y", "state/LockGate/x"];
         if made {
             paths.push("link/x");
         }
@@ -312,7 +325,9 @@ fn lockgate_s_own_folders_cannot_be_edited() {
         }
     }
     let mut inside = scene.command();
-    inside.args(["edit", "--path", "x", "--content", "x", "--root"]).arg(scene.at("root/state/lockgate/trust"));
+    inside
+        .args(["edit", "--path", "x", "--content", "x", "--root"])
+        .arg(scene.at("root/state/lockgate/trust"));
     let done = outcome(&inside.env("XDG_STATE_HOME", scene.at("root/state")).output().unwrap());
     assert!(done.exit == 2 && done.stderr.contains("lies in lockgate's own folder"), "{}", done.stderr);
 }

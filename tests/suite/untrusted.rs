@@ -79,7 +79,17 @@ fn traced(scene: &Scene, arguments: &[&str], edits: &[(&str, Value)]) -> Traced 
 fn under_strace(scene: &Scene, log: &Path) -> Command {
     let plain = scene.command();
     let mut strace = Command::new("strace");
-    strace.args(["-f", "--seccomp-bpf", "-qq", "-s", "500", "-e", "trace=execve,execveat", "-e", "signal=none"]);
+    strace.args([
+        "-f",
+        "--seccomp-bpf",
+        "-qq",
+        "-s",
+        "500",
+        "-e",
+        "trace=execve,execveat",
+        "-e",
+        "signal=none",
+    ]);
     strace.arg("-o").arg(log);
     strace.arg("--").arg(plain.get_program());
     for (name, value) in plain.get_envs() {
@@ -145,11 +155,34 @@ fn what_is_trusted_is_started() {
         let name = repository.name;
         let seen = traced(&scene, &["--tools", "all", "--trust"], &[edit(repository.covers)]);
         let started = seen.started.len() > 1;
-        assert_eq!(started, repository.then == Then::Withheld, "{name}: {:#?} {:?}", seen.started, seen.answers.last());
+        assert_eq!(
+            started,
+            repository.then == Then::Withheld,
+            "{name}: {:#?} {:?}",
+            seen.started,
+            seen.answers.last()
+        );
         assert_eq!(!scene.ran().is_empty(), started, "{name}");
         ran += usize::from(started);
     }
     assert!(ran >= 15, "the control of {ran} only");
+}
+
+/// Who looks at the gates runs nothing of the repository either, and the control, who trusts it, does.
+#[test]
+fn looking_at_gates_starts_nothing_of_a_repository() {
+    let mut ran = 0;
+    for repository in REPOSITORIES.iter().filter(|repository| repository.then == Then::Withheld) {
+        let scene = Scene::new();
+        (repository.build)(&scene);
+        for looked in [&["gates", "doctor", "it"][..], &["gates", "test", "it"], &["gates", "show", "it"]] {
+            scene.call(looked);
+            assert_eq!(scene.ran(), [""; 0], "{}: {looked:?}", repository.name);
+        }
+        scene.call(&["gates", "doctor", "it", "--trust"]);
+        ran += usize::from(!scene.ran().is_empty());
+    }
+    assert!(ran > 0, "the control ran nothing");
 }
 
 #[test]
@@ -227,7 +260,12 @@ fn configuration_that_is_code_runs_with_a_trusted_tool_and_not_before() {
         let done = scene.call(&edit);
         assert_eq!(scene.ran(), [""; 0], "{tool}: {}", done.stdout);
         let done = scene.call(&[&edit[..], &["--trust"]].concat());
-        assert!(scene.ran().iter().any(|line| line == tool), "the control: {tool}: {}{}", done.stdout, done.stderr);
+        assert!(
+            scene.ran().iter().any(|line| line == tool),
+            "the control: {tool}: {}{}",
+            done.stdout,
+            done.stderr
+        );
     }
 }
 

@@ -145,7 +145,9 @@ impl Trust {
         let why = match self.promise {
             Promise::Recorded => self.against_record(commands),
             // What a person has written down since then counts all the same.
-            Promise::Process => self.against_promise(commands).filter(|_| self.against_record(commands).is_some()),
+            Promise::Process => {
+                self.against_promise(commands).filter(|_| self.against_record(commands).is_some())
+            }
         };
         why.map(|why| clean(&why))
     }
@@ -166,7 +168,9 @@ impl Trust {
         let is_late = |file: &&PolicyFile| file.changed.is_none_or(|when| when > self.began);
         if let Some(late) = commands.files.iter().find(is_late) {
             let name = &late.name;
-            return Some(format!("{name} was written after this process began, and `--trust` covers what was there"));
+            return Some(format!(
+                "{name} was written after this process began, and `--trust` covers what was there"
+            ));
         }
         self.promised.entry(commands.subject()).or_insert_with(|| Record::of(commands)).end(commands)
     }

@@ -53,7 +53,11 @@ impl Record {
     /// Reads one; why it says nothing, as the end of a sentence.
     pub(super) fn read(bytes: &[u8]) -> Result<Record, String> {
         let record: Record = serde_json::from_slice(bytes).map_err(|_| "cannot be understood".to_owned())?;
-        if record.version == VERSION { Ok(record) } else { Err(format!("has the version {}", record.version)) }
+        if record.version == VERSION {
+            Ok(record)
+        } else {
+            Err(format!("has the version {}", record.version))
+        }
     }
 
     /// The same for the disk.

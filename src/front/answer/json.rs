@@ -26,7 +26,7 @@ pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str) -> Value {
         ("previous_version", facts.previous_version.as_deref().map(Value::from)),
         ("written", known.then(|| (facts.status == Status::Written).into())),
         ("changed", known.then(|| facts.changed.into())),
-        ("bytes_outside_edit", facts.outside.as_deref().map(Value::from)),
+        ("bytes_outside_edit", facts.outside.as_deref().map(text)),
         ("diff", (!diff.is_empty()).then(|| diff.into())),
         ("replacements", facts.replacements.map(Value::from)),
         ("lines_changed", facts.lines_changed.map(Value::from)),

@@ -13,7 +13,7 @@ pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str, forms: Forms) 
     let mut lines = vec![clip(&facts.message, bytes)];
     lines.extend(facts.code.map(|code| remedy(code, facts.hint, bytes)));
     lines.extend(facts.resolved_path.map(|path| format!("the path leads to {}", clip(path, bytes))));
-    lines.extend(standing(facts));
+    lines.extend(standing(facts, bytes));
     lines.extend(facts.findings.shown.iter().map(|one| finding(one, bytes)));
     lines.extend(facts.unsaid().map(|warning| format!("warning: {}", clip(warning, bytes))));
     if !facts.success || diff.is_empty() {
@@ -49,15 +49,12 @@ fn remedy(code: Code, hint: Option<&str>, bytes: usize) -> String {
 }
 
 /// The version that is on disk, and what was found about the bytes around the edit.
-fn standing(facts: &Facts<'_>) -> Option<String> {
+fn standing(facts: &Facts<'_>, bytes: usize) -> Option<String> {
+    let outside = facts.outside.as_ref().filter(|_| facts.changed);
     let parts = [
         facts.version.as_ref().map(|version| format!("version {version}")),
         facts.previous_version.as_ref().map(|version| format!("was {version}")),
-        facts
-            .outside
-            .as_ref()
-            .filter(|_| facts.changed)
-            .map(|found| format!("bytes outside the edit {found}")),
+        outside.map(|found| format!("bytes outside the edit {}", clip(found, bytes))),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join(", "))

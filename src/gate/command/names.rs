@@ -103,10 +103,17 @@ impl Names {
         place.map_or(Whose::Edited, |place| self.at(place))
     }
 
-    /// The file at an absolute place.
+    /// The file at an absolute place: the edited one, too, where links lead to it.
     fn at(&self, place: &str) -> Whose {
-        let behind = || self.known(&self.world.behind(place)?);
-        self.known(place).or_else(behind).unwrap_or_else(|| Whose::Other(shortened(place)))
+        let named = self.known(place);
+        if named == Some(Whose::Edited) {
+            return Whose::Edited;
+        }
+        match (self.world.behind(place).and_then(|place| self.known(&place)), named) {
+            (Some(Whose::Edited), _) => Whose::Edited,
+            (_, Some(named)) | (Some(named), None) => named,
+            (None, None) => Whose::Other(shortened(place)),
+        }
     }
 
     /// The file at a place that is the draft's or below a root. The root itself is no file: what is said of it is said

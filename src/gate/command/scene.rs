@@ -155,10 +155,11 @@ fn args(ask: &Ask<'_>, command: &Command) -> Result<Vec<OsString>, Silence> {
     if project::is_excepted(ask.path, &command.except) {
         return Err(Silence::Skipped("not for this file".to_owned()));
     }
+    let configured = || project::is_configured(ask.root, ask.path, &command.config);
     let added = match &command.unconfigured {
-        Unconfigured::Words(words) if words.is_empty() => &[][..],
-        _ if project::is_configured(ask.root, ask.path, &command.config) => &[],
+        Unconfigured::Words(words) if words.is_empty() || configured() => &[][..],
         Unconfigured::Words(words) => words,
+        Unconfigured::Skip if configured() => &[],
         Unconfigured::Skip => {
             let why = format!("the project has no configuration of {}", command.program);
             return Err(Silence::Skipped(why));

@@ -16,6 +16,7 @@ mod weigh;
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use self::consult::consult;
@@ -151,13 +152,18 @@ impl Call<'_> {
     fn check(&self, draft: &Draft<'_>, seats: &[Seat<'_, Tool<'_>>]) -> Board {
         let repair = &Repair::new(draft, self.limit);
         std::thread::scope(|scope| {
-            let ask = |seat| move || self.ask(draft, seat, repair);
-            let running: Vec<_> = seats.iter().map(|seat| (seat.at, scope.spawn(ask(seat)))).collect();
-            let ended = running.into_iter().map(|(at, thread)| match thread.join() {
-                Ok(told) => (at, told),
-                // Gates are guarded: what panicked is the caller's own progress.
-                Err(panic) => std::panic::resume_unwind(panic),
-            });
+            let start = |seat| Builder::new().spawn_scoped(scope, move || self.ask(draft, seat, repair));
+            let running: Vec<_> = seats.iter().map(|seat| (seat, start(seat))).collect();
+            let ended =
+                running.into_iter().map(|(seat, started)| match started.map(|thread| thread.join()) {
+                    Ok(Ok(told)) => (seat.at, told),
+                    // Gates are guarded: what panicked is the caller's own progress.
+                    Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                    Err(error) => {
+                        let why = Silence::Broken(format!("could not be started beside the others: {error}"));
+                        (seat.at, Told::silent(seat.rule, &why, Duration::ZERO))
+                    }
+                });
             ended.collect()
         })
     }
@@ -165,11 +171,14 @@ impl Call<'_> {
     fn ask(&self, draft: &Draft<'_>, seat: &Seat<'_, Tool<'_>>, repair: &Repair<'_>) -> Told {
         self.count.start(&seat.rule.gate.name);
         let program = self.program(draft, seat);
-        let said = self.guarded(|| consult(&program, draft, repair));
-        let past = match &said {
-            Ok(marks) if marks.iter().any(|(_, fresh)| *fresh) => repair.past(),
-            Ok(_) | Err(_) => Past::Plain,
-        };
+        let mut past = Past::Plain;
+        let said = self.guarded(|| {
+            let marks = consult(&program, draft, repair)?;
+            if marks.iter().any(|(_, fresh)| *fresh) {
+                past = repair.past();
+            }
+            Ok(marks)
+        });
         self.count.end_beside(&seat.rule.gate.name);
         self.weighed(draft, seat.rule, said, past, program.ran())
     }

@@ -75,6 +75,7 @@ impl<'a> Seats<'a> {
             Kind::Command(command) => {
                 let how = tool(rule, command, means)?;
                 match rule.role {
+                    Role::Fix if draft.changes_nothing() => return Err(skipped("the edit changes nothing")),
                     Role::Fix => self.fixers.push(Seat { at, rule, how }),
                     Role::Check => self.checks.push(Seat { at, rule, how }),
                 }
@@ -91,23 +92,23 @@ impl<'a> Seats<'a> {
 
 /// Whether the policy has this gate judge this draft.
 fn asked(rule: &Rule, draft: &Draft<'_>) -> Result<(), Silence> {
-    let skipped = |why: &str| Err(Silence::Skipped(why.to_owned()));
     if !rule.enabled {
-        return skipped("disabled in the policy");
+        return Err(skipped("disabled in the policy"));
     }
     if !rule.gate.covers(draft.language) {
-        return skipped("not for this language");
+        return Err(skipped("not for this language"));
     }
     if rule.gate.command().is_some_and(|command| command.passes_over(draft.path)) {
-        return skipped("not for this file");
+        return Err(skipped("not for this file"));
     }
     if !rule.on.edit {
-        return skipped("runs in check only");
-    }
-    if rule.role == Role::Fix && draft.changes_nothing() {
-        return skipped("the edit changes nothing");
+        return Err(skipped("runs in check only"));
     }
     Ok(())
+}
+
+fn skipped(why: &str) -> Silence {
+    Silence::Skipped(why.to_owned())
 }
 
 fn tool<'a>(rule: &Rule, command: &'a Command, means: &Means<'a>) -> Result<Tool<'a>, Silence> {

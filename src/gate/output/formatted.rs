@@ -34,7 +34,7 @@ pub(in crate::gate) fn formatted(
     };
     looked(command, said)?;
     if said.code == 0 {
-        return made(said, text.view()).map_err(Silence::Broken);
+        return made(said, text.view()).map_err(|why| said.broken(why));
     }
     let errors = refusals(command, errors.as_ref(), said).map_err(Silence::Broken)?;
     let first = errors.first().map_or_else(String::new, |error| clean(&error.message));

@@ -68,6 +68,15 @@ impl<'a> Said<'a> {
             None => format!("ended with exit code {}", self.code),
         }
     }
+
+    /// Breaks off for a reason, beside which stands what the program itself says on standard error.
+    fn broken(&self, why: String) -> Silence {
+        let line = telling(&String::from_utf8_lossy(self.stderr)).filter(|line| !why.contains(line.as_str()));
+        Silence::Broken(match line {
+            Some(line) => format!("{why}; it said: {line}"),
+            None => why,
+        })
+    }
 }
 
 /// The first line that says something; of a traceback of Python, whose first lines say nothing, the last.
@@ -91,7 +100,7 @@ pub(super) fn read(
     whose: &dyn Fn(&str) -> Whose,
 ) -> Result<Vec<Seen>, Silence> {
     looked(command, said)?;
-    let raws = raws(command, said, text).map_err(Silence::Broken)?;
+    let raws = raws(command, said, text).map_err(|why| said.broken(why))?;
     if raws.is_empty() && said.code != 0 {
         return Err(Silence::Broken(format!("found nothing, yet {}", said.trouble())));
     }

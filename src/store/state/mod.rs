@@ -72,7 +72,8 @@ impl State {
             return Ok(None);
         }
         let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
-        let opened = OpenOptions::new().read(true).custom_flags(flags).open(records.join(subject.file_name()));
+        let opened =
+            OpenOptions::new().read(true).custom_flags(flags).open(records.join(subject.file_name()));
         let file = match opened {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -84,7 +85,9 @@ impl State {
         }
         doubt(&found).map_or(Ok(()), Err)?;
         let mut bytes = Vec::new();
-        file.take(LARGEST_RECORD).read_to_end(&mut bytes).map_err(|error| format!("cannot be read: {error}"))?;
+        file.take(LARGEST_RECORD)
+            .read_to_end(&mut bytes)
+            .map_err(|error| format!("cannot be read: {error}"))?;
         Ok(Some(bytes))
     }
 
@@ -264,7 +267,11 @@ mod tests {
         }
         let folders = ["home", "home/state", "home/state/trust"].map(|folder| mode(&scene.at(folder)));
         assert_eq!((folders, mode(&scene.record())), ([0o700; 3], 0o600));
-        assert_eq!(std::fs::read_dir(scene.at("home/state/trust")).unwrap().count(), 1, "no staged file is left");
+        assert_eq!(
+            std::fs::read_dir(scene.at("home/state/trust")).unwrap().count(),
+            1,
+            "no staged file is left"
+        );
         assert_eq!(scene.state.remove(subject()).unwrap(), 1);
         assert_eq!(scene.state.read(subject()), Ok(None));
     }
@@ -341,7 +348,8 @@ mod tests {
         std::os::unix::fs::symlink(&root, dir.path().join("link")).unwrap();
         std::os::unix::fs::symlink(root.join("deep"), dir.path().join("deeper")).unwrap();
         let roots = [root.clone()];
-        for inside in ["root", "root/deep/new", "link/new", "deeper", "deeper/new/newer", "root/deep/../new"] {
+        for inside in ["root", "root/deep/new", "link/new", "deeper", "deeper/new/newer", "root/deep/../new"]
+        {
             let own = || Ok(dir.path().join(inside));
             let state = State::at(own(), own(), &roots);
             assert!(state.read(subject()).unwrap_err().contains("inside the root"), "{inside}");

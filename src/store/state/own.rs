@@ -52,7 +52,8 @@ pub(super) fn outside(folder: &Path, roots: &[PathBuf]) -> Result<PathBuf, Strin
     let shown = folder.display();
     let settled = settle(folder).map_err(|error| format!("{shown} cannot be looked at: {error}"))?;
     for root in roots {
-        let root_is = identity(root).map_err(|error| format!("{} cannot be looked at: {error}", root.display()))?;
+        let root_is =
+            identity(root).map_err(|error| format!("{} cannot be looked at: {error}", root.display()))?;
         if settled.ancestors().any(|above| identity(above).is_ok_and(|above| above == root_is)) {
             return Err(format!("{shown} lies inside the root {}", root.display()));
         }

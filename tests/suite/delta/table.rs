@@ -143,7 +143,7 @@ fn moving() -> Vec<Case> {
         ),
         refused(
             "a moved one leaves a copy behind",
-            content(&[OLD, "\n\n", &lines(20, 20).trim_start()].concat()),
+            content(&[OLD, "\n\n", lines(20, 20).trim_start()].concat()),
             &[(24, "E741")],
         ),
     ]

@@ -24,10 +24,14 @@ type Fault = (&'static str, fn(&Scene));
 pub const FAULTS: &[Fault] = &[
     ("a huge policy", |scene| only(scene, &format!("{}\n# {}\n", policy("[it]"), "x".repeat(1 << 20)))),
     ("a deep policy", |scene| only(scene, &format!("{}define: {}", policy("[it]"), "[".repeat(100_000)))),
-    ("a policy of many values", |scene| only(scene, &format!("validate_commands: [{}]\n", "[x],".repeat(30_000)))),
+    ("a policy of many values", |scene| {
+        only(scene, &format!("validate_commands: [{}]\n", "[x],".repeat(30_000)))
+    }),
     ("a bomb of aliases", |scene| only(scene, "a: &a [x,x]\nb: &b [*a,*a]\nquality_gates: *b\n")),
     ("a key that stands twice", |scene| only(scene, &format!("{0}\n{0}", policy("[it]")))),
-    ("a tag of another program", |scene| only(scene, "quality_gates: !!python/object/apply:os.system [\"id\"]\n")),
+    ("a tag of another program", |scene| {
+        only(scene, "quality_gates: !!python/object/apply:os.system [\"id\"]\n")
+    }),
     ("bytes", |scene| fs::write(scene.at("root/quality.yaml"), [0xff, 0xfe, 0, 1]).unwrap()),
     ("a link out of the root", |scene| {
         scene.policy("outside/quality.yaml", "[it]");
@@ -50,14 +54,18 @@ pub const FAULTS: &[Fault] = &[
     ("a program in the root", |scene| spoilt(scene, "bin: [it]", "bin: [./it]")),
     ("a program in a folder of the root", |scene| spoilt(scene, "bin: [it]", "bin: [bin/it]")),
     ("a program by the root", |scene| spoilt(scene, "bin: [it]", "bin: [\"{root}/it\"]")),
-    ("a program out of the environment", |scene| spoilt(scene, "bin: [it]", "bin: [\"{venv}/bin/../../it\"]")),
+    ("a program out of the environment", |scene| {
+        spoilt(scene, "bin: [it]", "bin: [\"{venv}/bin/../../it\"]")
+    }),
     ("a program that is no template", |scene| spoilt(scene, "bin: [it]", "bin: [\"{venv}x/it\"]")),
     ("an absolute first word", |scene| spoilt(scene, "command: [it,", "command: [/bin/sh,")),
     ("a first word with a hole", |scene| spoilt(scene, "command: [it,", "command: [\"{path}\",")),
     ("one text for a shell", |scene| spoilt(scene, "command: [it, \"{path}\"]", "command: it {path}; id")),
     ("a word with a NUL", |scene| spoilt(scene, "\"{path}\"", "\"a\\0b\"")),
     ("a switch for a shell", |scene| spoilt(scene, "input: stdin", "shell: true\n    input: stdin")),
-    ("a variable that is two", |scene| spoilt(scene, "input: stdin", "env: { \"A=B\": c }\n    input: stdin")),
+    ("a variable that is two", |scene| {
+        spoilt(scene, "input: stdin", "env: { \"A=B\": c }\n    input: stdin")
+    }),
     ("its own meaning of a known gate", |scene| {
         scene.program("bin/it");
         only(scene, &policy("[it]").replace("  it:\n", "  syntax:\n").replace("tool: it", "tool: syntax"));

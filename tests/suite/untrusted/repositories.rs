@@ -85,11 +85,18 @@ pub const REPOSITORIES: &[Repository] = &[
         scene.program("root/bin/cat");
         saying(scene, "env: { PATH: \"{root}/bin\" }");
     }),
-    of("PYTHONPATH", Withheld, |scene| saying(scene, "env: { PYTHONPATH: \"{root}\", PYTHONSTARTUP: \"{root}/a.py\" }")),
-    of("variables of git", Withheld, |scene| {
-        saying(scene, "env: { GIT_SSH_COMMAND: \"{root}/evil\", GIT_EXTERNAL_DIFF: \"{root}/evil\", GIT_DIR: \"{root}\" }");
+    of("PYTHONPATH", Withheld, |scene| {
+        saying(scene, "env: { PYTHONPATH: \"{root}\", PYTHONSTARTUP: \"{root}/a.py\" }")
     }),
-    of("variables of node", Withheld, |scene| saying(scene, "env: { NODE_OPTIONS: \"--require {root}/evil.js\" }")),
+    of("variables of git", Withheld, |scene| {
+        saying(
+            scene,
+            "env: { GIT_SSH_COMMAND: \"{root}/evil\", GIT_EXTERNAL_DIFF: \"{root}/evil\", GIT_DIR: \"{root}\" }",
+        );
+    }),
+    of("variables of node", Withheld, |scene| {
+        saying(scene, "env: { NODE_OPTIONS: \"--require {root}/evil.js\" }")
+    }),
     below("a nested policy", Withheld, |scene| {
         scene.program("bin/it");
         scene.write("root/quality.yaml", "quality_gates: { python: [{ tool: syntax }] }\n");
@@ -164,12 +171,18 @@ pub const REPOSITORIES: &[Repository] = &[
     }),
     of("gates by path", Withheld, |scene| {
         scene.program("bin/it");
-        let text = policy("[it]").replace("quality_gates:\n  python:\n    - tool: it\n", "quality_gates: {}\npaths: [{ match: \"*.py\", gates: [it] }]\n");
+        let text = policy("[it]").replace(
+            "quality_gates:\n  python:\n    - tool: it\n",
+            "quality_gates: {}\npaths: [{ match: \"*.py\", gates: [it] }]\n",
+        );
         scene.write("root/quality.yaml", &text);
     }),
     of("gates for every language", Withheld, |scene| {
         scene.program("bin/it");
-        scene.write("root/quality.yaml", &policy("[it]").replace("  python:", "  \"*\":").replace("[python]", "[\"*\"]"));
+        scene.write(
+            "root/quality.yaml",
+            &policy("[it]").replace("  python:", "  \"*\":").replace("[python]", "[\"*\"]"),
+        );
     }),
     of("commands to validate with", Plain, |scene| {
         scene.program("root/bin/evil");
@@ -183,9 +196,15 @@ pub const REPOSITORIES: &[Repository] = &[
         tools(
             scene,
             &[
-                (".pylintrc", "[MAIN]\ninit-hook=__import__('os').system(\"touch ran\")\nload-plugins=evil\n"),
+                (
+                    ".pylintrc",
+                    "[MAIN]\ninit-hook=__import__('os').system(\"touch ran\")\nload-plugins=evil\n",
+                ),
                 ("mypy.ini", "[mypy]\nplugins = ./evil.py\n"),
-                ("pyproject.toml", "[tool.pylint.main]\nload-plugins = [\"evil\"]\n[tool.mypy]\nplugins = [\"evil.py\"]\n"),
+                (
+                    "pyproject.toml",
+                    "[tool.pylint.main]\nload-plugins = [\"evil\"]\n[tool.mypy]\nplugins = [\"evil.py\"]\n",
+                ),
                 ("evil.py", "import os\nos.system('touch ran')\n"),
             ],
         );
@@ -203,9 +222,15 @@ pub const REPOSITORIES: &[Repository] = &[
                 (".prettierrc.js", "require('child_process').execSync('touch ran')\n"),
                 ("package.json", "{ \"scripts\": { \"preinstall\": \"touch ran\" } }\n"),
                 ("Makefile", "all:\n\ttouch ran\n"),
-                (".pre-commit-config.yaml", "repos: [{ repo: local, hooks: [{ id: x, entry: touch ran, language: system }] }]\n"),
+                (
+                    ".pre-commit-config.yaml",
+                    "repos: [{ repo: local, hooks: [{ id: x, entry: touch ran, language: system }] }]\n",
+                ),
                 (".envrc", "touch ran\n"),
-                (".vscode/tasks.json", "{ \"tasks\": [{ \"command\": \"touch ran\", \"runOptions\": { \"runOn\": \"folderOpen\" } }] }\n"),
+                (
+                    ".vscode/tasks.json",
+                    "{ \"tasks\": [{ \"command\": \"touch ran\", \"runOptions\": { \"runOn\": \"folderOpen\" } }] }\n",
+                ),
                 (".editorconfig", "root = true\n[*.py]\ncharset = $(touch ran)\nend_of_line = `touch ran`\n"),
             ],
         );
@@ -219,7 +244,10 @@ pub const REPOSITORIES: &[Repository] = &[
             scene,
             &[
                 (".git/HEAD", "ref: refs/heads/main\n"),
-                (".git/config", "[core]\n\tfsmonitor = ./evil\n\thooksPath = .\n\tpager = ./evil\n[filter \"x\"]\n\tclean = ./evil\n\tsmudge = ./evil\n[diff \"x\"]\n\texternal = ./evil\n\ttextconv = ./evil\n"),
+                (
+                    ".git/config",
+                    "[core]\n\tfsmonitor = ./evil\n\thooksPath = .\n\tpager = ./evil\n[filter \"x\"]\n\tclean = ./evil\n\tsmudge = ./evil\n[diff \"x\"]\n\texternal = ./evil\n\ttextconv = ./evil\n",
+                ),
                 (".gitattributes", "* filter=x diff=x\n"),
             ],
         );

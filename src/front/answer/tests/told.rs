@@ -52,7 +52,7 @@ impl Told {
             version: Some("0123456789ab".into()),
             previous_version: Some("ba9876543210".into()),
             changed: true,
-            outside: Some("unchanged".into()),
+            outside: Some(if self.refusal { self.word.clone() } else { "unchanged".into() }),
             diff: Some(diff),
             replacements: self.refusal.then_some(usize::MAX),
             lines_changed: Some(if self.refusal { usize::MAX } else { 1 }),
@@ -100,17 +100,18 @@ pub(super) fn run() -> impl Strategy<Value = Run> {
 }
 
 pub(super) fn finding() -> impl Strategy<Value = Finding> {
-    (text(40), any::<usize>(), prop::option::of(text(60)), text(300), any::<bool>(), any::<bool>()).prop_map(
-        |(gate, line, code, message, fresh, blocking)| Finding {
+    let words = (text(40), prop::option::of(text(200)), prop::option::of(text(60)), text(300));
+    (words, any::<usize>(), any::<[bool; 3]>()).prop_map(
+        |((gate, elsewhere, code, message), line, [fresh, counts, blocking])| Finding {
             gate,
             severity: Severity::Warning,
-            elsewhere: None,
+            elsewhere,
             line,
             column: line,
             code,
             message,
             fresh,
-            counts: fresh,
+            counts,
             blocking,
         },
     )

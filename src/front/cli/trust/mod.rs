@@ -73,11 +73,19 @@ fn trust(workspace: &Workspace, path: &str, yes: bool) -> Result<ExitCode, Error
     let count = commands.pins.iter().count();
     let told = visible(commands.told());
     if count == 0 {
-        paint::say(&labelled(DONE, "trusted", format!("{told} runs no commands, so there is nothing to trust")))?;
+        paint::say(&labelled(
+            DONE,
+            "trusted",
+            format!("{told} runs no commands, so there is nothing to trust"),
+        ))?;
         return Ok(ExitCode::SUCCESS);
     }
     if workspace.withheld(&commands).is_none() {
-        paint::say(&labelled(DONE, "trusted", format!("{told} was trusted before, and nothing has changed")))?;
+        paint::say(&labelled(
+            DONE,
+            "trusted",
+            format!("{told} was trusted before, and nothing has changed"),
+        ))?;
         return Ok(ExitCode::SUCCESS);
     }
     if !yes && !asked()? {
@@ -96,7 +104,9 @@ fn asked() -> Result<bool, Error> {
     let (input, output) = (io::stdin(), io::stdout());
     if !input.is_terminal() || !output.is_terminal() {
         let seen = "nobody can be asked: standard input and output are no terminal";
-        return Err(Error::new(Code::InvalidInput, seen).hint("have a person look at the commands, then say --yes"));
+        return Err(
+            Error::new(Code::InvalidInput, seen).hint("have a person look at the commands, then say --yes")
+        );
     }
     paint::say("Trust these commands? [y/N] ")?;
     let mut answer = String::new();

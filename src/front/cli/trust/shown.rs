@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::engine::Commands;
 use crate::front::cli::paint::{self, LABEL, TITLE, WARNING, labelled, paint};
 use crate::gate::Pin;
-use crate::policy::{Command, Hole, Piece, Policy, Rule, Template};
+use crate::policy::{Command, Hole, Piece, Policy, Rule, Template, Unconfigured};
 
 /// What is true of every command.
 const RISK: &str = "These programs run with your rights whenever an agent edits a file that the policy covers. What they are \
@@ -38,8 +38,9 @@ fn command(rule: &Rule, command: &Command, commands: &Commands) -> String {
     let name = &rule.gate.name;
     let mut text = format!("\n{} {}\n", paint(TITLE, visible(name)), visible(&rule.gate.about));
     text += &labelled(LABEL, "runs", visible(&line(command, rule)));
-    for (name, value) in &command.env {
-        text += &labelled(LABEL, "with", visible(&format!("{name}={}", word(value))));
+    let env = command.env.iter().map(|(name, value)| format!("{name}={}", word(value)));
+    for with in env.chain(extras(command)) {
+        text += &labelled(LABEL, "with", visible(&with));
     }
     text += &match commands.pins.pin(name) {
         Some(pin) => program(pin),
@@ -49,6 +50,22 @@ fn command(rule: &Rule, command: &Command, commands: &Commands) -> String {
         text += &labelled(LABEL, "seen", visible(why));
     }
     text + &labelled(LABEL, "may", risk(commands.pins.pin(name)))
+}
+
+/// What a command is given beside its words and variables.
+fn extras(command: &Command) -> Vec<String> {
+    let folders = command.path.iter().map(|folder| format!("{} before its search path", word(folder)));
+    let mut extras: Vec<String> = folders.collect();
+    extras.extend(command.values.iter().map(|value| {
+        format!("{{{}}} from {}, else `{}`", value.name, value.within.join(" or "), value.default)
+    }));
+    match &command.unconfigured {
+        Unconfigured::Words(words) if !words.is_empty() => {
+            extras.push(format!("{} where the project has no configuration of it", quoted(words)));
+        }
+        Unconfigured::Words(_) | Unconfigured::Skip => {}
+    }
+    extras
 }
 
 fn program(pin: &Pin) -> String {
@@ -72,7 +89,11 @@ fn risk(pin: Option<&Pin>) -> &'static str {
 
 /// The words as they are started, in quotes where a shell would want them.
 pub(in crate::front::cli) fn line(command: &Command, rule: &Rule) -> String {
-    let words = words(command, rule);
+    quoted(&words(command, rule))
+}
+
+/// Words with quotes where a shell would want them.
+fn quoted(words: &[String]) -> String {
     let quoted = words.iter().map(|word| {
         let plain = |c: char| c.is_alphanumeric() || "-_./={}:,+%@".contains(c);
         if !word.is_empty() && word.chars().all(plain) {
@@ -139,6 +160,7 @@ pub(super) fn json(policy: &Policy, commands: &Commands, why: Option<&str>) -> V
             "gate": rule.gate.name,
             "words": words(command, rule),
             "env": Value::Object(env.collect()),
+            "with": extras(command),
             "program": pin.map(|pin| pin.program.display().to_string()),
             "real_path": pin.map(|pin| pin.real.display().to_string()),
             "inside_repository": pin.is_some_and(|pin| pin.inside),

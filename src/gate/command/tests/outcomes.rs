@@ -53,6 +53,22 @@ fn findings_are_in_the_edited_file_however_it_is_called() {
 }
 
 #[test]
+fn a_name_that_leads_to_the_file_by_links_is_the_files() {
+    let world = World::new(&[("src/a.py", "old"), ("src/b.py", "")]);
+    let alias = world.home.path().join("alias");
+    std::os::unix::fs::symlink(world.root(), &alias).unwrap();
+    std::os::unix::fs::symlink("src", world.root().join("link")).unwrap();
+    let script = "import os, sys\nsys.stdin.read()\nfile, root = sys.argv[2:]\n\
+                  print(os.path.realpath(file) + ':1:1: m')\nprint(root + '/link/a.py:1:2: m')\n\
+                  print(root + '/link/b.py:1:3: m')\nsys.exit(1)";
+    let rule = world.rule(script, "'{path}', '{root}'", &format!("input: stdin\n{LINES}"));
+    let by_alias = |ask: &Ask<'_>| within_a_minute(look)(&Ask { root: &alias, ..*ask });
+    let said = world.ask(&rule, "src/a.py", b"text\n", by_alias).unwrap();
+    let seen: Vec<_> = said.iter().map(|seen| (seen.elsewhere.as_deref(), seen.column)).collect();
+    assert_eq!(seen, [(None, 1), (None, 2), (Some("link/b.py"), 3)]);
+}
+
+#[test]
 fn a_shadow_may_be_called_by_the_name_of_the_draft() {
     let world = World::new(&[("a.py", "old")]);
     let more = format!("input: shadow\n{LINES}");
@@ -104,14 +120,14 @@ fn a_file_that_is_excepted_is_not_for_the_program() {
     let rule = world.rule(
         "import sys; sys.stdin.read(); sys.exit(9)",
         "x",
-        &format!("input: stdin\n{QUIET}\nexcept: ['*_test.go', 'doc.go']"),
+        &format!("input: stdin\n{QUIET}\nexcept: ['*_test.go', doc.go, 'ab*bc']"),
     );
-    for path in ["a_test.go", "sub/b_test.go", "_test.go", "x/doc.go"] {
+    for path in ["a_test.go", "sub/b_test.go", "_test.go", "x/doc.go", "abbc"] {
         let skipped = Err(Silence::Skipped("not for this file".to_owned()));
         assert_eq!(world.look(&rule, path, "x"), skipped, "{path}");
         assert_eq!(world.mend(&rule, path, "x"), Err(Silence::Skipped("not for this file".to_owned())));
     }
-    for path in ["a_test.go/x.go", "test.go", "mydoc.go"] {
+    for path in ["a_test.go/x.go", "test.go", "mydoc.go", "abc"] {
         assert!(broken(world.look(&rule, path, "x")).starts_with("ended with exit code 9"), "{path}");
     }
 }

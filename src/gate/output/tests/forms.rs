@@ -218,6 +218,19 @@ fn an_exit_code_that_is_not_named_is_trouble_in_words() {
 }
 
 #[test]
+fn what_a_program_says_of_its_failure_is_told() {
+    let tool = command(Form::Json(plain_place()));
+    let why = "wrote nothing where JSON was due";
+    let told = |stdout: &'static str, stderr: &'static str| {
+        let said = Said { code: 1, stdout: stdout.as_bytes(), stderr: stderr.as_bytes() };
+        reading(&tool, &said).unwrap_err()
+    };
+    assert_eq!(told("", "\nno configuration\nmore"), format!("{why}; it said: no configuration"));
+    assert_eq!(told("", ""), why);
+    assert_eq!(told("Oops", "Oops\n"), "wrote no JSON (expected value at line 1 column 1): `Oops`");
+}
+
+#[test]
 fn findings_are_read_from_the_stream_that_is_named() {
     let from = |from| {
         let mut tool = command(lines_of(r"^(?P<line>\d) (?P<message>.*)$", None));
