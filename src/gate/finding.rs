@@ -67,7 +67,11 @@ pub fn clean(text: &str) -> String {
     while let Some(character) = characters.next() {
         match character {
             '\u{1b}' => skip_escape(&mut characters),
-            '\n' | '\t' => shown.push(' '),
+            space if space.is_whitespace() => {
+                if !shown.ends_with(' ') {
+                    shown.push(' ');
+                }
+            }
             hidden if steers(hidden) => {}
             plain => shown.push(plain),
         }
@@ -109,7 +113,7 @@ mod tests {
             ("tag\u{e0041}", "tag"),
             ("so\u{ad}ft\u{fff9} \u{3164}filler\u{1d173}", "soft filler"),
         ];
-        for (given, shown) in cases {
+        for (given, shown) in cases.into_iter().chain([("a\n  \u{a0}\u{a0}b  c", "a b c")]) {
             assert_eq!(clean(given), shown, "{given:?}");
         }
     }

@@ -100,7 +100,7 @@ pub fn version(
             let both = [stdout, stderr].map(|said| String::from_utf8_lossy(&said).into_owned()).join("\n");
             Ok(Some(number(&both)))
         }
-        Ended::Exited { code, .. } => {
+        Ended::Exited { code, .. } | Ended::Deaf { code, .. } => {
             Err(format!("ended with exit code {code} when it was asked for its version"))
         }
         Ended::Broken(why) => Err(why),

@@ -79,9 +79,10 @@ tables! {
             => "`block`: a finding that counts refuses the edit; `warn`: it is reported";
         "fail_on": Words(&words(&SEVERITIES)), Is("error") => "the least grave finding that refuses at `level: block`";
         "on": List(&Words(&words(&PROFILES)), 1), Is("[edit, check]")
-            => "when the gate runs: at an edit, at `lockgate check`";
+            => "when the gate runs: at an edit, at a check of files as they are; this version has no such check";
         "args": List(&Text, 0), Is("[]") => "further words of the gate's command";
-        "timeout": Duration(TIME), Says("that of the gate") => "how long one run may take";
+        "timeout": Duration(TIME), Says("that of the gate")
+            => "how long one run may take, and never longer than `limits.total` leaves";
         "required": Flag, Is("false")
             => "`true`: a gate that is not trusted, unavailable, broken or timed out refuses the edit in `strict`";
         "role": Words(&words(&ROLES)), Says("that of the gate")

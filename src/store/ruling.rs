@@ -42,9 +42,9 @@ fn is_there(dir: &Dir, name: &str) -> bool {
 }
 
 fn file(dir: &Dir, name: String) -> PolicyFile {
-    let ruled =
-        |known: &&str| name.strip_suffix(*known).filter(|above| above.is_empty() || above.ends_with('/'));
-    let folder = NAMES.iter().rev().find_map(|known| ruled(&known)).unwrap_or_default();
+    let rules = |above: &&str| above.is_empty() || above.ends_with('/');
+    let folder =
+        NAMES.iter().rev().find_map(|known| name.strip_suffix(known).filter(rules)).unwrap_or_default();
     let folder = folder.trim_end_matches('/').to_owned();
     let changed = changed(dir, &name);
     PolicyFile { name, folder, changed }

@@ -213,9 +213,11 @@ fn there_are_enough_of_them() {
     assert!(REPOSITORIES.len() >= 30 && FAULTS.len() >= 12, "{} and {}", REPOSITORIES.len(), FAULTS.len());
 }
 
-/// Configuration that is code, with the real tool that runs it: the tool, its policy, and the code that writes down that
-/// it ran.
-const CODE: &[(&str, &str, &[(&str, &str)])] = &[
+/// A tool, a file that it judges, and files of the project with code that it runs.
+type Loading = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+
+/// Configuration that is code, which writes down that it ran.
+const CODE: &[Loading] = &[
     (
         "pylint",
         "app.py",

@@ -92,6 +92,7 @@ impl<'a> Run<'a> {
         let scene = Scene::set(ask, command)?;
         match process::run(&scene.order()?, limit) {
             Ended::Exited { code, stdout, stderr } => Ok(Run { scene, code, stdout, stderr }),
+            Ended::Deaf { code, stderr } => Err(output::unread(command, code, &stderr)),
             Ended::Broken(why) => Err(Silence::Broken(why)),
             Ended::Halted(halt) => Err(Silence::Halted(halt)),
         }

@@ -119,6 +119,13 @@ fn looked(command: &Command, said: &Said<'_>) -> Result<(), Silence> {
     if command.ran.contains(&said.code) { Ok(()) } else { Err(Silence::Broken(said.trouble())) }
 }
 
+/// Says what is to be said of a program that left a part of the draft unread: what it says itself, where its exit code
+/// shows that it failed.
+pub(super) fn unread(command: &Command, code: i32, stderr: &[u8]) -> Silence {
+    let said = Said { code, stdout: b"", stderr };
+    looked(command, &said).err().unwrap_or_else(|| said.broken("did not read the whole draft".to_owned()))
+}
+
 /// Reads the findings in the program's own terms.
 fn raws(command: &Command, said: &Said<'_>, text: &Buffer) -> Result<Vec<Raw>, String> {
     let output = || said.on(command.output.from);

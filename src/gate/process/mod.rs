@@ -63,6 +63,13 @@ pub(super) enum Ended {
         /// What it wrote on standard error: the first and the last 64 KiB, and a line that says what is left out.
         stderr: Vec<u8>,
     },
+    /// It ended by itself, and left a part of its input unread.
+    Deaf {
+        /// Its exit code.
+        code: i32,
+        /// What it wrote on standard error, as above.
+        stderr: Vec<u8>,
+    },
     /// It did not do its work; why, as the end of a sentence that begins with its name.
     Broken(String),
     /// It was stopped.
@@ -131,7 +138,7 @@ fn follow(running: &Running, pipes: &mut Pipes<'_>, limit: Limit<'_>) -> Result<
 
 fn told(exit: Exit, pipes: Pipes<'_>) -> Ended {
     match exit {
-        Exit::Code(_) if pipes.unread() => Ended::Broken("did not read the whole draft".to_owned()),
+        Exit::Code(code) if pipes.unread() => Ended::Deaf { code, stderr: pipes.into_said().1 },
         Exit::Code(code) => {
             let (stdout, stderr) = pipes.into_said();
             Ended::Exited { code, stdout, stderr }

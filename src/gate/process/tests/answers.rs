@@ -59,7 +59,7 @@ fn no_input_is_an_empty_one(bench: &Bench) {
 
 fn an_input_that_is_not_read_is_told(bench: &Bench) {
     let large = vec![b'x'; 1 << 20];
-    assert_eq!(bench.give(&["deaf"], Some(&large), LONG), broken("did not read the whole draft"));
+    assert!(matches!(bench.give(&["deaf"], Some(&large), LONG), Ended::Deaf { code: 0, .. }));
     // What fits into the pipe is written, read or not.
     assert_eq!(exited(bench.give(&["deaf"], Some(b"x"), LONG)).0, 0);
 }

@@ -158,7 +158,7 @@ pub fn exited(ended: Ended) -> (i32, String, String) {
     let text = |bytes| String::from_utf8(bytes).unwrap();
     match ended {
         Ended::Exited { code, stdout, stderr } => (code, text(stdout), text(stderr)),
-        Ended::Broken(_) | Ended::Halted(_) => panic!("{ended:?}"),
+        Ended::Deaf { .. } | Ended::Broken(_) | Ended::Halted(_) => panic!("{ended:?}"),
     }
 }
 
