@@ -61,10 +61,13 @@ fn main() {
 
 fn added(gate: &str, language: &str, extension: &str, rounds: usize) {
     let (bare, judged) = (project(extension, "quality_gates: {}\n"), {
-        let policy = format!("quality_gates: {{ {language}: [{{ tool: {gate}, required: true, timeout: 60s }}] }}\nlimits: {{ total: 2m }}\n");
+        let policy = format!(
+            "quality_gates: {{ {language}: [{{ tool: {gate}, required: true, timeout: 60s }}] }}\nlimits: {{ total: 2m }}\n"
+        );
         project(extension, &policy)
     });
-    let (mut without, mut with) = (Server::start(bare.path(), &[]), Server::start(judged.path(), &["--trust"]));
+    let (mut without, mut with) =
+        (Server::start(bare.path(), &[]), Server::start(judged.path(), &["--trust"]));
     let file = format!("a.{extension}");
     let Some(first) = edit(&mut with, &file, 0) else {
         println!("| {gate} | not to be had here | | | |");
@@ -106,7 +109,12 @@ fn project(extension: &str, policy: &str) -> tempfile::TempDir {
     fs::write(root.path().join("go.mod"), "module example.org/a\n\ngo 1.19\n").unwrap();
     let text: String = match extension {
         "go" => "package a\n\n".to_owned() + &lines(|n, value| format!("var value{n:04} = {value}\n")),
-        "sh" => "#!/bin/sh\n".to_owned() + &lines(|n, value| format!("value_{n:04}= {value} true\n").replace("= ", "=\"= ").replace(" true", "\" true")),
+        "sh" => {
+            "#!/bin/sh\n".to_owned()
+                + &lines(|n, value| {
+                    format!("value_{n:04}= {value} true\n").replace("= ", "=\"= ").replace(" true", "\" true")
+                })
+        }
         _ => lines(|n, value| format!("value_{n:04} = {value}\n")),
     };
     fs::write(root.path().join(format!("a.{extension}")), text).unwrap();

@@ -1,6 +1,6 @@
 //! What an edit brought: findings after it that were not there before.
 //!
-//! Findings are compared as multisets by file, code, message without digits, and the text of the line they stand on. A
+//! Findings are compared as multisets by file, code, words without numbers, and the text of the line they stand on. A
 //! finding that moved with its line is the old one, and so is one whose line was written anew; a second copy of an old
 //! finding is new. The lines of other files are not known here, and do not move.
 //!
@@ -77,8 +77,8 @@ impl Mark {
     }
 
     fn key(&self) -> Key<'_> {
-        let wordy = self.message.chars().filter(|character| !character.is_ascii_digit());
-        (self.elsewhere.as_deref(), self.code.as_deref(), wordy.collect(), &self.around)
+        let (code, words) = self.said();
+        (self.elsewhere.as_deref(), code, words, &self.around)
     }
 
     /// Its code, and its words without the numbers between them.

@@ -70,7 +70,8 @@ pub fn lockgate(private: &Path) -> Command {
 /// The search path with the tools before it that `tests/run` installs, so that a server finds them.
 pub fn tools_path() -> OsString {
     let installed = [("LOCKGATE_TEST_VENV", "bin"), ("LOCKGATE_TEST_NODE", "node_modules/.bin")];
-    let own = installed.iter().filter_map(|(name, below)| Some(PathBuf::from(std::env::var_os(name)?).join(below)));
+    let own =
+        installed.iter().filter_map(|(name, below)| Some(PathBuf::from(std::env::var_os(name)?).join(below)));
     let inherited = std::env::var_os("PATH").unwrap_or_default();
     std::env::join_paths(own.chain(std::env::split_paths(&inherited))).unwrap()
 }

@@ -1,4 +1,4 @@
-//! What ends a server from outside: Ctrl-C, and SIGTERM where there is such a thing.
+//! What ends a server or an edit from outside: Ctrl-C, and SIGTERM and SIGHUP where there are such things.
 //!
 //! Invariant: the first signal only asks, the second ends the process at once.
 
@@ -30,6 +30,7 @@ pub(super) fn stop_asked() -> Result<CancellationToken, Error> {
 struct Signals {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
+    hang_up: tokio::signal::unix::Signal,
 }
 
 #[cfg(unix)]
@@ -39,6 +40,7 @@ impl Signals {
         Ok(Signals {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
+            hang_up: signal(SignalKind::hangup())?,
         })
     }
 
@@ -47,6 +49,7 @@ impl Signals {
         tokio::select! {
             _ = self.interrupt.recv() => 2,
             _ = self.terminate.recv() => 15,
+            _ = self.hang_up.recv() => 1,
         }
     }
 }

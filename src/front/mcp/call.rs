@@ -3,12 +3,14 @@
 //! Invariant: whatever happens, the client is answered; a refusal is an answer with `isError`, so that the model sees
 //! it. What computes runs off the reactor.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, ProtocolVersion};
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::Value;
 use tokio::task::{JoinError, spawn_blocking};
+use tokio_util::sync::CancellationToken;
 
 use super::Structured;
 use super::progress::watch;
@@ -24,6 +26,7 @@ pub(super) async fn call(
     structured: Structured,
     arguments: JsonObject,
     context: RequestContext<RoleServer>,
+    stop: CancellationToken,
 ) -> CallToolResult {
     let forms = forms(structured, context.protocol_version());
     let path = arguments.get("path").and_then(Value::as_str).map(str::to_owned);
@@ -34,14 +37,25 @@ pub(super) async fn call(
         Err(refusal) => Err(refusal),
         Ok(Ask { request, shape: wanted }) => {
             shape = Shape { forms, path, ..wanted };
-            let (watch, progress) = watch(&context);
+            let ended = context.ct.child_token();
+            let (watch, progress) = watch(&context, ended.clone());
             // A task of its own: should it fail, this one still answers.
             let edit = tokio::spawn(async move { workspace.edit(request, watch).await });
-            let (edited, ()) = tokio::join!(edit, progress.pass_on());
+            let (edited, ()) = tokio::select! {
+                both = async { tokio::join!(edit, progress.pass_on()) } => both,
+                never = pass_to(ended, stop) => match never {},
+            };
             edited.unwrap_or_else(|trouble| Err(broken(&trouble).disk_unknown()))
         }
     };
     render(result, shape).await
+}
+
+/// Ends a call once the server is asked to stop.
+async fn pass_to(call: CancellationToken, stop: CancellationToken) -> Infallible {
+    stop.cancelled().await;
+    call.cancel();
+    std::future::pending().await
 }
 
 async fn render(result: Result<Report, Error>, shape: Shape) -> CallToolResult {

@@ -58,7 +58,8 @@ pub fn listed(selection: &Selection, access: Access) -> Value {
     json!({ "tools": tools })
 }
 
-/// Serves a client over standard input and output until it hangs up, or `stop` is cancelled, and every edit has ended.
+/// Serves a client over standard input and output until it hangs up, or `stop` is cancelled, which ends the edits
+/// that run, and every edit has ended.
 ///
 /// Errors: `IO_FAILED` when standard input or output fails.
 pub async fn serve(
@@ -69,7 +70,7 @@ pub async fn serve(
     stop: CancellationToken,
 ) -> Result<(), Error> {
     let (input, output) = stdio_pipes();
-    let server = Server::new(workspace, &selection, access, structured);
+    let server = Server::new(workspace, &selection, access, structured, stop.clone());
     serve_on(server, Pipe::new(input, output, stop)).await
 }
 

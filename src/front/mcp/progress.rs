@@ -3,6 +3,7 @@
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext, RoleServer};
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use crate::gate::Watch;
 
@@ -20,18 +21,18 @@ pub(super) struct Progress {
     peer: Peer<RoleServer>,
 }
 
-/// The watch over one call: it ends when the client cancels, and reports when the client gave a token.
-pub(super) fn watch(context: &RequestContext<RoleServer>) -> (Watch, Progress) {
+/// The watch over one call: it ends when `ended` is cancelled, and reports when the client gave a token.
+pub(super) fn watch(context: &RequestContext<RoleServer>, ended: CancellationToken) -> (Watch, Progress) {
     let peer = context.peer.clone();
     let Some(token) = context.meta.get_progress_token() else {
-        return (Watch::new(context.ct.clone(), None), Progress { steps: None, peer });
+        return (Watch::new(ended, None), Progress { steps: None, peer });
     };
     let (sender, receiver) = mpsc::unbounded_channel();
     let report = move |gate: &str, done: usize, total: usize| {
         // A client that is gone misses nothing.
         drop(sender.send(Step { gate: gate.to_owned(), done, total }));
     };
-    let watch = Watch::new(context.ct.clone(), Some(Box::new(report)));
+    let watch = Watch::new(ended, Some(Box::new(report)));
     (watch, Progress { steps: Some((token, receiver)), peer })
 }
 

@@ -10,6 +10,7 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ServerHandler, tool_handler};
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use super::Structured;
 use super::call::call;
@@ -31,19 +32,21 @@ pub(super) struct Server {
     tool_router: Arc<ToolRouter<Server>>,
     workspace: Arc<Workspace>,
     structured: Structured,
+    stop: CancellationToken,
 }
 
 impl Server {
-    /// A server that offers the tools of this selection.
+    /// A server that offers the tools of this selection, and whose edits end when `stop` is cancelled.
     pub(super) fn new(
         workspace: Arc<Workspace>,
         selection: &Selection,
         access: Access,
         structured: Structured,
+        stop: CancellationToken,
     ) -> Server {
         let tool_router =
             selection.tools(access).fold(ToolRouter::new(), |router, tool| router.with_route(route(tool)));
-        Server { tool_router: Arc::new(tool_router), workspace, structured }
+        Server { tool_router: Arc::new(tool_router), workspace, structured, stop }
     }
 }
 
@@ -110,9 +113,10 @@ fn route(tool: &'static Tool) -> ToolRoute<Server> {
     ToolRoute::new_dyn(listing(tool), move |context: ToolCallContext<'_, Server>| {
         let ToolCallContext { service, request_context, arguments, .. } = context;
         let (workspace, structured) = (Arc::clone(&service.workspace), service.structured);
+        let stop = service.stop.clone();
         Box::pin(async move {
             let arguments = arguments.unwrap_or_default();
-            Ok(call(tool, workspace, structured, arguments, request_context).await.into())
+            Ok(call(tool, workspace, structured, arguments, request_context, stop).await.into())
         })
     })
 }

@@ -21,7 +21,13 @@ impl Client {
     fn new(tools: &str) -> Client {
         let root = tempfile::tempdir().unwrap();
         let workspace = Workspace::open(&[root.path().to_owned()]).unwrap();
-        let server = Server::new(workspace, &tools.parse().unwrap(), Access::Write, Structured::Auto);
+        let server = Server::new(
+            workspace,
+            &tools.parse().unwrap(),
+            Access::Write,
+            Structured::Auto,
+            CancellationToken::new(),
+        );
         let (ours, theirs) = duplex(1 << 16);
         let (input, output) = split(theirs);
         let served = tokio::spawn(serve_on(server, Pipe::new(input, output, CancellationToken::new())));

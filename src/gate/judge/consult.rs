@@ -20,19 +20,21 @@ pub(super) fn consult(
 ) -> Result<Vec<(Mark, bool)>, Silence> {
     let stands = Stands::of(draft);
     let after = program.look(draft.after, stands)?;
-    if after.is_empty() {
-        return program.prove(draft.after, stands).map(|()| Vec::new());
-    }
     let after = marks(&after, draft.after);
     let new = match draft.before {
         None => vec![true; after.len()],
-        Some(_) if draft.changes_nothing() => vec![false; after.len()],
+        Some(_) if after.is_empty() || draft.changes_nothing() => vec![false; after.len()],
         Some(before) => {
             let lines = (before.lines().count(), draft.after.lines().count());
             delta::brought(&past(program, before, repair)?, &after, draft.map, lines)
         }
     };
-    Ok(after.into_iter().zip(new).collect())
+    let found: Vec<(Mark, bool)> = after.into_iter().zip(new).collect();
+    // What was there before says nothing of the draft: a program that reads the file on disk finds it, too.
+    if !found.iter().any(|(mark, new)| *new && mark.elsewhere.is_none()) {
+        program.prove(draft.after, stands)?;
+    }
+    Ok(found)
 }
 
 /// What was found before. A program that did not look at such a text, or fails over one that does not parse, found

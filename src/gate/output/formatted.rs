@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use regex::Regex;
 
 use super::seen::Raw;
-use super::{MOST_FINDINGS, Said, lines, looked};
+use super::{MOST_READ, Said, lines, looked};
 use crate::gate::finding::clean;
 use crate::gate::silence::Silence;
 use crate::policy::{Columns, Command, Form};
@@ -64,7 +64,9 @@ fn refusals(command: &Command, errors: Option<&Regex>, said: &Said<'_>) -> Resul
 /// What the program wrote, where that can be the draft in another dress.
 fn made(said: &Said<'_>, view: &str) -> Result<String, String> {
     let text = std::str::from_utf8(said.stdout).map_err(|_| "gave a text that is not UTF-8")?;
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    // A carriage return of the view's own, before a line end, is no part of that line end.
+    let text = if view.contains('\r') { text.to_owned() } else { text.replace("\r\n", "\n") };
     if text.trim().is_empty() && !view.trim().is_empty() {
         return Err("gave an empty text for one that is not".to_owned());
     }
@@ -93,7 +95,7 @@ fn hunks(view: &str, made: &str, program: &str) -> Result<Vec<Raw>, String> {
     let before = Buffer::read(view.into(), Hints::default()).map_err(|error| error.message)?;
     let plan = before.rewrite(made).map_err(|error| error.message)?;
     let after = before.apply(&plan).map_err(|error| error.message)?;
-    let regions = plan.regions(&before, &after).into_iter().take(MOST_FINDINGS);
+    let regions = plan.regions(&before, &after).into_iter().take(MOST_READ);
     let raw = |region: Region| Raw {
         line: Some(region.start_line),
         code: Some("format".to_owned()),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::MOST_FINDINGS;
+use super::MOST_READ;
 use super::seen::Raw;
 use super::value::{at, name_of, number_at, parsed, text_at, way};
 use super::word::severity_in;
@@ -12,7 +12,7 @@ use crate::policy::{Columns, Place, Pointer};
 pub(super) fn document(text: &str, place: &Place, columns: Columns) -> Result<Vec<Raw>, String> {
     let root = parsed(text)?;
     let items = items(&root, place)?;
-    items.iter().take(MOST_FINDINGS).map(|item| item.raw(place, columns)).collect()
+    items.iter().take(MOST_READ).map(|item| item.raw(place, columns)).collect()
 }
 
 /// Reads one JSON value on each line that is not blank.
@@ -20,8 +20,8 @@ pub(super) fn lines(text: &str, place: &Place, columns: Columns) -> Result<Vec<R
     let mut raws = Vec::new();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         raws.extend(document(line, place, columns)?);
-        if raws.len() >= MOST_FINDINGS {
-            raws.truncate(MOST_FINDINGS);
+        if raws.len() >= MOST_READ {
+            raws.truncate(MOST_READ);
             break;
         }
     }

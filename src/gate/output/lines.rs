@@ -2,7 +2,7 @@
 
 use regex::{Captures, Regex};
 
-use super::MOST_FINDINGS;
+use super::MOST_READ;
 use super::seen::Raw;
 use super::value::{excerpt, no_number, number};
 use super::word::severity;
@@ -21,13 +21,13 @@ pub(super) fn findings(
         Some(groups) => raw(&groups, line, columns),
         None => Err(format!("wrote a line that is no finding: {}", excerpt(line))),
     };
-    text.lines().filter(says).take(MOST_FINDINGS).map(read).collect()
+    text.lines().filter(says).take(MOST_READ).map(read).collect()
 }
 
 /// Reads a finding from each match, which may be of several lines, and passes over what is between them.
 pub(super) fn among(text: &str, pattern: &Regex, columns: Columns) -> Result<Vec<Raw>, String> {
     let matches = pattern.captures_iter(text).filter(|groups| !groups.get_match().as_str().trim().is_empty());
-    matches.take(MOST_FINDINGS).map(|groups| raw(&groups, groups.get_match().as_str(), columns)).collect()
+    matches.take(MOST_READ).map(|groups| raw(&groups, groups.get_match().as_str(), columns)).collect()
 }
 
 /// A finding whose words are `whole` where no group has them.

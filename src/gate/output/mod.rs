@@ -33,8 +33,10 @@ use crate::text::Buffer;
 pub(super) use self::formatted::formatted;
 pub(super) use self::seen::{Seen, Whose};
 
-/// The most findings that are read of one output; what comes after them is passed over.
+/// The most findings that one output may have: those that are left out could be the ones that an edit brought.
 const MOST_FINDINGS: usize = 10_000;
+/// The most findings that are read of one output, so that one too many is seen.
+const MOST_READ: usize = MOST_FINDINGS + 1;
 
 /// What a program that ended by itself left behind.
 #[derive(Debug, Clone, Copy)]
@@ -101,6 +103,11 @@ pub(super) fn read(
 ) -> Result<Vec<Seen>, Silence> {
     looked(command, said)?;
     let raws = raws(command, said, text).map_err(|why| said.broken(why))?;
+    if raws.len() > MOST_FINDINGS {
+        return Err(Silence::Broken(format!(
+            "found more than {MOST_FINDINGS} things, which are not told apart"
+        )));
+    }
     if raws.is_empty() && said.code != 0 {
         return Err(Silence::Broken(format!("found nothing, yet {}", said.trouble())));
     }

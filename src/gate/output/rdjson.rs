@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::MOST_FINDINGS;
+use super::MOST_READ;
 use super::seen::Raw;
 use super::value::{at, name_of, number_at, parsed, text_at};
 use super::word;
@@ -17,7 +17,7 @@ pub(super) fn findings(text: &str) -> Result<Vec<Raw>, String> {
     };
     let overall = severity(&root);
     let read = |diagnostic| raw(diagnostic).map(|raw| Raw { severity: raw.severity.or(overall), ..raw });
-    diagnostics.iter().take(MOST_FINDINGS).map(read).collect()
+    diagnostics.iter().take(MOST_READ).map(read).collect()
 }
 
 fn raw(diagnostic: &Value) -> Result<Raw, String> {

@@ -17,7 +17,7 @@ use crate::text::Stamp;
 /// The largest configuration that is read, in bytes; a larger one is known by its size and times.
 const LARGEST_CONFIGURATION: u64 = 1 << 20;
 /// How long an answer about one file alone is true: what it rests on may be more than its definition names.
-const ALONE: Duration = Duration::from_secs(600);
+const ALONE: Duration = Duration::from_secs(60);
 /// How long an answer is true that rests on other files: what they import is looked at less closely.
 const AMONG_OTHERS: Duration = Duration::from_secs(60);
 

@@ -8,6 +8,7 @@
 
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use lru::LruCache;
 
@@ -16,6 +17,9 @@ use crate::text::Stamp;
 
 /// The most that is remembered.
 const MOST_PROOFS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4095);
+
+/// How long a proof holds: a configuration may include files that its gate's definition does not name.
+const LIFE: Duration = Duration::from_secs(60);
 
 /// What a canary showed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,9 +30,9 @@ pub(in crate::gate) enum Proof {
     Blind,
 }
 
-/// What canaries showed, until the program or its configuration changes.
+/// What canaries showed, until the program or its configuration changes, or a minute is over.
 #[derive(Debug)]
-pub(in crate::gate) struct Proofs(Mutex<LruCache<Stamp, Proof>>);
+pub(in crate::gate) struct Proofs(Mutex<LruCache<Stamp, (Proof, Instant)>>);
 
 impl Default for Proofs {
     fn default() -> Proofs {
@@ -40,12 +44,12 @@ impl Proofs {
     /// Gives what is known of the program for the file.
     pub(in crate::gate) fn of(&self, basis: &Basis<'_>) -> Option<Proof> {
         let mut proofs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        proofs.get(&basis.of_file()).copied()
+        proofs.get(&basis.of_file()).filter(|(_, since)| since.elapsed() < LIFE).map(|(proof, _)| *proof)
     }
 
     /// Remembers what a canary showed.
     pub(in crate::gate) fn keep(&self, basis: &Basis<'_>, proof: Proof) {
         let mut proofs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        proofs.put(basis.of_file(), proof);
+        proofs.put(basis.of_file(), (proof, Instant::now()));
     }
 }

@@ -1,15 +1,19 @@
 //! The tour goes as told, and leaves nothing behind.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::process::Command;
 
 use super::lockgate;
+use crate::suite::store::not_run;
+use crate::suite::wire::tools_path;
 
 #[test]
 fn the_tour_shows_each_outcome_and_cleans_up() {
     let (private, temporary) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let tour = |more: &[&str]| {
+    let tour = |path: &OsStr, more: &[&str]| {
         let mut demo: Command = lockgate(private.path());
+        demo.env("PATH", path);
         demo.arg("demo").args(more).env("TMPDIR", temporary.path()).env("TMP", temporary.path());
         let done = demo.output().unwrap();
         let (seen, errors) =
@@ -20,23 +24,33 @@ fn the_tour_shows_each_outcome_and_cleans_up() {
     let left =
         || fs::read_dir(temporary.path()).unwrap().map(|entry| entry.unwrap().path()).collect::<Vec<_>>();
 
-    let seen = tour(&[]);
-    for (line, times) in
-        [("\nwritten ", 4), ("\nrefused ", 1), ("\nverified ", 1), ("\non disk ", 6), ("GATE_REFUSED", 1)]
-    {
-        assert_eq!(seen.matches(line).count(), times, "{line:?} in {seen}");
-    }
-    assert_eq!(seen.matches("same as before the call").count(), 2, "{seen}");
+    // A machine without any tool: three stops are written unjudged, and say so.
+    let bare = tour("/nowhere".as_ref(), &[]);
+    counted(&bare, [("written", 7), ("refused", 1), ("verified", 1), ("unavailable", 3), ("on disk", 9)]);
+    let seen = match std::env::var_os("LOCKGATE_TEST_VENV") {
+        Some(_) => tour(&tools_path(), &[]),
+        None => return not_run("the tour with ruff, gofmt and pyright: no LOCKGATE_TEST_VENV"),
+    };
+    counted(&seen, [("written", 5), ("refused", 3), ("verified", 1), ("unavailable", 0), ("on disk", 9)]);
+    assert_eq!(seen.matches("same as before the call").count(), 4, "{seen}");
     assert!(
         seen.contains("+++ b/cmd/stockd/main.go") && seen.contains('^') && !seen.contains('\u{1b}'),
         "{seen}"
     );
     assert_eq!(left(), Vec::<std::path::PathBuf>::new());
 
-    let seen = tour(&["--keep"]);
+    let seen = tour("/nowhere".as_ref(), &["--keep"]);
     let [kept] = &left()[..] else { panic!("one folder is kept, found {:?}", left()) };
     assert!(seen.contains(&format!("stays in {}", kept.display())), "{seen}");
     assert!(kept.join("tests/test_inventory.py").exists());
+}
+
+/// Holds how many lines begin with these labels.
+#[track_caller]
+fn counted(seen: &str, wanted: [(&str, usize); 5]) {
+    for (label, times) in wanted {
+        assert_eq!(seen.matches(&format!("\n{label} ")).count(), times, "{label:?} in {seen}");
+    }
 }
 
 #[test]

@@ -64,7 +64,11 @@ fn visit(client: &mut Client, project: &Project, stop: &Stop) -> Result<bool, Er
     paint::say(&show::answer(&told, &excerpts))?;
     let lacking = stop.gate.filter(|gate| told.outcome_of(gate) == Some("unavailable"));
     if let Some(gate) = lacking {
-        paint::say(&labelled(WARNING, "unavailable", format!("this machine has no {gate}, so the edit went unjudged by it")))?;
+        paint::say(&labelled(
+            WARNING,
+            "unavailable",
+            format!("this machine has no {gate}, so the edit went unjudged by it"),
+        ))?;
     }
     let due = if lacking.is_some() { Outcome::Written } else { stop.outcome };
     let checked = checks::hold(due, &told, before.as_deref(), after.as_deref());

@@ -14,6 +14,7 @@ use super::excerpt::Excerpt;
 use super::paint;
 use super::roots::{Roots, Word};
 use super::show;
+use super::signals;
 use super::told::Told;
 use crate::engine::{Promise, Report};
 use crate::error::{Code, Error, Family};
@@ -67,10 +68,14 @@ fn carry(roots: Roots, promise: Promise, asked: asked::Asked) -> (Result<Report,
 fn edit(roots: Roots, promise: Promise, request: Request) -> Result<Report, Error> {
     let workspace = roots.open(promise)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
+        .enable_all()
         .build()
         .map_err(|trouble| Error::new(Code::Internal, format!("cannot start the runtime: {trouble}")))?;
-    runtime.block_on(workspace.edit(request, Watch::idle()))
+    let stop = {
+        let _entered = runtime.enter();
+        signals::stop_asked()?
+    };
+    runtime.block_on(workspace.edit(request, Watch::new(stop, None)))
 }
 
 /// A refusal that stopped the line goes to standard error, a report to standard output.

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use self::files::Files;
 use self::rules::Rules;
-use super::MOST_FINDINGS;
+use super::MOST_READ;
 use super::seen::Raw;
 use super::value::{number_at, parsed, text_at};
 use crate::gate::finding::clean;
@@ -23,7 +23,7 @@ pub(super) fn findings(text: &str, columns: Columns) -> Result<Vec<Raw>, String>
     };
     let mut raws = Vec::new();
     for run in runs {
-        let left = MOST_FINDINGS.saturating_sub(raws.len());
+        let left = MOST_READ.saturating_sub(raws.len());
         raws.extend(Run::new(run, columns).findings(left)?);
     }
     Ok(raws)
