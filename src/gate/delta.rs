@@ -327,6 +327,17 @@ mod tests {
     }
 
     #[test]
+    fn another_name_is_new_where_no_line_tells_it_apart() {
+        let (old, new) = (buffer("x1\n"), buffer("x2\n"));
+        let map = old.rewrite(new.view()).unwrap().line_map(&old, &new);
+        let first =
+            |buffer: &Buffer, name: &str| Mark::new(buffer.lines(), (1, 1), format!("undefined {name}"));
+        assert_eq!(unmatched(&[first(&old, "x1")], &[first(&new, "x2")], &map).new, [true]);
+        let there = |name: &str| Mark::elsewhere("b.go".to_owned(), (1, 1), format!("undefined: {name}"));
+        assert_eq!(unmatched(&[there("Foo1")], &[there("Foo2")], &map).new, [true]);
+    }
+
+    #[test]
     fn the_lines_of_another_file_do_not_move_with_the_edit() {
         let (old, new) = (buffer("a\nb\n"), buffer("x\na\nb\n"));
         let map = old.rewrite(new.view()).unwrap().line_map(&old, &new);

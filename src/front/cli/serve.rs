@@ -62,7 +62,8 @@ impl Choice {
     }
 }
 
-/// Serves until the client hangs up, or a signal asks to end; edits that run are ended and answered.
+/// Serves until the client hangs up, or a signal asks to end; edits that run are ended and answered, and cancelled where
+/// they take longer than two seconds after a signal.
 pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
     let (named, access) = (args.choice.named()?, args.choice.access());
     let workspace = args.roots.open(args.word.promise())?;

@@ -5,6 +5,7 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, ProtocolVersion};
 use rmcp::service::{RequestContext, RoleServer};
@@ -51,9 +52,13 @@ pub(super) async fn call(
     render(result, shape).await
 }
 
-/// Ends a call once the server is asked to stop.
+/// How long a call may go on once the server is asked to stop: most edits are written by then.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Ends a call some time after the server is asked to stop.
 async fn pass_to(call: CancellationToken, stop: CancellationToken) -> Infallible {
     stop.cancelled().await;
+    tokio::time::sleep(GRACE).await;
     call.cancel();
     std::future::pending().await
 }

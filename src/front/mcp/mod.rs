@@ -58,8 +58,8 @@ pub fn listed(selection: &Selection, access: Access) -> Value {
     json!({ "tools": tools })
 }
 
-/// Serves a client over standard input and output until it hangs up, or `stop` is cancelled, which ends the edits
-/// that run, and every edit has ended.
+/// Serves a client over standard input and output until it hangs up, or `stop` is cancelled, and every edit has ended;
+/// those that run two seconds later are cancelled.
 ///
 /// Errors: `IO_FAILED` when standard input or output fails.
 pub async fn serve(

@@ -19,8 +19,8 @@ pub(super) fn consult(
     repair: &Repair<'_>,
 ) -> Result<Vec<(Mark, bool)>, Silence> {
     let stands = Stands::of(draft);
-    let after = program.look(draft.after, stands)?;
-    let after = marks(&after, draft.after);
+    let seen = program.look(draft.after, stands)?;
+    let after = marks(&seen, draft.after);
     let new = match draft.before {
         None => vec![true; after.len()],
         Some(_) if after.is_empty() || draft.changes_nothing() => vec![false; after.len()],
@@ -32,7 +32,7 @@ pub(super) fn consult(
     let found: Vec<(Mark, bool)> = after.into_iter().zip(new).collect();
     // What was there before says nothing of the draft: a program that reads the file on disk finds it, too.
     if !found.iter().any(|(mark, new)| *new && mark.elsewhere.is_none()) {
-        program.prove(draft.after, stands)?;
+        program.prove(draft.after, stands, &seen)?;
     }
     Ok(found)
 }

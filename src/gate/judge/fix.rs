@@ -39,7 +39,7 @@ pub(super) fn fix(program: &Program<'_>, draft: &Draft<'_>) -> Result<Option<Men
     let stands = Stands::of(draft);
     let view = program.mend(draft.after, stands)?;
     if view == draft.after.view() {
-        return program.prove(draft.after, stands).map(|()| None);
+        return program.prove(draft.after, stands, &[]).map(|()| None);
     }
     if view.trim().is_empty() && !draft.after.view().trim().is_empty() {
         return Err(Silence::Broken("gave an empty text for one that is not".to_owned()));

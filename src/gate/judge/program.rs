@@ -9,6 +9,7 @@ use super::seats::Tool;
 use crate::gate::command::{self, Ask};
 use crate::gate::draft::Draft;
 use crate::gate::means::Means;
+use crate::gate::output::Seen;
 use crate::gate::silence::Silence;
 use crate::gate::watch::Limit;
 use crate::gate::workshop::{Answer, Basis, Proof};
@@ -79,14 +80,14 @@ impl<'a> Program<'a> {
     }
 
     /// Makes sure that it looked at a draft that it calls clean.
-    pub(super) fn prove(&self, draft: &Buffer, stands: Stands) -> Result<(), Silence> {
+    pub(super) fn prove(&self, draft: &Buffer, stands: Stands, found: &[Seen]) -> Result<(), Silence> {
         let Some(canary) = &self.rule.gate.canary else { return Ok(()) };
         let proofs = &self.means.workshop.proofs;
         let known = self.basis.as_ref().and_then(|basis| proofs.of(basis));
         let proof = match known {
             Some(proof) => proof,
             None => self
-                .try_canary(&canary.instead_of(draft.view()), stands)
+                .try_canary(&canary.instead_of(draft.view()), stands, found)
                 .map_err(|silence| silence.on("its canary"))?,
         };
         if let (None, Some(basis)) = (known, &self.basis) {
@@ -98,13 +99,17 @@ impl<'a> Program<'a> {
         }
     }
 
-    fn try_canary(&self, canary: &str, stands: Stands) -> Result<Proof, Silence> {
+    fn try_canary(&self, canary: &str, stands: Stands, found: &[Seen]) -> Result<Proof, Silence> {
         let text = Buffer::read(canary.as_bytes().to_vec(), Hints::default());
         let text = text.map_err(|error| Silence::Broken(error.message))?;
         let seen = self.run(&text, stands, command::look)?;
-        // What it finds in other files says nothing of whether it looked at this one.
-        let found = seen.iter().any(|seen| seen.elsewhere.is_none());
-        Ok(if found { Proof::Works } else { Proof::Blind })
+        // What it finds in other files says nothing of whether it looked at this one, and neither does what it finds in
+        // every text: that is what stands on disk.
+        let own = |seen: &[Seen]| -> Vec<Seen> {
+            seen.iter().filter(|seen| seen.elsewhere.is_none()).cloned().collect()
+        };
+        let (seen, found) = (own(&seen), own(found));
+        Ok(if seen.is_empty() || seen == found { Proof::Blind } else { Proof::Works })
     }
 
     /// How long it has run.

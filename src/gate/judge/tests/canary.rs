@@ -80,3 +80,16 @@ fn one_that_mends_is_tried_when_it_leaves_a_text_as_it_is() {
     assert_eq!(outcome("sed s/bad/good/"), (Outcome::Passed, None));
     assert_eq!(outcome("cat"), (Outcome::Broken, Some(BLIND.to_owned())));
 }
+
+#[test]
+fn what_was_found_before_is_no_proof_either() {
+    let old = |script: &str, canary: &str| {
+        let trial = with_canary(script, canary);
+        trial.write("a.txt", "bad\nx\n");
+        let told = trial.judge("a.txt", Some("bad\nx\n"), "bad\ny\n");
+        outcomes(&told)[0].1
+    };
+    // One that reads the file on disk says of every draft what it says of that.
+    assert_eq!(old("cat > /dev/null; echo 1:bad:seen bad", "bad"), Outcome::Broken);
+    assert_eq!(old(FINDER, r#""x\nbad""#), Outcome::Found);
+}

@@ -69,6 +69,13 @@ fn line_ends_and_byte_order_marks_are_the_files_and_not_the_formatters() {
 }
 
 #[test]
+fn a_carriage_return_of_the_views_own_is_kept() {
+    let draft = "a\r\r\nx = 1\r\n";
+    assert_eq!(text(draft, b"a\r\nx = 1\n"), Ok("a\r\nx = 1\n".to_owned()));
+    assert_eq!(hunks(draft, "a\r\nx = 1\n").unwrap(), [""; 0]);
+}
+
+#[test]
 fn a_text_that_cannot_be_the_draft_is_none() {
     let long = "def name(argument):\n    return argument + other\n".repeat(20);
     for (draft, made, why) in [

@@ -11,7 +11,7 @@ fn json_lists_are_found_and_their_parts_read() {
     let pyright = command(Form::Json(pyright));
     let one = r#"{"generalDiagnostics": [{"file": "a.py", "severity": "error", "message": "no\n  good",
         "range": {"start": {"line": 2, "character": 1}}, "rule": "reportX"}], "summary": {}}"#;
-    check(&pyright, 1, one, Ok(&["3:2 error reportX no   good"]));
+    check(&pyright, 1, one, Ok(&["3:2 error reportX no good"]));
     check(&pyright, 0, r#"{"generalDiagnostics": []}"#, Ok(&[]));
     check(&pyright, 0, r#"{"generalDiagnostics": null}"#, Ok(&[]));
     check(&pyright, 0, "{}", Err("wrote no list of findings, `generalDiagnostics`"));
