@@ -17,11 +17,13 @@ mod suite {
     mod cli;
     mod delta;
     mod docs;
+    mod drafts;
     mod fuzz;
     mod gates;
     mod gates_cli;
     mod hostile_names;
     mod mcp;
+    mod misdeeds;
     mod parallel;
     mod policy;
     mod regex_parity;

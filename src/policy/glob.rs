@@ -23,9 +23,11 @@ impl Glob {
         &self.text
     }
 
-    /// Whether it finds a file, or a folder above it; the path is relative to the folder of the pattern, with `/`.
+    /// Whether it finds a file, or a folder above it; the path is relative to the folder of the pattern, with plain names
+    /// between its `/`. Any other path is found by no pattern: the matcher panics over some of them.
     pub(super) fn finds(&self, path: &str) -> bool {
-        !path.starts_with('/') && self.matcher.matched_path_or_any_parents(path, false).is_ignore()
+        let is_plain = path.split('/').all(|name| !matches!(name, "" | "." | ".."));
+        is_plain && self.matcher.matched_path_or_any_parents(path, false).is_ignore()
     }
 }
 

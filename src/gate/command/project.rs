@@ -73,17 +73,6 @@ pub(super) fn value(root: &Path, path: &str, value: &Value) -> String {
     places.into_iter().find_map(found).unwrap_or_else(|| value.default.clone())
 }
 
-/// Tells whether the file's name is one of these, in which one `*` stands for any characters.
-pub(super) fn is_excepted(path: &str, names: &[String]) -> bool {
-    let own = path.rsplit('/').next().unwrap_or(path);
-    names.iter().any(|name| match name.split_once('*') {
-        None => own == name,
-        Some((start, end)) => {
-            own.len() >= start.len() + end.len() && own.starts_with(start) && own.ends_with(end)
-        }
-    })
-}
-
 /// Gives the environment of Python whose programs come first in a search path.
 pub(super) fn python(search: &OsStr) -> Option<PathBuf> {
     let first = std::env::split_paths(search).next()?;

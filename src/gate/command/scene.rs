@@ -152,7 +152,7 @@ fn unfilled(hole: Hole) -> Silence {
 
 /// The words that are added to the command: those for a project without configuration, then the policy's.
 fn args(ask: &Ask<'_>, command: &Command) -> Result<Vec<OsString>, Silence> {
-    if project::is_excepted(ask.path, &command.except) {
+    if command.passes_over(ask.path) {
         return Err(Silence::Skipped("not for this file".to_owned()));
     }
     let configured = || project::is_configured(ask.root, ask.path, &command.config);

@@ -73,9 +73,7 @@ pub(super) fn template(node: &Node, what: &str, allowed: &[Hole], own: &[&str]) 
     let holes = Hole::NAMED.iter().filter(|(_, hole)| allowed.contains(hole)).map(|(name, _)| *name);
     let names: Vec<&str> = holes.chain(own.iter().copied()).collect();
     let mut pieces = Vec::new();
-    while let Some((text, (name, after))) =
-        rest.split_once('{').and_then(|(text, tail)| Some((text, tail.split_once('}')?)))
-    {
+    while let Some((text, name, after)) = placeholder(rest) {
         if !names.contains(&name) {
             return Err(node.fault(unknown("placeholder", name, &names)));
         }
@@ -95,4 +93,31 @@ pub(super) fn template(node: &Node, what: &str, allowed: &[Hole], own: &[&str]) 
         return Err(node.fault(format!("`{{args}}` stands for whole words, not for a part of `{shown}`")));
     }
     Ok(template)
+}
+
+/// The text before the first name in braces, that name, and what follows; other braces are text.
+fn placeholder(word: &str) -> Option<(&str, &str, &str)> {
+    let is_name = |name: &str| {
+        !name.is_empty()
+            && name.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
+    };
+    word.match_indices('{').find_map(|(start, _)| {
+        let (text, tail) = word.split_at_checked(start)?;
+        let (name, after) = tail.strip_prefix('{')?.split_once('}')?;
+        is_name(name).then_some((text, name, after))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_in_braces_are_filled_in() {
+        assert_eq!(placeholder("a{path}b"), Some(("a", "path", "b")));
+        assert_eq!(placeholder("{\"a\": {}} {{draft}}"), Some(("{\"a\": {}} {", "draft", "}")));
+        for text in ["", "{}", "{", "}{", "{ print }", "{a-b}", "s/.*/{\"line\": 1}/"] {
+            assert_eq!(placeholder(text), None, "{text}");
+        }
+    }
 }

@@ -1,0 +1,115 @@
+//! Type checkers judge the draft, and never the file on disk.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::mcp::installed;
+use super::wire::{Answer, Server, lockgate, tools_path};
+
+/// A project in which a function of one module is used by another.
+const MODULES: [(&str, &str); 3] = [
+    ("pkg/__init__.py", ""),
+    ("pkg/a.py", "def f() -> int:\n    return 1\n"),
+    ("pkg/b.py", "from .a import f\n\nx: int = f()\n"),
+];
+
+fn project(policy: &str, files: &[(&str, &str)]) -> TempDir {
+    let root = tempfile::tempdir().unwrap();
+    fs::write(root.path().join("quality.yaml"), policy).unwrap();
+    for (path, text) in files {
+        let file = root.path().join(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+    root
+}
+
+fn policy(language: &str, tool: &str, more: &str) -> String {
+    format!(
+        "quality_gates: {{ {language}: [{{ tool: {tool}, required: true, timeout: 5m }}] }}\nlimits: {{ total: 10m }}\n{more}"
+    )
+}
+
+/// What became of the one gate.
+fn outcome(answer: &Answer) -> &str {
+    answer.structured["gates"][0]["outcome"].as_str().unwrap_or("")
+}
+
+/// Sends an edit that must be refused for what this gate finds, and sees that the file was not touched.
+#[track_caller]
+fn refused(server: &mut Server, root: &Path, edit: &Value) {
+    let file = root.join(edit["path"].as_str().unwrap());
+    let seen = || fs::metadata(&file).ok().map(|meta| (meta.modified().unwrap(), fs::read(&file).unwrap()));
+    let before = seen();
+    let answer = server.call("safe_edit_file", edit);
+    assert_eq!((answer.code(), outcome(&answer)), ("GATE_REFUSED", "found"), "{}", answer.text);
+    assert_eq!(seen(), before, "the file was touched");
+}
+
+#[track_caller]
+fn written(server: &mut Server, edit: &Value, due: &str) {
+    let answer = server.call("safe_edit_file", edit);
+    assert_eq!((answer.status(), outcome(&answer)), ("written", due), "{}", answer.text);
+}
+
+/// The drafts of one tool that checks the types of Python.
+fn types_of_python(tool: &str) {
+    let Some(_) = installed("LOCKGATE_TEST_VENV", "venv", &format!("bin/{tool}")) else { return };
+    let root = project(&policy("python", tool, ""), &MODULES);
+    let mut server = Server::start(root.path(), &["--trust"]);
+    let wrong = json!({"path": "pkg/a.py", "search": "return 1", "replace": "return ''"});
+    refused(&mut server, root.path(), &wrong);
+    let new = json!({"path": "pkg/c.py", "content": "from .a import f\n\ny: str = f()\n"});
+    refused(&mut server, root.path(), &new);
+    written(&mut server, &json!({"path": "pkg/a.py", "search": "return 1", "replace": "return 2"}), "passed");
+    // The control: what is wrong on disk and right in the draft passes, though old findings count here.
+    let root = project(&policy("python", tool, "baseline: file\n"), &[("a.py", "x: int = ''\n")]);
+    let mut server = Server::start(root.path(), &["--trust"]);
+    written(&mut server, &json!({"path": "a.py", "search": "''", "replace": "1"}), "passed");
+    refused(&mut server, root.path(), &json!({"path": "a.py", "search": "= 1", "replace": "= 'z'"}));
+}
+
+#[test]
+fn pyright_sees_the_draft() {
+    types_of_python("pyright");
+}
+
+#[test]
+fn mypy_sees_the_draft() {
+    types_of_python("mypy");
+}
+
+/// A Go that passes over its overlay, as some versions do; and the real one as the control.
+#[test]
+fn an_overlay_that_does_not_work_is_broken_and_not_passed() {
+    let go = std::env::split_paths(&tools_path()).map(|folder| folder.join("go")).find(|go| go.is_file());
+    let Some(go) = go else { return super::store::not_run("go vet with a deaf overlay: no go") };
+    let files = [("go.mod", "module example.org/m\n\ngo 1.19\n"), ("a.go", "package m\n\nvar A = 1\n")];
+    for (deaf, sound) in [(true, "var A = 2"), (true, "var A int = \"x\""), (false, "var A = 2")] {
+        let (root, tools, user) = (
+            project(&policy("go", "go-vet", ""), &files),
+            tempfile::tempdir().unwrap(),
+            tempfile::tempdir().unwrap(),
+        );
+        let words = if deaf { "-overlay=*) ;;" } else { "never) ;;" };
+        let script = format!(
+            "#!/bin/bash\nwords=()\nfor word; do case $word in {words} *) words+=(\"$word\") ;; esac; done\nexec {go:?} \"${{words[@]}}\"\n"
+        );
+        let wrapper = tools.path().join("go");
+        fs::write(&wrapper, script).unwrap();
+        fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).unwrap();
+        let mut command = lockgate(user.path());
+        let folders = std::iter::once(tools.path().to_owned())
+            .chain(std::env::split_paths(&tools_path()).collect::<Vec<_>>());
+        command.env("PATH", std::env::join_paths(folders).unwrap());
+        let mut server = Server::start_by(command, root.path(), &["--trust", "--tools", "all"]);
+        let answer =
+            server.call("safe_edit_file", &json!({"path": "a.go", "search": "var A = 1", "replace": sound}));
+        let due = if deaf { ("GATE_REFUSED", "broken") } else { ("", "passed") };
+        assert_eq!((answer.code(), outcome(&answer)), due, "{deaf} {sound}: {}", answer.text);
+    }
+}
