@@ -93,3 +93,34 @@ fn a_program_that_works_passes() {
     let answer = server.call("safe_edit_file", &json!({"path": "b.txt", "content": "bad\n"}));
     assert_eq!(answer.code(), "GATE_REFUSED", "{}", answer.text);
 }
+
+/// A client that cancels its call ends the program of the gate, long before its time is up, and nothing is written.
+#[test]
+fn a_cancelled_call_ends_its_program() {
+    let tag = format!("misdeed-cancelled-{}", std::process::id());
+    let root = tempfile::tempdir().unwrap();
+    let patient =
+        policy("sleep", &tag).replace("timeout: 3s", "timeout: 5m").replace("total: 30s", "total: 5m");
+    fs::write(root.path().join("quality.yaml"), patient).unwrap();
+    let mut server = Server::start(root.path(), &["--trust"]);
+    let call = server.post_call("safe_edit_file", &json!({"path": "a.txt", "content": "b\n"}));
+    let wait = |due: usize| {
+        let begun = Instant::now();
+        while left(&tag) != due {
+            assert!(
+                begun.elapsed() < Duration::from_secs(20),
+                "{} processes where {due} were due",
+                left(&tag)
+            );
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    };
+    wait(1);
+    let cancel =
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": call}});
+    server.send(cancel.to_string().as_bytes());
+    wait(0);
+    let ping = server.post("ping", json!({}));
+    server.wait(ping).unwrap();
+    assert!(!root.path().join("a.txt").exists());
+}
