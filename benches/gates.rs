@@ -42,8 +42,13 @@ const GATES: [(&str, &str, &str, usize); 8] = [
     ("shellcheck", "bash", "sh", 10),
 ];
 
-/// What a gate does that other calls must not feel.
-const MISDEEDS: [&str; 4] = ["nothing", "hang", "flood", "fork-tree"];
+/// What a gate does that other calls must not feel, and the words for `tests/tools/misbehave.py`.
+const MISDEEDS: [(&str, &[&str]); 4] = [
+    ("is not there", &[]),
+    ("hangs", &["sleep"]),
+    ("prints 1 GiB", &["flood", "stderr", "1024"]),
+    ("forks thirty times", &["tree", "30", "wait"]),
+];
 
 fn main() {
     println!("| gate | edit without | edit with | added | first edit with |");
@@ -52,10 +57,10 @@ fn main() {
         added(gate, language, extension, rounds);
     }
     println!();
-    println!("| while a gate does | slowest of {PINGS} pings | median |");
+    println!("| a gate that | slowest of {PINGS} pings | median |");
     println!("|---|---|---|");
-    for deed in MISDEEDS {
-        pinged(deed);
+    for (deed, words) in MISDEEDS {
+        pinged(deed, words);
     }
 }
 
@@ -126,15 +131,16 @@ fn lines(line: impl Fn(usize, usize) -> String) -> String {
 }
 
 /// Pings a server while one of its gates misbehaves.
-fn pinged(deed: &str) {
+fn pinged(deed: &str, words: &[&str]) {
     let root = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools/misbehave.py");
+    let words: String = words.iter().map(|word| format!(", {word:?}")).collect();
     let bad = format!(
         "define:\n  bad:\n    about: Misbehaves.\n    languages: ['*']\n    kind: command\n    input: stdin\n    \
-         command: [python3, {script:?}, {deed}, tag]\n    output: {{ jsonl: {{ line: line, message: message }} }}\n    timeout: 2s\n\
-         quality_gates: {{ '*': [{{ tool: bad }}] }}\n"
+         command: [python3, {script:?}{words}, tag]\n    output: {{ jsonl: {{ line: line, message: message }} }}\n    \
+         timeout: 2s\nquality_gates: {{ '*': [{{ tool: bad }}] }}\n"
     );
-    let policy = if deed == "nothing" { "quality_gates: {}\n".to_owned() } else { bad };
+    let policy = if words.is_empty() { "quality_gates: {}\n".to_owned() } else { bad };
     fs::write(root.path().join("quality.yaml"), policy).unwrap();
     fs::write(root.path().join("a.txt"), "a\n").unwrap();
     let mut server = Server::start(root.path(), &["--trust"]);
