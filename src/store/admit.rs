@@ -48,7 +48,9 @@ pub(super) fn stand(roots: &[Root], path: &str) -> Result<Place, Error> {
     let (root, rest) = walk::choose(roots, path)?;
     let found = walk::walk(roots, root, &rest, path)?;
     if !found.missing.is_empty() {
-        return Err(Error::new(Code::FileNotFound, format!("there is nothing at {path}")).field("path"));
+        return Err(Error::new(Code::FileNotFound, format!("there is nothing at {path}"))
+            .field("path")
+            .hint("name a folder or a file that is there"));
     }
     place(roots, (root, &rest), found, String::new()).ok_or_else(|| trouble::outside(path))
 }

@@ -41,7 +41,7 @@ enum Verb {
         #[command(flatten)]
         of: Of,
     },
-    /// Shows all there is to know of a gate
+    /// Shows what a gate is, how it is run, and where its program lies
     Show {
         /// Name of the gate
         name: String,

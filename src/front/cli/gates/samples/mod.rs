@@ -56,6 +56,8 @@ enum Outcome {
     Failed,
     Unavailable,
     Untrusted,
+    /// It has no samples.
+    Untested,
 }
 
 impl Tested {
@@ -64,6 +66,7 @@ impl Tested {
         match &self.held {
             Some(Held::Unavailable(_)) => Outcome::Unavailable,
             Some(Held::Untrusted(_)) => Outcome::Untrusted,
+            None if self.trials.is_empty() => Outcome::Untested,
             None if agree => Outcome::Passed,
             None => Outcome::Failed,
         }
@@ -106,7 +109,7 @@ fn is_well(tested: &Tested, require_all: bool) -> bool {
     match tested.outcome() {
         Outcome::Passed => true,
         Outcome::Failed => false,
-        Outcome::Unavailable | Outcome::Untrusted => !require_all,
+        Outcome::Unavailable | Outcome::Untrusted | Outcome::Untested => !require_all,
     }
 }
 

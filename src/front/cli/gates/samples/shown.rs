@@ -40,7 +40,7 @@ fn style(outcome: Outcome) -> clap::builder::styling::Style {
     match outcome {
         Outcome::Passed => DONE,
         Outcome::Failed => REFUSED,
-        Outcome::Unavailable | Outcome::Untrusted => WARNING,
+        Outcome::Unavailable | Outcome::Untrusted | Outcome::Untested => WARNING,
     }
 }
 
@@ -50,6 +50,7 @@ fn name_of(outcome: Outcome) -> &'static str {
         Outcome::Failed => "failed",
         Outcome::Unavailable => "unavailable",
         Outcome::Untrusted => "needs trust",
+        Outcome::Untested => "untested",
     }
 }
 
@@ -117,9 +118,14 @@ pub(super) fn sum(all: &[Tested], well: bool, took: Duration) -> String {
         if names.is_empty() { String::new() } else { format!("; {} {}", name_of(outcome), names.join(", ")) }
     };
     let passed = all.iter().filter(|tested| tested.outcome() == Outcome::Passed).count();
-    let others = [Outcome::Failed, Outcome::Unavailable, Outcome::Untrusted].map(named).concat();
+    let others = [Outcome::Failed, Outcome::Unavailable, Outcome::Untrusted, Outcome::Untested];
+    let others = others.map(named).concat();
     let told = format!("{passed} of {} gates passed in {:.1} s{others}", all.len(), took.as_secs_f64());
-    let (style, label) = if well { (DONE, "passed") } else { (REFUSED, "failed") };
+    let (style, label) = match (well, passed) {
+        (false, _) => (REFUSED, "failed"),
+        (true, 0) => (WARNING, "untested"),
+        (true, _) => (DONE, "passed"),
+    };
     format!("\n{}", labelled(style, label, told))
 }
 
