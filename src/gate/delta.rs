@@ -48,6 +48,15 @@ impl Mark {
     /// Marks one place; a finding at the very start of a text speaks of the text as a whole, not of its first line.
     pub(super) fn new(lines: Lines<'_>, (line, column): (usize, usize), message: String) -> Mark {
         let around = if (line, column) == (1, 1) { "" } else { lines.text(line).trim() };
+        Mark::at((line, column), message, around)
+    }
+
+    /// Marks a place in another file.
+    pub(super) fn elsewhere(path: String, (line, column): (usize, usize), message: String) -> Mark {
+        Mark { elsewhere: Some(path), ..Mark::at((line, column), message, "") }
+    }
+
+    fn at((line, column): (usize, usize), message: String, around: &str) -> Mark {
         Mark {
             elsewhere: None,
             line,
@@ -58,21 +67,6 @@ impl Mark {
             message,
             belief: Belief::Certain,
             around: around.to_owned(),
-        }
-    }
-
-    /// Marks a place in another file.
-    pub(super) fn elsewhere(path: String, (line, column): (usize, usize), message: String) -> Mark {
-        Mark {
-            elsewhere: Some(path),
-            line,
-            end_line: line,
-            column,
-            code: None,
-            severity: Severity::Error,
-            message,
-            belief: Belief::Certain,
-            around: String::new(),
         }
     }
 

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use pulldown_cmark::{Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd};
 
 use super::pattern::Fault;
+use super::percent;
 
 /// Finds what a page lacks; `path` is where it lies, `beside` tells whether another root-relative path exists.
 pub(super) fn faults(path: &str, text: &str, beside: &(dyn Fn(&str) -> bool + Sync)) -> Vec<Fault> {
@@ -181,18 +182,10 @@ fn has_scheme(url: &str) -> bool {
 
 /// A path with its `%20` and the like turned into characters; as it stands where that gives no text.
 fn decoded(path: &str) -> String {
-    let digit = |byte: Option<&u8>| byte.and_then(|byte| char::from(*byte).to_digit(16));
-    let bytes = path.as_bytes();
-    let mut plain = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while let Some(byte) = bytes.get(at) {
-        let escaped =
-            if *byte == b'%' { digit(bytes.get(at + 1)).zip(digit(bytes.get(at + 2))) } else { None };
-        let escaped = escaped.and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
-        plain.push(escaped.unwrap_or(*byte));
-        at += if escaped.is_some() { 3 } else { 1 };
-    }
-    String::from_utf8(plain).ok().filter(|plain| !plain.contains('\0')).unwrap_or_else(|| path.to_owned())
+    String::from_utf8(percent::decoded(path))
+        .ok()
+        .filter(|plain| !plain.contains('\0'))
+        .unwrap_or_else(|| path.to_owned())
 }
 
 /// Whether the target is there once the page is: the page itself and its folders are.

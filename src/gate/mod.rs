@@ -16,6 +16,7 @@ mod markdown;
 mod means;
 mod output;
 mod pattern;
+mod percent;
 mod pins;
 mod process;
 mod silence;

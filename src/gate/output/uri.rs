@@ -1,5 +1,7 @@
 //! Names of files that are written as URIs (RFC 3986, RFC 8089).
 
+use crate::gate::percent;
+
 /// Gives the path that a `file:` URI names, or nothing for another text.
 pub(in crate::gate) fn path(uri: &str) -> Option<String> {
     let scheme = uri.get(..5)?;
@@ -14,24 +16,9 @@ pub(in crate::gate) fn path(uri: &str) -> Option<String> {
     Some(decoded(path.split(['?', '#']).next().unwrap_or(path)))
 }
 
-/// Undoes percent-encoding. What is no encoded byte stands for itself, and bytes that are not UTF-8 become U+FFFD.
+/// Undoes percent-encoding; bytes that are not UTF-8 become U+FFFD.
 pub(in crate::gate) fn decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, behind)) = rest.split_first() {
-        match (first, behind.split_at_checked(2)) {
-            (b'%', Some((digits, after))) if digits.iter().all(u8::is_ascii_hexdigit) => {
-                let digits = std::str::from_utf8(digits).unwrap_or_default();
-                bytes.push(u8::from_str_radix(digits, 16).unwrap_or_default());
-                rest = after;
-            }
-            _ => {
-                bytes.push(*first);
-                rest = behind;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    String::from_utf8_lossy(&percent::decoded(text)).into_owned()
 }
 
 #[cfg(test)]

@@ -1,0 +1,22 @@
+//! Percent-encoding, undone: RFC 3986, 2.1.
+#![deny(clippy::disallowed_methods)]
+
+/// The bytes that a text stands for. What is no encoded byte stands for itself.
+pub(super) fn decoded(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, behind)) = rest.split_first() {
+        match (first, behind.split_at_checked(2)) {
+            (b'%', Some((digits, after))) if digits.iter().all(u8::is_ascii_hexdigit) => {
+                let digits = std::str::from_utf8(digits).unwrap_or_default();
+                bytes.push(u8::from_str_radix(digits, 16).unwrap_or_default());
+                rest = after;
+            }
+            _ => {
+                bytes.push(*first);
+                rest = behind;
+            }
+        }
+    }
+    bytes
+}
