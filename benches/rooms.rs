@@ -6,12 +6,29 @@ use std::path::Path;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use lockgate::edit::pattern::Flags;
-use lockgate::edit::{Bounds, Edit, LineEdit, Needle, Search, plan};
+use lockgate::edit::{Aim, Bounds, Edit, LineEdit, Needle, Scene, Search, Standing, plan};
 use lockgate::gate::{Draft, Grant, Means, Watch, Workshop, judge};
+use lockgate::locate::Tolerance;
 use lockgate::policy::{Policy, language_of};
 use lockgate::text::{Buffer, Hints, bytes_outside_unchanged, diff};
 
 const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
+
+const SCENE: Scene<'static> =
+    Scene { path: "a.py", language: Some("python"), bounds: Bounds { bytes: 1 << 30, steps: 40_000_000 } };
+
+fn searching(needle: Needle, replace: String) -> Edit {
+    Edit::Search(Search {
+        needle,
+        replace,
+        count: None,
+        lines: None,
+        within: None,
+        aim: Aim::Matches,
+        tolerance: Tolerance::Wrapping,
+        standing: Standing::Again,
+    })
+}
 
 fn text(lines: usize) -> String {
     (0..lines).map(|line| format!("value_{line:07} = compute({line}, scale)\n")).collect()
@@ -23,12 +40,12 @@ fn buffer(text: &str) -> Buffer {
 
 fn search(lines: usize) -> Edit {
     let needle = Needle::Literal(format!("value_{:07} =", lines / 2));
-    Edit::Search(Search { needle, replace: "renamed =".to_owned(), count: None, lines: None })
+    searching(needle, "renamed =".to_owned())
 }
 
 fn pattern() -> Edit {
     let needle = Needle::Regex { pattern: r"value_(\d+) = compute".to_owned(), flags: Flags::default() };
-    Edit::Search(Search { needle, replace: r"v\1 = calc".to_owned(), count: None, lines: None })
+    searching(needle, r"v\1 = calc".to_owned())
 }
 
 fn lines(lines: usize) -> Edit {
@@ -39,7 +56,7 @@ fn lines(lines: usize) -> Edit {
 
 /// Plans, applies, proves and diffs one edit: the pure part of the line.
 fn carry(edit: &Edit, before: &Buffer) -> usize {
-    let planned = plan(edit, before, Bounds { bytes: 1 << 30, steps: 40_000_000 }).unwrap();
+    let planned = plan(edit, before, SCENE).unwrap();
     let after = before.apply(&planned.plan).unwrap();
     assert!(bytes_outside_unchanged(before.bytes(), after.bytes(), &planned.plan));
     let shown = diff::unified("a.py", Some(before), &after, &planned.plan);
@@ -86,7 +103,7 @@ fn gates(criterion: &mut Criterion) {
         let text = text(*size);
         let before = buffer(&text);
         let edit = lines(*size);
-        let planned = plan(&edit, &before, Bounds { bytes: 1 << 30, steps: 40_000_000 }).unwrap();
+        let planned = plan(&edit, &before, SCENE).unwrap();
         let after = before.apply(&planned.plan).unwrap();
         let map = planned.plan.line_map(&before, &after);
         let policy = Policy::embedded();

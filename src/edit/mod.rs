@@ -15,6 +15,7 @@ pub mod pattern;
 use std::num::NonZeroUsize;
 
 use crate::error::{Error, Place};
+use crate::locate::{Receipt, Tolerance};
 use crate::text::{Buffer, Plan};
 use pattern::Flags;
 
@@ -66,6 +67,36 @@ pub struct Search {
     pub count: Option<NonZeroUsize>,
     /// The lines in which to look; the whole text when absent.
     pub lines: Option<LineWindow>,
+    /// The symbol in which to look, as in `Class.method`.
+    pub within: Option<String>,
+    /// Which of the places are meant.
+    pub aim: Aim,
+    /// How far the text may be from the quoted one, where it does not stand there literally.
+    pub tolerance: Tolerance,
+    /// What a replacement that stands there already means.
+    pub standing: Standing,
+}
+
+/// Which of the places that a search finds are meant.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Aim {
+    /// Every match, as in a replacement of strings; where there is none, the one place that the rungs find.
+    #[default]
+    Matches,
+    /// The one place of a block of lines, or of a piece of a line.
+    Block,
+    /// Every place of a block.
+    EveryBlock,
+}
+
+/// What it means that the replacement stands around the place already.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Standing {
+    /// The edit was made before: it is refused.
+    #[default]
+    Done,
+    /// A second copy is wanted.
+    Again,
 }
 
 /// What a search looks for.
@@ -100,6 +131,17 @@ pub struct Bounds {
     pub steps: u64,
 }
 
+/// What is edited, as far as planning needs to know.
+#[derive(Debug, Clone, Copy)]
+pub struct Scene<'a> {
+    /// Its path from the root.
+    pub path: &'a str,
+    /// The language that it is in, by its name in the catalogue.
+    pub language: Option<&'a str>,
+    /// How much work the edit may come to.
+    pub bounds: Bounds,
+}
+
 /// A plan and what there is to say about how it came about.
 #[derive(Debug)]
 pub struct Planned {
@@ -113,12 +155,14 @@ pub struct Planned {
     pub replacements: Option<usize>,
     /// Where the search matched, at most 20 places.
     pub places: Vec<Place>,
+    /// How the text was found; only a literal search has this.
+    pub receipt: Option<Receipt>,
 }
 
 impl Planned {
     fn new(plan: Plan, mut notes: Vec<String>) -> Planned {
         notes.extend_from_slice(plan.notes());
-        Planned { plan, notes, warnings: Vec::new(), replacements: None, places: Vec::new() }
+        Planned { plan, notes, warnings: Vec::new(), replacements: None, places: Vec::new(), receipt: None }
     }
 
     /// The plan of a search that found nothing, where that is no more than a warning.
@@ -155,12 +199,12 @@ impl Edit {
 /// Plans an edit for a text; all parts of the edit are planned or none is.
 ///
 /// Errors: what each mode refuses, and `NOT_ENCODABLE` where the file's encoding cannot hold the new text.
-pub fn plan(edit: &Edit, buffer: &Buffer, bounds: Bounds) -> Result<Planned, Error> {
+pub fn plan(edit: &Edit, buffer: &Buffer, scene: Scene<'_>) -> Result<Planned, Error> {
     match edit {
-        Edit::Content(content) => content::plan(content, buffer, bounds.bytes),
+        Edit::Content(content) => content::plan(content, buffer, scene.bounds.bytes),
         Edit::Lines(edits) => line_edits::plan(edits, buffer),
         Edit::Insert(insertions) => insert_lines::plan(insertions, buffer),
-        Edit::Search(search) => search_replace::plan(search, buffer, bounds),
+        Edit::Search(search) => search_replace::plan(search, buffer, scene),
     }
 }
 

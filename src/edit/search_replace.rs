@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 
 use crate::edit::pattern::{Budget, Pattern, Template};
-use crate::edit::{Bounds, LineWindow, Needle, Planned, Search, place};
+use crate::edit::{LineWindow, Needle, Planned, Scene, Search, place};
 use crate::error::{Code, Error, Place};
 use crate::locate::exact;
 use crate::text::{Buffer, Change};
@@ -27,7 +27,7 @@ const WIDTH: usize = 120;
 ///
 /// Errors: `NO_MATCH`, `BAD_PATTERN`, `REGEX_BUDGET`, `RANGE_OUT_OF_BOUNDS` for a window beyond the text, `TOO_LARGE`
 /// for more matches than one edit replaces, or surely more new text than the bounds allow.
-pub fn plan(search: &Search, buffer: &Buffer, bounds: Bounds) -> Result<Planned, Error> {
+pub fn plan(search: &Search, buffer: &Buffer, scene: Scene<'_>) -> Result<Planned, Error> {
     let window = match search.lines {
         None => 0..buffer.view().len(),
         Some(lines) => window(lines, buffer)?,
@@ -36,13 +36,13 @@ pub fn plan(search: &Search, buffer: &Buffer, bounds: Bounds) -> Result<Planned,
     let changes = match &search.needle {
         Needle::Literal(needle) => {
             let spans = spans(needle, buffer.view(), window.clone(), most);
-            check_size(&search.replace, spans.len(), bounds.bytes)?;
+            check_size(&search.replace, spans.len(), scene.bounds.bytes)?;
             spans.into_iter().map(|span| Change { span, text: search.replace.clone() }).collect()
         }
         Needle::Regex { pattern, flags } => {
             let pattern = Pattern::compile(pattern, *flags)?;
             let template = Template::parse(&search.replace, &pattern)?;
-            let (count, budget) = (NonZeroUsize::new(most), &mut Budget::of(bounds.steps));
+            let (count, budget) = (NonZeroUsize::new(most), &mut Budget::of(scene.bounds.steps));
             pattern.replace(buffer.view(), window.clone(), &template, count, budget)?
         }
     };

@@ -1,7 +1,7 @@
 //! What stands there, what would stand there, and what the gates say of the difference.
 
 use super::Workspace;
-use crate::edit::{self, Bounds, Planned};
+use crate::edit::{self, Bounds, Planned, Scene};
 use crate::error::{Code, Error};
 use crate::gate::{Draft, Grant, Means, Verdict, Watch, judge};
 use crate::policy::{Policy, language_of};
@@ -119,13 +119,23 @@ impl Workspace {
     }
 
     /// Plans the edit; in `interactive` a search that finds nothing changes nothing, and is a warning.
-    pub(super) fn plan(&self, request: &Request, seen: &Seen, rules: &Policy) -> Result<Planned, Error> {
+    pub(super) fn plan(
+        &self,
+        request: &Request,
+        place: &Place,
+        seen: &Seen,
+        rules: &Policy,
+    ) -> Result<Planned, Error> {
+        let language = language_of(place.in_root(), seen.buffer.view().lines().next());
         let bounds = Bounds { bytes: rules.limits.file, steps: rules.limits.regex_steps };
-        edit::plan(&request.edit, &seen.buffer, bounds).or_else(|refusal| {
-            match (request.mode, refusal.code) {
-                (Mode::Interactive, Code::MatchNotFound) => Planned::nothing(&seen.buffer, refusal.message),
-                (Mode::Strict | Mode::Interactive | Mode::VerifyOnly, _) => Err(refusal),
-            }
+        let scene = Scene {
+            path: place.in_root(),
+            language: language.map(|language| language.name.as_str()),
+            bounds,
+        };
+        edit::plan(&request.edit, &seen.buffer, scene).or_else(|refusal| match (request.mode, refusal.code) {
+            (Mode::Interactive, Code::MatchNotFound) => Planned::nothing(&seen.buffer, refusal.message),
+            (Mode::Strict | Mode::Interactive | Mode::VerifyOnly, _) => Err(refusal),
         })
     }
 

@@ -37,7 +37,7 @@ impl Workspace {
         let seen = self.read(place, rules)?;
         guards::check(request, place, &seen, rules)?;
         seen.check(request)?;
-        let planned = self.plan(request, &seen, rules)?;
+        let planned = self.plan(request, place, &seen, rules)?;
         let draft = Drafted::new(&seen, &planned.plan, rules)?;
         let (draft, verdict) = self.judge(request.mode, place, &seen, draft, rules, watch)?;
         let decision = decide(request.mode, &verdict);

@@ -5,8 +5,9 @@
 use std::num::NonZeroUsize;
 
 use crate::edit::pattern::Flags;
-use crate::edit::{Edit, Insertion, LineEdit, LineWindow, Needle, Search};
+use crate::edit::{Aim, Edit, Insertion, LineEdit, LineWindow, Needle, Search, Standing};
 use crate::error::{Code, Error};
+use crate::locate::Tolerance;
 
 /// The most items of a list in one call.
 const MOST_ITEMS: usize = 10_000;
@@ -32,6 +33,8 @@ pub struct Fields {
     pub search_flags: Option<Flagged>,
     /// The lines in which to look.
     pub lines: Option<WindowFields>,
+    /// The symbol in which to look.
+    pub within: Option<String>,
 }
 
 /// Flags of a pattern, as Python's integer or by name.
@@ -94,12 +97,22 @@ impl Fields {
                 search_count,
                 search_flags,
                 lines,
+                within,
                 ..
             } => {
                 let count = search_count.map(raise_count).transpose()?;
                 let lines = lines.map(raise_window).transpose()?;
                 let needle = raise_needle(search, regex.unwrap_or(false), search_flags)?;
-                Ok(Edit::Search(Search { needle, replace, count, lines }))
+                Ok(Edit::Search(Search {
+                    needle,
+                    replace,
+                    count,
+                    lines,
+                    within,
+                    aim: Aim::Matches,
+                    tolerance: Tolerance::Wrapping,
+                    standing: Standing::Again,
+                }))
             }
             Fields { .. } => Err(no_mode()),
         }
@@ -150,6 +163,7 @@ impl Fields {
             ("search_flags", !plain_flags),
             ("search_count", self.search_count.is_some()),
             ("lines", self.lines.is_some()),
+            ("within", self.within.is_some()),
         ];
         match stray.into_iter().find(|(_, stray)| *stray) {
             None => Ok(()),

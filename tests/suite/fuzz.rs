@@ -2,12 +2,13 @@
 //!
 //! A few thousand inputs in every run of the tests, and as long as `BOLERO_RANDOM_TEST_TIME_MS` says in `tests/run`.
 
-use lockgate::edit::{Bounds, Edit, plan};
+use lockgate::edit::{Bounds, Edit, Scene, plan};
 use lockgate::front::tools::safe_edit_file;
 use lockgate::text::{Buffer, Change, Hints, bytes_outside_unchanged, diff};
 
 /// What a plan may come to, as without a policy.
-const BOUNDS: Bounds = Bounds { bytes: 10 << 20, steps: 40_000_000 };
+const SCENE: Scene<'static> =
+    Scene { path: "a.py", language: Some("python"), bounds: Bounds { bytes: 10 << 20, steps: 40_000_000 } };
 
 /// Pieces that requests are made of, so that random choices reach past the first brace.
 const WORDS: &[&str] = &[
@@ -65,7 +66,7 @@ fn requests() {
         let json: String = words.iter().map(|word| WORDS[usize::from(*word) % WORDS.len()]).collect();
         let Some(edit) = edit_of(&json) else { return };
         let Ok(buffer) = Buffer::read(file.clone(), Hints::default()) else { return };
-        let Ok(planned) = plan(&edit, &buffer, BOUNDS) else { return };
+        let Ok(planned) = plan(&edit, &buffer, SCENE) else { return };
         let after = buffer.apply(&planned.plan).expect("what was planned for a buffer applies to it");
         assert!(bytes_outside_unchanged(buffer.bytes(), after.bytes(), &planned.plan));
     });
@@ -86,7 +87,7 @@ fn well_formed_requests() {
             };
             let Some(edit) = edit_of(&arguments.to_string()) else { return };
             let Ok(buffer) = Buffer::read(file.clone(), Hints::default()) else { return };
-            let Ok(planned) = plan(&edit, &buffer, BOUNDS) else { return };
+            let Ok(planned) = plan(&edit, &buffer, SCENE) else { return };
             let after = buffer.apply(&planned.plan).expect("what was planned for a buffer applies to it");
             assert!(bytes_outside_unchanged(buffer.bytes(), after.bytes(), &planned.plan));
         },

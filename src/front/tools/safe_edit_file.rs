@@ -58,6 +58,8 @@ struct SafeEditFile {
     search_flags: Option<Flags>,
     /// Search in these lines only.
     lines: Option<Lines>,
+    /// Search inside this symbol only, as in Class.method.
+    within: Option<String>,
     /// strict (default) writes unless a new finding blocks; interactive writes and warns; verify_only never writes
     /// and answers as strict would.
     mode: Option<Mode>,
@@ -156,6 +158,7 @@ fn ask(arguments: JsonObject) -> Result<Ask, Error> {
         search_count: asked.search_count,
         search_flags: asked.search_flags.map(|Flags(flags)| flags),
         lines: asked.lines.map(|Lines { start, end }| WindowFields { start, end }),
+        within: asked.within,
     };
     let request = Request {
         target: Target::File(asked.path),
