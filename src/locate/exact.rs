@@ -4,6 +4,9 @@ use std::ops::Range;
 
 use memchr::memmem;
 
+use super::carry::trimmed;
+use crate::text::Change;
+
 /// Finds a text in a window of the view, from left to right, without overlap.
 ///
 /// The spans are those of the view. An empty needle is found nowhere.
@@ -12,21 +15,103 @@ pub fn occurrences<'a>(
     window: Range<usize>,
     needle: &'a str,
 ) -> impl Iterator<Item = Range<usize>> + 'a {
+    stepping(view, window, needle, needle.len())
+}
+
+/// Finds a text wherever it begins, also inside of an earlier place.
+pub(super) fn beginnings<'a>(
+    view: &'a str,
+    window: Range<usize>,
+    needle: &'a str,
+) -> impl Iterator<Item = Range<usize>> + 'a {
+    stepping(view, window, needle, needle.chars().next().map_or(1, char::len_utf8))
+}
+
+fn stepping<'a>(
+    view: &'a str,
+    window: Range<usize>,
+    needle: &'a str,
+    step: usize,
+) -> impl Iterator<Item = Range<usize>> + 'a {
     let haystack = view.get(window.clone()).filter(|_| !needle.is_empty()).unwrap_or("");
     let found = memmem::Finder::new(needle).into_owned();
     let mut from = 0;
     std::iter::from_fn(move || {
         let at = found.find(haystack.as_bytes().get(from..)?)? + from;
-        from = at + needle.len();
-        (!needle.is_empty()).then(|| window.start + at..window.start + from)
+        from = at + step;
+        (!needle.is_empty()).then(|| window.start + at..window.start + at + needle.len())
     })
+}
+
+/// The change that puts a replacement in the place of a hit, as a block: at its edges whole lines stay whole lines.
+///
+/// Where the hit begins at a line start and only one of the two texts ends in a newline, the missing one is supplied
+/// or the surplus one dropped, unless it is the whole change; whole lines that nothing replaces take their line end
+/// along.
+pub(super) fn splice(view: &str, hit: Range<usize>, search: &str, replace: &str) -> Option<Change> {
+    let before = view.get(..hit.start).unwrap_or_default();
+    let after = view.get(hit.end..).unwrap_or_default();
+    let at_line_start = before.is_empty() || before.ends_with('\n');
+    let at_line_end = after.is_empty() || after.starts_with('\n');
+    let (ended, ends) = (search.ends_with('\n'), replace.ends_with('\n'));
+    if !at_line_start {
+        return trimmed(hit.start, search, replace);
+    }
+    match (ended, ends) {
+        (false, _) if replace.is_empty() && at_line_end => Some(whole_lines(view, hit)),
+        (true, false) if !replace.is_empty() && search.strip_suffix('\n') != Some(replace) => {
+            trimmed(hit.start, search, &format!("{replace}\n"))
+        }
+        (false, true) if at_line_end && replace.strip_suffix('\n') != Some(search) => {
+            trimmed(hit.start, search, replace.strip_suffix('\n').unwrap_or(replace))
+        }
+        (true | false, _) => trimmed(hit.start, search, replace),
+    }
+}
+
+/// Takes whole lines away: with their own line end, or at an open end of the text with the one before them.
+fn whole_lines(view: &str, hit: Range<usize>) -> Change {
+    let span = if hit.end < view.len() { hit.start..hit.end + 1 } else { hit.start.saturating_sub(1)..hit.end };
+    Change { span, text: String::new() }
+}
+
+/// Tells whether a replacement that has more lines than the search stands around a hit already.
+pub(super) fn stands(view: &str, hit: &Range<usize>, search: &str, replace: &str) -> bool {
+    let lines = |text: &str| text.trim_matches('\n').matches('\n').count();
+    let (search, replace) = (search.trim_matches('\n'), replace.trim_matches('\n'));
+    if search.is_empty() || lines(replace) <= lines(search) {
+        return false;
+    }
+    let start = hit.start + view.get(hit.clone()).map_or(0, |text| text.len() - text.trim_start_matches('\n').len());
+    let around = |at: Range<usize>| {
+        start.checked_sub(at.start).and_then(|from| view.get(from..)).is_some_and(|text| {
+            let rest = text.strip_prefix(replace);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('\n') || !whole(replace, at.clone()))
+        })
+    };
+    beginnings(replace, 0..replace.len(), search).any(around)
+}
+
+/// Tells whether a range of a text is made of whole lines.
+fn whole(text: &str, range: Range<usize>) -> bool {
+    let before = text.get(..range.start).unwrap_or_default();
+    let after = text.get(range.end..).unwrap_or_default();
+    (before.is_empty() || before.ends_with('\n')) && (after.is_empty() || after.starts_with('\n'))
+}
+
+/// Tells whether a hit of several lines begins inside the indentation of its first one.
+pub(super) fn begins_in_indent(view: &str, hit: &Range<usize>) -> bool {
+    let found = view.get(hit.clone()).unwrap_or_default();
+    let before = view.get(..hit.start).unwrap_or_default();
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    found.trim_end_matches('\n').contains('\n') && !line.is_empty() && line.trim().is_empty()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::occurrences;
+    use super::*;
 
-    fn all(view: &str, needle: &str) -> Vec<std::ops::Range<usize>> {
+    fn all(view: &str, needle: &str) -> Vec<Range<usize>> {
         occurrences(view, 0..view.len(), needle).collect()
     }
 
@@ -34,6 +119,12 @@ mod tests {
     fn matches_do_not_overlap() {
         assert_eq!(all("aaaa", "aa"), [0..2, 2..4]);
         assert_eq!(all("aaab", "aa"), vec![0..2]);
+    }
+
+    #[test]
+    fn beginnings_do() {
+        assert_eq!(beginnings("aaa", 0..3, "aa").collect::<Vec<_>>(), [0..2, 1..3]);
+        assert_eq!(beginnings("ééé", 0..6, "éé").collect::<Vec<_>>(), [0..4, 2..6]);
     }
 
     #[test]
@@ -46,5 +137,44 @@ mod tests {
     fn only_the_window_is_searched() {
         let found: Vec<_> = occurrences("ab ab ab", 2..5, "ab").collect();
         assert_eq!(found, vec![3..5]);
+    }
+
+    fn spliced(view: &str, search: &str, replace: &str) -> String {
+        let hit = occurrences(view, 0..view.len(), search).next().unwrap();
+        let mut text = view.to_owned();
+        if let Some(Change { span, text: new }) = splice(view, hit, search, replace) {
+            text.replace_range(span, &new);
+        }
+        text
+    }
+
+    #[test]
+    fn whole_lines_stay_whole_lines() {
+        assert_eq!(spliced("a\nb\n", "a\n", "c"), "c\nb\n");
+        assert_eq!(spliced("a\nb\n", "a", "c\n"), "c\nb\n");
+        assert_eq!(spliced("a\nb\n", "a", ""), "b\n");
+        assert_eq!(spliced("a\nb", "b", ""), "a");
+        assert_eq!(spliced("a\nb\n", "a\n", ""), "b\n");
+    }
+
+    #[test]
+    fn a_newline_that_is_the_whole_change_is_made() {
+        assert_eq!(spliced("a\nb\n", "a\n", "a"), "ab\n");
+        assert_eq!(spliced("a\nb\n", "a", "a\n"), "a\n\nb\n");
+        assert_eq!(spliced("a b\n", "a", "c\n"), "c\n b\n");
+        assert_eq!(spliced("x a\n", "a", "c\n"), "x c\n\n");
+        assert_eq!(spliced("x a\n", "a", ""), "x \n");
+    }
+
+    #[test]
+    fn a_replacement_around_the_hit_stands_already() {
+        let stands = |view: &str, search: &str, replace: &str| {
+            let hit = occurrences(view, 0..view.len(), search).next().unwrap();
+            super::stands(view, &hit, search, replace)
+        };
+        assert!(stands("import a\nimport b\n", "import a\n", "import a\nimport b\n"));
+        assert!(stands("x\ny\nz\n", "z", "y\nz"));
+        assert!(!stands("import a\nimport bc\n", "import a\n", "import a\nimport b\n"));
+        assert!(!stands("f(ab)\n", "ab", "ab)"), "no line more");
     }
 }

@@ -1,11 +1,33 @@
 //! Where a block is: the rungs by which a quoted text finds its place.
 //!
-//! Invariant: a rung lists places in the text and changes nothing.
+//! A quote is looked for along a ladder: byte for byte first, then with more and more of what people and models get
+//! wrong left aside. A rung has one place, or the quote is refused; never the first of several. What the caller does
+//! not mean to change keeps the file's bytes: the difference between search and replacement is carried over onto the
+//! text that is really there.
+//!
+//! Invariant: nothing is changed here, only changes are proposed, and all of them lie in the window that was asked for.
 #![deny(clippy::disallowed_methods)]
 
+mod block;
+mod carry;
+mod elision;
 pub mod exact;
+mod fold;
+mod fragment;
+mod indent;
+mod ladder;
+mod letter;
+mod rows;
+mod steps;
+mod wrapping;
+
+use std::ops::{Range, RangeInclusive};
 
 use crate::error::Score;
+use crate::text::{Buffer, Change, Lines};
+use block::Seeker;
+
+pub use carry::Conflict;
 
 /// How far a text may be from the one that is quoted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,4 +103,99 @@ pub struct Receipt {
     pub runner_up: Option<Score>,
     /// The first line of what was found, from 1; of the first one where there are several.
     pub line: usize,
+}
+
+/// What is searched, and what is to stand in its place; both with `\n` as the only line end.
+#[derive(Debug, Clone, Copy)]
+pub struct Quote<'a> {
+    /// The text that the caller takes to be there.
+    pub search: &'a str,
+    /// The text that it is to become.
+    pub replace: &'a str,
+    /// What it means that the replacement stands around the place already.
+    pub repeat: Repeat,
+}
+
+/// Whether an edit may be made that looks as if it were made before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repeat {
+    /// It is refused.
+    Refused,
+    /// A second copy is wanted.
+    Wanted,
+}
+
+/// Where it is searched: some lines of a text.
+#[derive(Debug, Clone, Copy)]
+pub struct Field<'a> {
+    view: &'a str,
+    text: Lines<'a>,
+    first: usize,
+    last: usize,
+}
+
+impl<'a> Field<'a> {
+    /// Looks at the lines from `first` to `last`, both from 1.
+    pub fn new(buffer: &'a Buffer, first: usize, last: usize) -> Field<'a> {
+        let text = buffer.lines();
+        Field { view: buffer.view(), text, first: first.max(1), last: last.min(text.count()) }
+    }
+
+    /// The lines as bytes of the view.
+    pub fn window(&self) -> Range<usize> {
+        self.text.block(self.first, self.last)
+    }
+}
+
+/// What came of a search for one place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Located {
+    /// There is one place.
+    One(Found),
+    /// Search and replacement are the same, or what is there is already as the replacement asks.
+    Unchanged,
+    /// There are several places, or too many to look at each.
+    Many {
+        /// The rung that has them.
+        tier: Tier,
+        /// The line on which each begins, from 1.
+        lines: Vec<usize>,
+    },
+    /// The replacement stands there already.
+    Standing {
+        /// The line on which it begins, from 1.
+        line: usize,
+    },
+    /// There is one place, but what the edit changes is not what is there.
+    Conflict(Conflict),
+    /// There is none.
+    Nowhere,
+}
+
+/// The one place, and what the edit comes to there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The changes of the view.
+    pub changes: Vec<Change>,
+    /// How it was found.
+    pub receipt: Receipt,
+    /// The lines of the place.
+    pub lines: RangeInclusive<usize>,
+}
+
+/// Looks for the one place of a quote.
+pub fn locate(quote: Quote<'_>, field: Field<'_>, tolerance: Tolerance) -> Located {
+    if quote.search == quote.replace {
+        return Located::Unchanged;
+    }
+    if quote.search.trim().is_empty() {
+        return Located::Nowhere;
+    }
+    let located = block::literal(quote, field).or_else(|| Seeker::new(quote, field).seek());
+    let _ = tolerance;
+    match located {
+        Some(Located::One(found)) if found.changes.is_empty() => Located::Unchanged,
+        Some(located) => located,
+        None => Located::Nowhere,
+    }
 }

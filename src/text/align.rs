@@ -55,6 +55,17 @@ impl Steps {
     }
 }
 
+/// Finds where two lists of lines differ: sorted pieces that never touch, counted from 0, and between two of them both
+/// lists are the same.
+///
+/// The work is bounded: lists that would take more are one piece from their first difference to their last.
+pub fn differing_lines(old: &[&str], new: &[&str]) -> Vec<(Range<usize>, Range<usize>)> {
+    let whole = Piece { old: 0..old.len(), new: 0..new.len() };
+    let (old, new) = (|at| old.get(at).copied().unwrap_or_default(), |at| new.get(at).copied().unwrap_or_default());
+    let pieces = differing(&whole, old, new, &mut Steps::of_one_plan());
+    pieces.into_iter().map(|piece| (piece.old, piece.new)).collect()
+}
+
 /// Finds the lines of a block that really differ.
 pub(super) fn differing<'a>(
     block: &Piece,

@@ -27,6 +27,7 @@ mod rewrite;
 mod stamp;
 mod steering;
 
+pub use align::differing_lines;
 pub use buffer::{Buffer, Hints};
 pub use change::{Change, Plan, Splice, bytes_outside_unchanged};
 pub use diff::{Cut, Diff};

@@ -1,0 +1,100 @@
+//! Mode `search` with `replace`: new text for every match, or for the first few.
+
+mod block;
+mod missing;
+mod window;
+
+use std::num::NonZeroUsize;
+use std::ops::Range;
+
+use crate::edit::pattern::{Budget, Pattern, Template};
+use crate::edit::{Aim, Needle, Planned, Scene, Search, place};
+use crate::error::{Code, Error, Place, Score};
+use crate::locate::{Receipt, Tier, exact};
+use crate::text::{Buffer, Change};
+use window::Window;
+
+/// The most places of a search that a report lists.
+pub const PLACES: usize = 20;
+
+/// The most matches that one edit replaces; each takes some 150 bytes of memory until it is applied.
+const MATCHES: usize = 200_000;
+
+/// Plans the replacement of what a search finds.
+///
+/// Errors: `NO_MATCH`, `AMBIGUOUS_MATCH`, `ALREADY_APPLIED`, `EDIT_CONFLICT` where what the edit changes is not what is
+/// there, `BAD_PATTERN`, `REGEX_BUDGET`, `RANGE_OUT_OF_BOUNDS` for a window beyond the text, `TOO_LARGE` for more
+/// matches than one edit replaces, or surely more new text than the bounds allow.
+pub fn plan(search: &Search, buffer: &Buffer, scene: Scene<'_>) -> Result<Planned, Error> {
+    let looked = Window::of(search, buffer, scene)?;
+    match (&search.needle, search.aim) {
+        (Needle::Regex { pattern, flags }, _) => {
+            let pattern = Pattern::compile(pattern, *flags)?;
+            let template = Template::parse(&search.replace, &pattern)?;
+            let (count, budget) = (NonZeroUsize::new(most(search)), &mut Budget::of(scene.bounds.steps));
+            let changes = pattern.replace(buffer.view(), looked.bytes(), &template, count, budget)?;
+            if changes.is_empty() { Err(missing::pattern(search, &looked)) } else { every(changes, None, buffer) }
+        }
+        (Needle::Literal(needle), Aim::Matches) => {
+            let spans = spans(needle, buffer.view(), looked.bytes(), most(search));
+            if spans.is_empty() {
+                return block::plan(search, needle, &looked);
+            }
+            check_size(&search.replace, spans.len(), scene.bounds.bytes)?;
+            let changes = spans.into_iter().map(|span| Change { span, text: search.replace.clone() }).collect();
+            every(changes, Some(Tier::Exact), buffer)
+        }
+        (Needle::Literal(needle), Aim::Block) => block::plan(search, needle, &looked),
+        (Needle::Literal(needle), Aim::EveryBlock) => block::plan_every(search, needle, &looked),
+    }
+}
+
+fn most(search: &Search) -> usize {
+    search.count.map_or(MATCHES + 1, |count| count.get().min(MATCHES + 1))
+}
+
+/// The plan of changes each of which stands for a match.
+fn every(changes: Vec<Change>, tier: Option<Tier>, buffer: &Buffer) -> Result<Planned, Error> {
+    let found = changes.len();
+    if found > MATCHES {
+        return Err(too_many());
+    }
+    let places = places(&changes, buffer);
+    let receipt = tier.zip(places.first()).map(|(tier, place)| Receipt {
+        tier,
+        score: Score::WHOLE,
+        candidates: found,
+        runner_up: None,
+        line: place.line,
+    });
+    let planned = Planned::new(buffer.plan(changes)?, Vec::new());
+    Ok(Planned { replacements: Some(found), places, receipt, ..planned })
+}
+
+fn spans(needle: &str, view: &str, window: Range<usize>, most: usize) -> Vec<Range<usize>> {
+    exact::occurrences(view, window, &needle.replace("\r\n", "\n")).take(most).collect()
+}
+
+/// Refuses replacements that have more characters than the result may have bytes, before they are made.
+fn check_size(replace: &str, matches: usize, limit: u64) -> Result<(), Error> {
+    let each = replace.chars().count() as u64;
+    if each.saturating_mul(matches as u64) <= limit {
+        return Ok(());
+    }
+    let message =
+        format!("the result is too large: {matches} replacements of {each} characters, limit {limit} bytes");
+    Err(Error::new(Code::TooLarge, message).field("replace"))
+}
+
+fn too_many() -> Error {
+    let message =
+        format!("the search matches more than {MATCHES} times, which is more than one edit replaces");
+    Error::new(Code::TooLarge, message)
+        .field("search")
+        .hint("give search_count, or narrow `lines` to look at fewer of them")
+}
+
+fn places(changes: &[Change], buffer: &Buffer) -> Vec<Place> {
+    let line = |change: &Change| place(buffer, buffer.lines().at(change.span.start).max(1));
+    changes.iter().take(PLACES).map(line).collect()
+}

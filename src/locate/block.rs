@@ -1,0 +1,274 @@
+//! One block and its one place: the ladder from `exact` down, and what the edit comes to there.
+
+use std::ops::Range;
+
+use super::carry::{Block, Conflict, Site, carry};
+use super::elision::{self, Elided};
+use super::ladder::{self, Places, Rung, Search};
+use super::rows::Ground;
+use super::steps::Steps;
+use super::wrapping::{Reading, readings};
+use super::{Field, Found, Located, Quote, Receipt, Repeat, Tier, exact, fragment};
+use crate::error::Score;
+
+/// Looks for a block on the rungs from `exact` to `wrapping`, and for its replacement.
+pub(super) struct Seeker<'a> {
+    pub(super) quote: Quote<'a>,
+    pub(super) field: Field<'a>,
+    pub(super) ground: Ground<'a>,
+    pub(super) steps: Steps,
+}
+
+/// Places that are known, and by which rung.
+struct Known {
+    tier: Tier,
+    lines: Vec<usize>,
+}
+
+impl<'a> Seeker<'a> {
+    pub(super) fn new(quote: Quote<'a>, field: Field<'a>) -> Seeker<'a> {
+        let ground = Ground::new(field.text, field.first, field.last);
+        Seeker { quote, field, ground, steps: Steps::of_one_search() }
+    }
+
+    /// Finds the one place; nothing where no rung has any.
+    pub(super) fn seek(&mut self) -> Option<Located> {
+        self.below_exact(self.quote.search, self.quote.replace)
+            .or_else(|| self.pieces(self.quote.search, self.quote.replace, Tier::Marks))
+            .or_else(|| self.wrapped())
+            .or_else(|| self.elided())
+            .or_else(|| self.standing())
+    }
+
+    /// The rungs from `space` to `marks`.
+    pub(super) fn below_exact(&mut self, search: &str, replace: &str) -> Option<Located> {
+        let block = Block::of(search, replace);
+        match ladder::find(&block.search, &self.ground, &mut self.steps) {
+            Search::Nowhere => None,
+            Search::TooMany(at) => Some(self.many(Tier::Marks, &at)),
+            Search::At(Places { rung, at }) => Some(match at.as_slice() {
+                [one] => self.carried(&block, *one, rung.tier()),
+                _ => self.many(rung.tier(), &at),
+            }),
+        }
+    }
+
+    fn many(&self, tier: Tier, at: &[usize]) -> Located {
+        Located::Many { tier, lines: at.iter().map(|at| self.ground.number(*at)).collect() }
+    }
+
+    /// Carries the edit over onto the place that begins at this index of the ground.
+    fn carried(&self, block: &Block<'_>, at: usize, tier: Tier) -> Located {
+        if self.quote.repeat == Repeat::Refused
+            && let Some(line) = self.stands_around(block, at)
+        {
+            return Located::Standing { line };
+        }
+        let site = Site::at(&block.search, &self.ground, at);
+        let (first, last) = site.ends();
+        let receipt = Receipt { tier, score: self.score(block, &site), candidates: 1, runner_up: None, line: first };
+        match carry(block, &site, self.field.text) {
+            Ok(changes) => Located::One(Found { changes, receipt, lines: first..=last }),
+            Err(conflict) => Located::Conflict(conflict),
+        }
+    }
+
+    /// The share of characters that the quoted lines and the file's have in common, blanks aside.
+    fn score(&self, block: &Block<'_>, site: &Site) -> Score {
+        let (mut distance, mut longer) = (0, 0);
+        for (quoted, line) in block.search.lines.iter().zip(&site.lines) {
+            let [quoted, there] = [quoted, self.field.text.text(*line)].map(written);
+            longer += quoted.chars().count().max(there.chars().count());
+            if quoted != there {
+                distance += strsim::levenshtein(&quoted, &there);
+            }
+        }
+        Score::of(distance, longer)
+    }
+
+    /// The line at which a replacement with more lines than the search stands around a place already.
+    fn stands_around(&self, block: &Block<'_>, at: usize) -> Option<usize> {
+        let (n, m) = (block.search.len(), block.replace.len());
+        let offsets = 0..=m.checked_sub(n + 1)? + 1;
+        let keeps = |offset: usize| {
+            let own = block.replace.lines.iter().skip(offset).take(n);
+            own.map(|line| line.trim()).eq(block.search.lines.iter().map(|line| line.trim()))
+        };
+        let stands = |offset: &usize| {
+            let start = at.checked_sub(*offset)?;
+            let fits = start + m <= self.ground.len();
+            (fits && ladder::rung(&block.replace, &self.ground, start).is_some()).then_some(start)
+        };
+        offsets.filter(|offset| keeps(*offset)).find_map(|offset| stands(&offset)).map(|start| self.ground.number(start))
+    }
+
+    /// A piece of one line, with other marks.
+    fn pieces(&self, search: &str, replace: &str, tier: Tier) -> Option<Located> {
+        let found = fragment::find(search, &self.ground);
+        match found.as_slice() {
+            [] => None,
+            [piece] => {
+                let changes = fragment::carry(search, replace, piece, self.field.text).into_iter().collect();
+                let receipt =
+                    Receipt { tier, score: Score::WHOLE, candidates: 1, runner_up: None, line: piece.line };
+                Some(Located::One(Found { changes, receipt, lines: piece.line..=piece.line }))
+            }
+            many => Some(Located::Many { tier, lines: many.iter().map(|piece| piece.line).collect() }),
+        }
+    }
+
+    /// Rung `wrapping`: the strictest place of all readings, when they agree on what the edit comes to.
+    fn wrapped(&mut self) -> Option<Located> {
+        let mut found: Vec<(Option<Rung>, Located)> = Vec::new();
+        for reading in readings(self.quote.search, self.quote.replace) {
+            let Some((rung, located)) = self.read(&reading) else { continue };
+            let strictest = found.first().map(|(rung, _)| *rung);
+            // Pieces of a line come after every rung.
+            let order = |rung: Option<Rung>| (rung.is_none(), rung);
+            if strictest.is_none_or(|strictest| order(rung) < order(strictest)) {
+                found.clear();
+            }
+            if strictest.is_none_or(|strictest| order(rung) <= order(strictest)) {
+                found.push((rung, located));
+            }
+        }
+        let mut distinct: Vec<Located> = Vec::new();
+        for (_, located) in found {
+            if !distinct.iter().any(|one| one.comes_to_the_same(&located)) {
+                distinct.push(located);
+            }
+        }
+        match distinct.as_slice() {
+            [] => None,
+            [_] => distinct.pop().map(|one| one.on(Tier::Wrapping)),
+            several => {
+                let lines = several.iter().flat_map(Located::lines).collect();
+                Some(Located::Many { tier: Tier::Wrapping, lines })
+            }
+        }
+    }
+
+    fn read(&mut self, reading: &Reading) -> Option<(Option<Rung>, Located)> {
+        let block = Block::of(&reading.search, &reading.replace);
+        let found = match ladder::find(&block.search, &self.ground, &mut self.steps) {
+            Search::Nowhere => {
+                let piece = self.pieces(&reading.search, &reading.replace, Tier::Wrapping)?;
+                return reading.line.is_none().then_some((None, piece));
+            }
+            Search::TooMany(at) => return Some((Some(Rung::Space), self.many(Tier::Wrapping, &at))),
+            Search::At(places) => places,
+        };
+        let at: Vec<usize> = match reading.line {
+            Some(line) => found.at.into_iter().filter(|at| self.ground.number(*at) == line).collect(),
+            None => found.at,
+        };
+        let located = match at.as_slice() {
+            [] => return None,
+            [one] => self.carried(&block, *one, Tier::Wrapping),
+            _ => self.many(Tier::Wrapping, &at),
+        };
+        Some((Some(found.rung), located))
+    }
+
+    /// An elided middle, also in a reading of the quote.
+    fn elided(&mut self) -> Option<Located> {
+        let Quote { search, replace, .. } = self.quote;
+        let plain = Reading { search: search.to_owned(), replace: replace.to_owned(), line: None };
+        std::iter::once(plain).chain(readings(search, replace)).find_map(|reading| {
+            let Reading { search, replace, .. } = reading;
+            let found = elision::find(&search, &replace, &self.ground, self.field.text, &mut self.steps)?;
+            Some(match found {
+                Elided::Many(lines) => Located::Many { tier: Tier::Wrapping, lines },
+                Elided::Conflict(conflict) => Located::Conflict(conflict),
+                Elided::Found { changes, first, last } => {
+                    let receipt = Receipt {
+                        tier: Tier::Wrapping,
+                        score: Score::WHOLE,
+                        candidates: 1,
+                        runner_up: None,
+                        line: first,
+                    };
+                    Located::One(Found { changes, receipt, lines: first..=last })
+                }
+            })
+        })
+    }
+
+    /// Already applied: the replacement stands in the text, and it adds or changes a line.
+    fn standing(&mut self) -> Option<Located> {
+        let Quote { search, replace, .. } = self.quote;
+        let plain = Reading { search: search.to_owned(), replace: replace.to_owned(), line: None };
+        std::iter::once(plain).chain(readings(search, replace)).find_map(|reading| {
+            let block = Block::of(&reading.search, &reading.replace);
+            let found = ladder::find(&block.replace, &self.ground, &mut self.steps);
+            match found {
+                Search::At(Places { at, .. }) if block.adds() => match at.as_slice() {
+                    [one] => Some(Located::Standing { line: self.ground.number(*one) }),
+                    _ => None,
+                },
+                Search::At(_) | Search::Nowhere | Search::TooMany(_) => None,
+            }
+        })
+    }
+}
+
+/// The characters of a line that are no blanks.
+fn written(line: &str) -> String {
+    line.chars().filter(|character| !character.is_whitespace()).collect()
+}
+
+/// Finds the one place of a block that stands literally in the text; nothing where it does not.
+pub(super) fn literal(quote: Quote<'_>, field: Field<'_>) -> Option<Located> {
+    let window = field.window();
+    let mut hits = exact::beginnings(field.view, window.clone(), quote.search);
+    let hit = hits.next()?;
+    if hits.next().is_some() {
+        let lines = exact::occurrences(field.view, window, quote.search).map(|hit| field.text.at(hit.start)).collect();
+        return Some(Located::Many { tier: Tier::Exact, lines });
+    }
+    if exact::begins_in_indent(field.view, &hit)
+        && let Some(found) = Seeker::new(quote, field).below_exact(quote.search, quote.replace)
+    {
+        return Some(found);
+    }
+    Some(place(quote, field, hit))
+}
+
+fn place(quote: Quote<'_>, field: Field<'_>, hit: Range<usize>) -> Located {
+    let line = field.text.at(hit.start);
+    if quote.repeat == Repeat::Refused && exact::stands(field.view, &hit, quote.search, quote.replace) {
+        return Located::Standing { line };
+    }
+    let last = field.text.at(hit.end.saturating_sub(1).max(hit.start));
+    let receipt = Receipt { tier: Tier::Exact, score: Score::WHOLE, candidates: 1, runner_up: None, line };
+    let changes = exact::splice(field.view, hit, quote.search, quote.replace).into_iter().collect();
+    Located::One(Found { changes, receipt, lines: line..=last })
+}
+
+impl Located {
+    /// Tells whether two readings of a quote lead to the same text.
+    fn comes_to_the_same(&self, other: &Located) -> bool {
+        match (self, other) {
+            (Located::One(one), Located::One(other)) => one.changes == other.changes,
+            (one, other) => one == other,
+        }
+    }
+
+    fn on(self, tier: Tier) -> Located {
+        match self {
+            Located::One(found) => Located::One(Found { receipt: Receipt { tier, ..found.receipt }, ..found }),
+            Located::Many { lines, .. } => Located::Many { tier, lines },
+            other @ (Located::Unchanged | Located::Standing { .. } | Located::Conflict(_) | Located::Nowhere) => other,
+        }
+    }
+
+    fn lines(&self) -> Vec<usize> {
+        match self {
+            Located::One(found) => vec![found.receipt.line],
+            Located::Many { lines, .. } => lines.clone(),
+            Located::Standing { line } => vec![*line],
+            Located::Conflict(Conflict { line, .. }) => vec![*line],
+            Located::Unchanged | Located::Nowhere => Vec::new(),
+        }
+    }
+}

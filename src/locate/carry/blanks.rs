@@ -1,0 +1,84 @@
+//! Which blank lines stand between the lines of a block.
+
+use std::ops::Range;
+
+/// The blank lines of one gap: those of the file that stay, and how many new ones follow them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Blanks {
+    pub(super) kept: Range<usize>,
+    pub(super) added: usize,
+}
+
+/// Shares out the gaps of a stretch between two lines that stay: `asked` are those of the replacement, `quoted` those
+/// of the search, `there` the file's lines in each of these.
+///
+/// A gap that the edit does not change is the file's own, the last gap first. Others are as the replacement has them.
+pub(super) fn share(asked: &[usize], quoted: &[usize], there: &[Range<usize>]) -> Vec<Blanks> {
+    if let ([asked], [quoted], [there]) = (asked, quoted, there) {
+        return vec![if asked == quoted { own(there) } else { resized(there, *asked) }];
+    }
+    let mut shared: Vec<Blanks> = asked.iter().map(|&added| Blanks { kept: 0..0, added }).collect();
+    let mut left = quoted.len();
+    for (gap, blanks) in asked.iter().zip(&mut shared).rev() {
+        let alike = quoted.iter().zip(there).enumerate().take(left).filter(|(_, (quoted, _))| *quoted == gap);
+        let chosen = if asked.len() == 1 {
+            alike.max_by_key(|(index, (_, there))| (there.len(), *index))
+        } else {
+            alike.last()
+        };
+        if let Some((index, (_, there))) = chosen {
+            *blanks = own(there);
+            left = index;
+        }
+    }
+    shared
+}
+
+fn own(there: &Range<usize>) -> Blanks {
+    Blanks { kept: there.clone(), added: 0 }
+}
+
+fn resized(there: &Range<usize>, asked: usize) -> Blanks {
+    let kept = there.start..there.end.min(there.start + asked);
+    Blanks { added: asked.saturating_sub(kept.len()), kept }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn blanks(kept: Range<usize>, added: usize) -> Blanks {
+        Blanks { kept, added }
+    }
+
+    #[test]
+    fn an_unchanged_gap_is_the_file_s_own() {
+        assert_eq!(share(&[0], &[0], &[5..7]), [blanks(5..7, 0)]);
+        assert_eq!(share(&[1], &[1], &[5..5]), [blanks(5..5, 0)]);
+    }
+
+    #[test]
+    fn a_changed_gap_is_as_it_was_asked_for() {
+        assert_eq!(share(&[2], &[0], &[5..6]), [blanks(5..6, 1)]);
+        assert_eq!(share(&[0], &[1], &[5..7]), [blanks(5..5, 0)]);
+    }
+
+    #[test]
+    fn where_a_line_is_added_the_last_gap_keeps_the_file_s_blanks() {
+        assert_eq!(share(&[0, 0], &[0], &[5..6]), [blanks(0..0, 0), blanks(5..6, 0)]);
+        assert_eq!(share(&[1, 0], &[1], &[5..7]), [blanks(5..7, 0), blanks(0..0, 0)]);
+    }
+
+    #[test]
+    fn where_a_line_is_taken_away_the_larger_gap_stays() {
+        assert_eq!(share(&[0], &[0, 0], &[5..6, 7..7]), [blanks(5..6, 0)]);
+        assert_eq!(share(&[0], &[0, 0], &[5..5, 6..6]), [blanks(6..6, 0)]);
+        assert_eq!(share(&[1], &[1, 0], &[5..6, 7..7]), [blanks(5..6, 0)]);
+    }
+
+    #[test]
+    fn at_an_end_there_may_be_none() {
+        assert_eq!(share(&[], &[0], &[5..5]), []);
+        assert_eq!(share(&[1], &[], &[]), [blanks(0..0, 1)]);
+    }
+}

@@ -1,0 +1,132 @@
+//! Writes each line of the result: the file's own, the file's with the edit's change, or a new one in its dress.
+
+use super::lay::Out;
+use super::tokens::{Evidence, merged};
+use super::{Block, Conflict, Site};
+use crate::locate::indent::{Map, indent_of, trail_of};
+use crate::text::Lines;
+
+/// How the block's indentation leads to the file's.
+#[derive(Debug)]
+enum Indentation {
+    /// One rule explains all lines.
+    One(Map),
+    /// The first line was quoted without its indentation; this is it, and the rule for the others.
+    Head(String, Map),
+    /// No rule does.
+    Unknown,
+}
+
+/// Writes the lines of one result.
+pub(super) struct Scribe<'a> {
+    block: &'a Block<'a>,
+    site: &'a Site,
+    text: Lines<'a>,
+    origins: &'a [Option<usize>],
+    indentation: Indentation,
+    evidence: Evidence<'a>,
+}
+
+impl<'a> Scribe<'a> {
+    pub(super) fn new(
+        block: &'a Block<'a>,
+        site: &'a Site,
+        text: Lines<'a>,
+        origins: &'a [Option<usize>],
+    ) -> Scribe<'a> {
+        let same = (0..block.search.len()).filter(|index| site.apart != Some(*index));
+        let pairs: Vec<(&str, &str)> =
+            same.map(|index| (block.search.line(index), text.text(site.line(index)))).collect();
+        let evidence = evidence(&pairs);
+        let indents: Vec<(&str, &str)> =
+            pairs.iter().map(|(quoted, there)| (indent_of(quoted), indent_of(there))).collect();
+        let others: Vec<&str> = block.replace.lines.iter().map(|line| indent_of(line)).collect();
+        Scribe { block, site, text, origins, indentation: indentation(&indents, &others), evidence }
+    }
+
+    /// Writes a row of the replacement.
+    pub(super) fn row(&self, row: usize) -> Result<Out, Conflict> {
+        let wanted = self.block.replace.line(row);
+        match self.origins.get(row).copied().flatten() {
+            None => self.added(row, wanted).map(Out::New),
+            Some(base) if self.block.search.line(base) == wanted => Ok(Out::File(self.site.line(base))),
+            Some(base) => Ok(Out::Edited(self.site.line(base), self.changed(base, row, wanted)?)),
+        }
+    }
+
+    fn changed(&self, base: usize, row: usize, wanted: &str) -> Result<String, Conflict> {
+        let (quoted, line) = (self.block.search.line(base), self.site.line(base));
+        let there = self.text.text(line);
+        let refuse = |why| Err(Conflict::new(line, why, quoted, there));
+        if self.site.apart == Some(base) {
+            return refuse("the edit changes a line that is another one in the file");
+        }
+        let indent = if indent_of(quoted) == indent_of(wanted) {
+            indent_of(there).to_owned()
+        } else {
+            match self.indent(row, indent_of(wanted)) {
+                Some(indent) => indent,
+                None => return refuse("the edit indents a line anew that the file indents otherwise"),
+            }
+        };
+        let body = merged(quoted.trim(), wanted.trim(), there.trim(), &self.evidence);
+        let same_trail = trail_of(quoted) == trail_of(wanted);
+        Ok(indent + &body + if same_trail { trail_of(there) } else { trail_of(wanted) })
+    }
+
+    fn added(&self, row: usize, wanted: &str) -> Result<String, Conflict> {
+        let Some(indent) = self.indent(row, indent_of(wanted)).or_else(|| self.sibling(row, wanted)) else {
+            let (line, _) = self.site.ends();
+            let why = "nothing shows how the file would indent a line that the edit adds";
+            return Err(Conflict::new(line, why, wanted, self.text.text(line)));
+        };
+        Ok(indent + &self.evidence.dress(wanted.trim()) + trail_of(wanted))
+    }
+
+    /// The indentation by the rule, where there is one.
+    fn indent(&self, row: usize, indent: &str) -> Option<String> {
+        match &self.indentation {
+            Indentation::One(map) => map.apply(indent),
+            Indentation::Head(first, _) if row == 0 && indent.is_empty() => Some(first.clone()),
+            Indentation::Head(_, map) => map.apply(indent),
+            Indentation::Unknown => None,
+        }
+    }
+
+    /// The indentation of the nearest line of the result that stays and has the same one in the replacement.
+    fn sibling(&self, row: usize, wanted: &str) -> Option<String> {
+        let Indentation::Unknown = self.indentation else { return None };
+        let stays = |(other, origin): (usize, &Option<usize>)| {
+            let base = (*origin)?;
+            let same = indent_of(self.block.replace.line(other)) == indent_of(wanted)
+                && indent_of(self.block.search.line(base)) == indent_of(wanted);
+            same.then(|| (other.abs_diff(row), self.site.line(base)))
+        };
+        let nearest = self.origins.iter().enumerate().filter_map(stays).min()?;
+        Some(indent_of(self.text.text(nearest.1)).to_owned())
+    }
+}
+
+fn indentation(pairs: &[(&str, &str)], others: &[&str]) -> Indentation {
+    if let Some(map) = Map::explaining(pairs, others) {
+        return Indentation::One(map);
+    }
+    match pairs {
+        [("", first), rest @ ..] => match Map::explaining(rest, &[]) {
+            Some(map) => Indentation::Head((*first).to_owned(), map),
+            None => Indentation::Unknown,
+        },
+        [..] => Indentation::Unknown,
+    }
+}
+
+/// What the block shows of the file's marks; nothing where it writes them alike.
+fn evidence<'a>(pairs: &[(&'a str, &'a str)]) -> Evidence<'a> {
+    let mut evidence = Evidence::default();
+    if pairs.iter().any(|(quoted, there)| quoted.trim() != there.trim()) {
+        for (quoted, there) in pairs {
+            evidence.note(quoted.trim(), there.trim());
+        }
+    }
+    evidence
+}

@@ -1,0 +1,203 @@
+//! Merging one line word by word, where the file writes it with other marks than the search.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::locate::fold::{Folded, Folds, Units, entity, is_plain};
+use crate::text::differing_lines;
+
+/// How the file writes marks that the quoted text writes otherwise, as far as the same block shows it.
+#[derive(Debug, Default)]
+pub(in crate::locate) struct Evidence<'a> {
+    forms: BTreeMap<&'a str, BTreeSet<&'a str>>,
+}
+
+impl<'a> Evidence<'a> {
+    /// Takes note of how a quoted text and the file's text that folds to the same write each mark.
+    pub(in crate::locate) fn note(&mut self, quoted: &'a str, there: &'a str) {
+        if quoted == there && is_plain(quoted) {
+            return self.note_plain(quoted);
+        }
+        let (folded, against) = (Folded::of(quoted), Folded::of(there));
+        for (quoted, there) in folded.pairs(quoted, &against, there) {
+            if !is_word(quoted) {
+                self.forms.entry(quoted).or_default().insert(there);
+            }
+        }
+    }
+
+    fn note_plain(&mut self, text: &'a str) {
+        for mark in text.split(is_word_char).flat_map(|marks| tokens(marks)) {
+            self.forms.entry(mark).or_default().insert(mark);
+        }
+    }
+
+    /// Writes a new token as the file would; as it is where the block does not show how.
+    fn translate(&self, token: &str, before: &str) -> String {
+        let forms: Vec<&str> = self.forms.get(token).into_iter().flatten().copied().collect();
+        match forms.as_slice() {
+            [one] => (*one).to_owned(),
+            [] => self.plain_entity(token).unwrap_or_else(|| token.to_owned()),
+            several => curly(token, several, before).map_or_else(|| token.to_owned(), str::to_owned),
+        }
+    }
+
+    /// The character of an entity, where the file has those that the block shows as plain characters.
+    fn plain_entity(&self, token: &str) -> Option<String> {
+        let (plain, _) = entity(token).filter(|(_, length)| *length == token.len())?;
+        let mut entities = self.forms.iter().filter(|(quoted, _)| entity(quoted).is_some()).peekable();
+        entities.peek()?;
+        let all_plain = entities.all(|(_, forms)| forms.iter().all(|form| entity(form).is_none()));
+        all_plain.then(|| plain.to_string())
+    }
+
+    /// Writes a whole new line as the file would.
+    pub(in crate::locate) fn dress(&self, line: &str) -> String {
+        let mut dressed = String::with_capacity(line.len());
+        for token in tokens(line) {
+            let token = self.translate(token, &dressed);
+            dressed.push_str(&token);
+        }
+        dressed
+    }
+}
+
+/// Picks the opening or the closing one, where the file has nothing but typographic forms of a straight quote.
+fn curly<'f>(token: &str, forms: &[&'f str], before: &str) -> Option<&'f str> {
+    let (opening, closing) = match token {
+        "\"" => ("\u{201c}", "\u{201d}"),
+        "'" => ("\u{2018}", "\u{2019}"),
+        _ => return None,
+    };
+    if !forms.iter().all(|form| [opening, closing].contains(form)) {
+        return None;
+    }
+    let opens = match token {
+        "\"" => before.matches(['\u{201c}', '\u{201d}', '"']).count() % 2 == 0,
+        _ => !before.chars().next_back().is_some_and(|last| last.is_alphanumeric() || ".,;:!?)]}".contains(last)),
+    };
+    let wanted = if opens { opening } else { closing };
+    forms.iter().find(|form| **form == wanted).copied()
+}
+
+/// Does to the file's text what the replacement does to the search; the search and the file's text fold to the same.
+///
+/// What the edit keeps is the file's, what it brings is written as the file writes it.
+pub(in crate::locate) fn merged(search: &str, replace: &str, there: &str, evidence: &Evidence<'_>) -> String {
+    if search == there {
+        return replace.to_owned();
+    }
+    let (base, own) = (Folded::of(search), Folded::of(there));
+    let (old, new) = (tokens(search), tokens(replace));
+    let raw = |tokens: &[&str]| tokens.iter().map(|token| token.len()).sum::<usize>();
+    let starts: Vec<usize> = std::iter::once(0)
+        .chain(old.iter().scan(0, |at, token| {
+            *at += token.len();
+            Some(*at)
+        }))
+        .collect();
+    let start = |index: usize| starts.get(index).copied().unwrap_or(search.len());
+    let mut out = String::with_capacity(there.len() + replace.len());
+    let (mut from, mut row) = (0, 0);
+    let end = (old.len()..old.len(), new.len()..new.len());
+    for (gone, come) in differing_lines(&old, &new).into_iter().chain([end]) {
+        let kept = new.get(row..come.start).unwrap_or_default();
+        match own_text(&base, &own, there, start(from)..start(gone.start)) {
+            Some(text) => out.push_str(text),
+            None => out.push_str(&replace_text(replace, raw(new.get(..row).unwrap_or_default()), raw(kept))),
+        }
+        for token in new.get(come.clone()).unwrap_or_default() {
+            let token = evidence.translate(token, &out);
+            out.push_str(&token);
+        }
+        (from, row) = (gone.end, come.end);
+    }
+    out
+}
+
+fn replace_text(replace: &str, start: usize, length: usize) -> String {
+    replace.get(start..start + length).unwrap_or_default().to_owned()
+}
+
+/// The file's text for a range of the search; nothing where it does not begin and end with a mark of the file.
+fn own_text<'t>(
+    base: &Folded,
+    own: &Folded,
+    there: &'t str,
+    range: std::ops::Range<usize>,
+) -> Option<&'t str> {
+    let (start, end) = (base.folded_at(range.start)?, base.folded_at(range.end)?);
+    there.get(own.raw_at(start)?..own.raw_at(end)?)
+}
+
+/// Cuts a text into words, runs of blanks, entities and single characters.
+pub(in crate::locate) fn tokens(text: &str) -> Vec<&str> {
+    let (mut tokens, mut start, mut end) = (Vec::new(), 0, 0);
+    for unit in Units(text) {
+        let word = is_word(unit.raw) && matches!(unit.folds, Folds::To(_));
+        let goes_on = word && text.get(start..end).is_some_and(is_word);
+        if !goes_on && start < end {
+            tokens.extend(text.get(start..end));
+            start = end;
+        }
+        end += unit.raw.len();
+    }
+    tokens.extend(text.get(start..end).filter(|last| !last.is_empty()));
+    tokens
+}
+
+fn is_word(token: &str) -> bool {
+    !token.is_empty() && token.chars().all(is_word_char)
+}
+
+/// Tells whether a character belongs to a word.
+pub(in crate::locate) fn is_word_char(character: char) -> bool {
+    character.is_alphanumeric() || character == '_'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn merge(search: &str, replace: &str, there: &str) -> String {
+        let mut evidence = Evidence::default();
+        evidence.note(search, there);
+        merged(search, replace, there, &evidence)
+    }
+
+    #[test]
+    fn a_line_is_cut_into_words_and_marks() {
+        assert_eq!(tokens("a_1 &lt;= b\u{a0} c;"), ["a_1", " ", "&lt;", "=", " ", "b", "\u{a0} ", "c", ";"]);
+        assert_eq!(tokens(""), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn what_the_edit_keeps_is_the_file_s() {
+        assert_eq!(
+            merge("print(\"it's 1\")", "print(\"it's 2\")", "print(\u{201c}it\u{2019}s 1\u{201d})"),
+            "print(\u{201c}it\u{2019}s 2\u{201d})"
+        );
+        assert_eq!(merge("a &lt; b", "a &lt; c", "a < b"), "a < c");
+        assert_eq!(merge("wait... 1", "wait... 2", "wait\u{2026} 1"), "wait\u{2026} 2");
+    }
+
+    #[test]
+    fn what_the_edit_brings_is_written_as_the_file_writes_it() {
+        assert_eq!(merge("a &lt; b", "a &lt; b &amp;&amp; c", "a < b"), "a < b && c");
+        assert_eq!(merge("a-b", "a-b-c", "a\u{2013}b"), "a\u{2013}b\u{2013}c");
+        assert_eq!(
+            merge("say \"a\" 1", "say \"a\" \"b\" 1", "say \u{201c}a\u{201d} 1"),
+            "say \u{201c}a\u{201d} \u{201c}b\u{201d} 1"
+        );
+    }
+
+    #[test]
+    fn without_evidence_it_is_as_written() {
+        assert_eq!(merge("a b - c", "a b - c - d", "a\u{a0}b \u{2013} c"), "a\u{a0}b \u{2013} c \u{2013} d");
+        assert_eq!(merge("a\u{2019}s", "a\u{2019}s \u{2014}", "a's"), "a's \u{2014}");
+    }
+
+    #[test]
+    fn a_kept_mark_that_the_file_joins_with_others_is_as_written() {
+        assert_eq!(merge("a... b", "a.. b", "a\u{2026} b"), "a.. b");
+    }
+}

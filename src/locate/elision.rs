@@ -1,0 +1,178 @@
+//! Elided middles: a block that is quoted with a mark such as `...` in the place of lines that stay.
+
+use super::carry::{Block, Conflict, Site, carry};
+use super::indent::indent_of;
+use super::ladder::{self, Places, Search};
+use super::rows::{Ground, Rows};
+use super::steps::Steps;
+use crate::text::{Change, Lines};
+
+/// Words of which a mark has one, when it has words.
+const WORDS: [&str; 12] = [
+    "existing", "rest", "unchanged", "same", "remain", "omitted", "previous", "elided", "skipped", "truncated",
+    "code", "as before",
+];
+
+/// What an elided block came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Elided {
+    /// The changes of the parts, their lines in the file, and the first of these lines.
+    Found { changes: Vec<Change>, first: usize, last: usize },
+    /// A part that the edit changes stands in more than one place: the first line of each.
+    Many(Vec<usize>),
+    /// A part cannot be carried over.
+    Conflict(Conflict),
+}
+
+/// Finds an elided block; nothing where it has no marks, or its parts do not stand in a row.
+pub(super) fn find(
+    search: &str,
+    replace: &str,
+    ground: &Ground<'_>,
+    text: Lines<'_>,
+    steps: &mut Steps,
+) -> Option<Elided> {
+    let parts = parts(search, replace)?;
+    let mut found = Vec::with_capacity(parts.len());
+    for part in &parts {
+        let touched = part.search.lines != part.replace.lines || part.search.gaps != part.replace.gaps;
+        let Search::At(Places { at, .. }) = ladder::find(&part.search, ground, steps) else { return None };
+        if touched && at.len() > 1 {
+            return Some(Elided::Many(at.into_iter().map(|at| ground.number(at)).collect()));
+        }
+        found.push(Part { block: part, touched, at });
+    }
+    let chain = chain(&found)?;
+    if leaves_block(&found, &chain, ground) {
+        return None;
+    }
+    let mut changes = Vec::new();
+    for (part, &at) in found.iter().zip(&chain).filter(|(part, _)| part.touched) {
+        match carry(part.block, &Site::at(&part.block.search, ground, at), text) {
+            Ok(more) => changes.extend(more),
+            Err(conflict) => return Some(Elided::Conflict(conflict)),
+        }
+    }
+    let last = found.last().map_or(0, |part| part.block.search.len());
+    let (first, end) = (*chain.first()?, *chain.last()? + last);
+    Some(Elided::Found { changes, first: ground.number(first), last: ground.number(end.saturating_sub(1)) })
+}
+
+/// A part between two marks, and where it stands.
+struct Part<'a> {
+    block: &'a Block<'a>,
+    touched: bool,
+    at: Vec<usize>,
+}
+
+/// The parts of search and replacement between their marks; nothing unless both have the same marks in the same
+/// order, and none at an edge.
+fn parts<'a>(search: &'a str, replace: &'a str) -> Option<Vec<Block<'a>>> {
+    let (old, new) = (cut(search), cut(replace));
+    if old.marks.is_empty() || old.marks != new.marks {
+        return None;
+    }
+    let blocks: Vec<Block<'a>> =
+        old.parts.into_iter().zip(new.parts).map(|(search, replace)| Block { search, replace }).collect();
+    blocks.iter().all(|block| block.search.len() > 0).then_some(blocks)
+}
+
+struct Cut<'a> {
+    marks: Vec<&'a str>,
+    parts: Vec<Rows<'a>>,
+}
+
+fn cut(text: &str) -> Cut<'_> {
+    let (mut marks, mut parts, mut part) = (Vec::new(), Vec::new(), Vec::new());
+    for line in text.strip_suffix('\n').unwrap_or(text).split('\n') {
+        if is_mark(line) {
+            marks.push(line.trim());
+            parts.push(Rows::from_lines(std::mem::take(&mut part).into_iter()));
+        } else {
+            part.push(line);
+        }
+    }
+    parts.push(Rows::from_lines(part.into_iter()));
+    Cut { marks, parts }
+}
+
+/// Tells whether a line stands for lines that were left out.
+fn is_mark(line: &str) -> bool {
+    let bare = uncommented(line.trim());
+    let dots = |text: &str| text.starts_with("...") || text.starts_with('\u{2026}');
+    let ends = |text: &str| text.ends_with("...") || text.ends_with('\u{2026}');
+    if !dots(bare) && !ends(bare) {
+        return false;
+    }
+    let words = bare.trim_matches(['.', '\u{2026}', ' ', '(', ')', '[', ']']).to_lowercase();
+    words.is_empty() || words.len() <= 80 && WORDS.iter().any(|word| words.contains(word)) && is_prose(&words)
+}
+
+/// Tells whether nothing but words stands in a text.
+fn is_prose(text: &str) -> bool {
+    text.chars().all(|character| character.is_alphanumeric() || " -_,'`/".contains(character))
+}
+
+fn uncommented(line: &str) -> &str {
+    let opened = ["<!--", "{/*", "/*", "//", "#", "--", "%", ";", "*"]
+        .into_iter()
+        .find_map(|sign| line.strip_prefix(sign))
+        .unwrap_or(line);
+    let closed = ["-->", "*/}", "*/"].into_iter().find_map(|sign| opened.trim_end().strip_suffix(sign));
+    closed.unwrap_or(opened).trim()
+}
+
+/// One place for each part, in order and as near to the changed parts as they can be.
+fn chain(parts: &[Part<'_>]) -> Option<Vec<usize>> {
+    let pivot = parts.iter().position(|part| part.touched)?;
+    let mut chain = vec![0; parts.len()];
+    let mut limit = usize::MAX;
+    for (slot, part) in chain.iter_mut().zip(parts).take(pivot + 1).rev() {
+        let fits = |at: &&usize| at.saturating_add(part.block.search.len()) <= limit;
+        *slot = *part.at.iter().rev().find(fits)?;
+        limit = *slot;
+    }
+    let mut end = chain.get(pivot)? + parts.get(pivot)?.block.search.len();
+    for (slot, part) in chain.iter_mut().zip(parts).skip(pivot + 1) {
+        *slot = *part.at.iter().find(|at| **at >= end)?;
+        end = *slot + part.block.search.len();
+    }
+    Some(chain)
+}
+
+/// Tells whether an elided line lies outside of the block that the first line opens: all quoted lines but that one
+/// are indented deeper than it, and an elided one is not.
+fn leaves_block(parts: &[Part<'_>], chain: &[usize], ground: &Ground<'_>) -> bool {
+    let depth = |index: usize| indent_of(ground.line(index)).len();
+    let Some(&first) = chain.first() else { return false };
+    let quoted = parts.iter().zip(chain).flat_map(|(part, at)| *at..*at + part.block.search.len());
+    if !quoted.skip(1).all(|index| depth(index) > depth(first)) {
+        return false;
+    }
+    let ends = parts.iter().zip(chain).map(|(part, at)| at + part.block.search.len());
+    ends.zip(chain.iter().skip(1)).flat_map(|(end, next)| end..*next).any(|index| depth(index) <= depth(first))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_known_with_and_without_words() {
+        for mark in [
+            "...",
+            "  \u{2026}",
+            "# ...",
+            "    // ... existing code ...",
+            "/* ... rest unchanged ... */",
+            "<!-- ... -->",
+            "// ... rest of code unchanged",
+            "... (unchanged)",
+        ] {
+            assert!(is_mark(mark), "{mark}");
+        }
+        for line in ["f(...args)", "# see more...", "x = ...", "....b", "return a...", "let rest = ..."] {
+            assert!(!is_mark(line), "{line}");
+        }
+    }
+}

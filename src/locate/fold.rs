@@ -1,0 +1,264 @@
+//! What typographic marks come to: two texts that differ in them alone fold to the same one.
+//!
+//! Folded are typographic quotes, dashes and ellipses, invisible characters, runs of blanks inside a line, and the
+//! common HTML entities, in one pass. A folded text serves to compare; it is never written.
+
+/// A text with what it folds to.
+#[derive(Debug, Default)]
+pub(super) struct Folded {
+    /// What the text folds to.
+    pub(super) text: String,
+    /// Where each unit begins, in the folded text and in the raw one; the last entry is the end of both.
+    cuts: Vec<(usize, usize)>,
+}
+
+impl Folded {
+    /// Folds a text.
+    pub(super) fn of(raw: &str) -> Folded {
+        let mut folded = Folded::default();
+        let mut at = 0;
+        for unit in Units(raw) {
+            folded.cuts.push((folded.text.len(), at));
+            unit.push_to(&mut folded.text);
+            at += unit.raw.len();
+        }
+        folded.cuts.push((folded.text.len(), at));
+        folded
+    }
+
+    /// Gives the raw offset that belongs to a folded one; nothing inside a unit.
+    pub(super) fn raw_at(&self, offset: usize) -> Option<usize> {
+        let index = self.cuts.partition_point(|(folded, _)| *folded < offset);
+        self.cuts.get(index).filter(|(folded, _)| *folded == offset).map(|(_, raw)| *raw)
+    }
+
+    /// Gives the folded offset that belongs to a raw one; nothing inside a unit.
+    pub(super) fn folded_at(&self, offset: usize) -> Option<usize> {
+        let index = self.cuts.partition_point(|(_, raw)| *raw < offset);
+        self.cuts.get(index).filter(|(_, raw)| *raw == offset).map(|(folded, _)| *folded)
+    }
+
+    /// Gives the units that begin and end at the same places of the folded text as those of another raw text.
+    pub(super) fn pairs<'t>(
+        &self,
+        raw: &'t str,
+        other: &Folded,
+        other_raw: &'t str,
+    ) -> impl Iterator<Item = (&'t str, &'t str)> {
+        self.cuts.iter().zip(self.cuts.iter().skip(1)).filter_map(move |(from, to)| {
+            let mine = raw.get(from.1..to.1)?;
+            let theirs = other_raw.get(other.raw_at(from.0)?..other.raw_at(to.0)?)?;
+            (from.0 < to.0).then_some((mine, theirs))
+        })
+    }
+}
+
+/// Folds a text that is only compared; a plain one is its own fold.
+pub(super) fn fold(raw: &str) -> std::borrow::Cow<'_, str> {
+    if is_plain(raw) { raw.into() } else { Folded::of(raw).text.into() }
+}
+
+/// Tells whether a text surely is its own fold.
+pub(super) fn is_plain(raw: &str) -> bool {
+    let bytes = raw.as_bytes();
+    let odd = bytes.iter().fold(false, |odd, &byte| odd | (byte >= 0x80) | (byte == b'&') | (byte == b'\t'));
+    let after = bytes.iter().skip(1);
+    !odd && !bytes.iter().zip(after).fold(false, |wide, (&one, &next)| wide | (one == b' ' && next == b' '))
+}
+
+/// Tells whether a character is a blank inside of a line.
+pub(super) fn is_blank(character: char) -> bool {
+    character.is_whitespace()
+}
+
+/// Tells whether a character cannot be seen at all.
+pub(super) fn is_invisible(character: char) -> bool {
+    matches!(character, '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}')
+}
+
+/// Tells whether nothing can be seen of a line.
+pub(super) fn is_blank_line(line: &str) -> bool {
+    line.chars().all(|character| is_blank(character) || is_invisible(character))
+}
+
+/// A piece of a text that folds as a whole.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Unit<'a> {
+    /// The piece.
+    pub(super) raw: &'a str,
+    /// What it folds to.
+    pub(super) folds: Folds,
+}
+
+/// What a unit folds to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Folds {
+    /// One character, often itself.
+    To(char),
+    /// Three full stops.
+    Dots,
+    /// Nothing.
+    Away,
+}
+
+impl Unit<'_> {
+    fn push_to(self, text: &mut String) {
+        match self.folds {
+            Folds::To(character) => text.push(character),
+            Folds::Dots => text.push_str("..."),
+            Folds::Away => {}
+        }
+    }
+
+    /// Tells whether the unit is an entity.
+    pub(super) fn is_entity(self) -> bool {
+        self.raw.starts_with('&') && self.raw.ends_with(';')
+    }
+}
+
+/// The units of a text, in order.
+pub(super) struct Units<'a>(pub(super) &'a str);
+
+impl<'a> Iterator for Units<'a> {
+    type Item = Unit<'a>;
+
+    fn next(&mut self) -> Option<Unit<'a>> {
+        let (folds, length) = first(self.0)?;
+        let (folds, length) = match folds {
+            Folds::To(' ') => (folds, blanks(self.0)),
+            Folds::To(_) | Folds::Dots | Folds::Away => (folds, length),
+        };
+        let (raw, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(Unit { raw, folds })
+    }
+}
+
+/// What the beginning of a text folds to, and its length in bytes.
+fn first(text: &str) -> Option<(Folds, usize)> {
+    let character = text.chars().next()?;
+    if character == '&'
+        && let Some((plain, length)) = entity(text)
+    {
+        return Some((folds(plain), length));
+    }
+    Some((folds(character), character.len_utf8()))
+}
+
+/// The length of the blanks at the beginning of a text, invisible characters among them.
+fn blanks(text: &str) -> usize {
+    let (mut length, mut end) = (0, 0);
+    while let Some((folds, taken)) = text.get(length..).and_then(first) {
+        match folds {
+            Folds::To(' ') => end = length + taken,
+            Folds::Away => {}
+            Folds::To(_) | Folds::Dots => break,
+        }
+        length += taken;
+    }
+    end
+}
+
+fn folds(character: char) -> Folds {
+    match character {
+        '\u{2018}'..='\u{201b}' | '\u{2032}' | '\u{ff07}' => Folds::To('\''),
+        '\u{201c}'..='\u{201f}' | '\u{2033}' | '\u{ff02}' => Folds::To('"'),
+        '\u{2010}'..='\u{2015}' | '\u{2212}' => Folds::To('-'),
+        '\u{2026}' => Folds::Dots,
+        _ if is_invisible(character) => Folds::Away,
+        _ if is_blank(character) => Folds::To(' '),
+        _ => Folds::To(character),
+    }
+}
+
+/// The entities that people and models write, with and without need.
+const ENTITIES: [(&str, char); 20] = [
+    ("&amp;", '&'),
+    ("&lt;", '<'),
+    ("&gt;", '>'),
+    ("&quot;", '"'),
+    ("&apos;", '\''),
+    ("&nbsp;", '\u{a0}'),
+    ("&#34;", '"'),
+    ("&#38;", '&'),
+    ("&#39;", '\''),
+    ("&#60;", '<'),
+    ("&#62;", '>'),
+    ("&#x27;", '\''),
+    ("&#x2F;", '/'),
+    ("&mdash;", '\u{2014}'),
+    ("&ndash;", '\u{2013}'),
+    ("&hellip;", '\u{2026}'),
+    ("&lsquo;", '\u{2018}'),
+    ("&rsquo;", '\u{2019}'),
+    ("&ldquo;", '\u{201c}'),
+    ("&rdquo;", '\u{201d}'),
+];
+
+/// The character that an entity at the beginning of a text stands for, and the entity's length.
+pub(super) fn entity(text: &str) -> Option<(char, usize)> {
+    let known = ENTITIES.iter().find(|(name, _)| text.starts_with(name));
+    known.map(|(name, character)| (*character, name.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_fold_to_what_a_keyboard_has() {
+        for (raw, folded) in [
+            ("\u{201c}a\u{201d} \u{2018}b\u{2019}", "\"a\" 'b'"),
+            ("a \u{2014} b\u{2013}c", "a - b-c"),
+            ("a\u{2026}", "a..."),
+            ("a\u{200b}b\u{a0}\u{a0} c", "ab c"),
+            ("a  \t b", "a b"),
+            ("&lt;a&gt; &amp;&amp; &amp;lt;", "<a> && &lt;"),
+            ("a&nbsp;b &unknown;", "a b &unknown;"),
+            ("", ""),
+        ] {
+            assert_eq!(Folded::of(raw).text, folded);
+            assert_eq!(fold(raw), folded);
+        }
+    }
+
+    #[test]
+    fn offsets_lead_back_to_the_raw_text() {
+        let raw = "a\u{2026}b";
+        let folded = Folded::of(raw);
+        assert_eq!([0, 1, 2, 3, 4, 5].map(|at| folded.raw_at(at)), [
+            Some(0),
+            Some(1),
+            None,
+            None,
+            Some(4),
+            Some(5)
+        ]);
+    }
+
+    #[test]
+    fn units_that_fold_alike_are_paired() {
+        let (one, other) = ("say \"a\"", "say\u{a0}\u{201c}a\u{201d}");
+        let (folded, against) = (Folded::of(one), Folded::of(other));
+        let odd: Vec<_> = folded.pairs(one, &against, other).filter(|(one, other)| one != other).collect();
+        assert_eq!(odd, [(" ", "\u{a0}"), ("\"", "\u{201c}"), ("\"", "\u{201d}")]);
+    }
+
+    #[test]
+    fn a_line_of_invisible_characters_is_blank() {
+        assert!(is_blank_line("\u{200b}\u{a0}\t "));
+        assert!(is_blank_line(""));
+        assert!(!is_blank_line(" x"));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn what_is_plain_is_its_own_fold(raw in "[ -~\t]{0,20}") {
+            let folded = Folded::of(&raw);
+            if is_plain(&raw) {
+                proptest::prop_assert_eq!(&folded.text, &raw);
+            }
+            proptest::prop_assert_eq!(folded.raw_at(folded.text.len()), Some(raw.len()));
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Rung `marks` for a piece of one line: what the quoted piece folds to stands inside what a line folds to.
+
+use super::carry::{Evidence, is_word_char, merged};
+use super::fold::{Folded, fold, is_plain};
+use super::rows::Ground;
+use crate::text::{Change, Lines};
+
+/// The characters below which a piece says too little, blanks aside.
+const LEAST: usize = 6;
+
+/// A piece of a line that folds to the quoted one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Piece {
+    /// The line's number, from 1.
+    pub(super) line: usize,
+    /// The bytes of the line that it takes.
+    span: std::ops::Range<usize>,
+}
+
+/// Finds a quoted piece of a line; it must begin and end where words do.
+pub(super) fn find(search: &str, ground: &Ground<'_>) -> Vec<Piece> {
+    let written = search.chars().filter(|character| !character.is_whitespace()).count();
+    if search.contains('\n') || search.trim() != search || written < LEAST {
+        return Vec::new();
+    }
+    let (wanted, plain) = (fold(search), is_plain(search));
+    let in_line = |index: usize| {
+        let line = ground.line(index);
+        // A plain line that holds a plain piece was found on a stricter rung.
+        let worth = !plain || !is_plain(line);
+        let pieces = if worth { pieces(&wanted, line) } else { Vec::new() };
+        pieces.into_iter().map(move |span| Piece { line: ground.number(index), span })
+    };
+    (0..ground.len()).flat_map(in_line).collect()
+}
+
+fn pieces(wanted: &str, line: &str) -> Vec<std::ops::Range<usize>> {
+    let folded = Folded::of(line);
+    let whole = |range: &std::ops::Range<usize>| {
+        let before = folded.text.get(..range.start).and_then(|text| text.chars().next_back());
+        let after = folded.text.get(range.end..).and_then(|text| text.chars().next());
+        let joins = |outer: Option<char>, inner: Option<char>| {
+            outer.is_some_and(is_word_char) && inner.is_some_and(is_word_char)
+        };
+        !joins(before, wanted.chars().next()) && !joins(after, wanted.chars().next_back())
+    };
+    let found = super::exact::beginnings(&folded.text, 0..folded.text.len(), wanted).filter(whole);
+    found.filter_map(|range| Some(folded.raw_at(range.start)?..folded.raw_at(range.end)?)).collect()
+}
+
+/// The change that an edit of the quoted piece comes to.
+pub(super) fn carry(search: &str, replace: &str, piece: &Piece, text: Lines<'_>) -> Option<Change> {
+    let there = text.text(piece.line).get(piece.span.clone())?;
+    let mut evidence = Evidence::default();
+    evidence.note(search, there);
+    let start = text.span(piece.line).start + piece.span.start;
+    super::carry::trimmed(start, there, &merged(search, replace, there, &evidence))
+}

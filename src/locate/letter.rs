@@ -1,0 +1,266 @@
+//! Rung `similar`, one letter away: the whole search is one inserted, dropped, swapped or replaced letter away from
+//! exactly one place, and nothing else in the text is within two.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use super::carry::{is_word_char, tokens};
+use super::exact::beginnings;
+use super::steps::Steps;
+use crate::text::differing_lines;
+
+/// The characters below which a search is not searched by similarity, blanks aside.
+const LEAST: usize = 10;
+/// The letters of a word from which on one of them may differ.
+const WORD: usize = 4;
+/// Pieces of the search of which one stands in every text that is two letters away: a swap over a border takes two.
+const PIECES: usize = 5;
+/// The greatest distance that is looked for.
+const FAR: usize = 2;
+
+/// Finds the place that is one letter away, in bytes of the view; nothing where there is none, or where another one is
+/// as near as two letters.
+pub(super) fn find(search: &str, view: &str, window: Range<usize>, steps: &mut Steps) -> Option<Range<usize>> {
+    let search = bare(search);
+    if search.chars().filter(|character| !character.is_whitespace()).count() < LEAST {
+        return None;
+    }
+    let near = near(search, view, window, steps)?;
+    let first = near.first()?.0.start;
+    // Spans of one place begin within reach of each other; any that begins farther on is another place.
+    let apart = |at: usize| view.get(first..at).is_none_or(|between| between.chars().count() > 2 * FAR);
+    if near.iter().any(|(span, _)| apart(span.start)) {
+        return None;
+    }
+    let good = |span: &Range<usize>| view.get(span.clone()).is_some_and(|there| is_slip(search, there));
+    near.into_iter().filter(|(_, distance)| *distance == 1).map(|(span, _)| span).find(good)
+}
+
+/// Does to the text that is there what the replacement does to the search, word by word; where it changes the word
+/// that differs, the replacement's word stands.
+pub(super) fn carry(search: &str, replace: &str, there: &str) -> Option<String> {
+    let (search, replace) = (bare(search), bare(replace));
+    let (old, new, own) = (tokens(search), tokens(replace), tokens(there));
+    if old.len() != own.len() {
+        return None;
+    }
+    let mut out = String::with_capacity(there.len() + replace.len());
+    let (mut from, end) = (0, (old.len()..old.len(), new.len()..new.len()));
+    for (gone, come) in differing_lines(&old, &new).into_iter().chain([end]) {
+        own.get(from..gone.start)?.iter().chain(new.get(come)?).for_each(|token| out.push_str(token));
+        from = gone.end;
+    }
+    Some(out)
+}
+
+/// A text without the newlines at its edges.
+fn bare(text: &str) -> &str {
+    text.trim_matches('\n')
+}
+
+/// The spans of the view within two letters of the search, with their distances, in order; nothing where there is not
+/// enough work left to find all.
+fn near(
+    search: &str,
+    view: &str,
+    window: Range<usize>,
+    steps: &mut Steps,
+) -> Option<Vec<(Range<usize>, usize)>> {
+    let letters: Vec<char> = search.chars().collect();
+    let mut starts = BTreeSet::new();
+    let size = letters.len() / PIECES;
+    for piece in 0..PIECES {
+        let text: String = letters.iter().skip(piece * size).take(size).collect();
+        if !steps.take(window.len() / 8) {
+            return None;
+        }
+        for hit in beginnings(view, window.clone(), &text) {
+            let before = view.get(window.start..hit.start)?;
+            let back = piece * size;
+            if !steps.take(back + 1) {
+                return None;
+            }
+            let reach = before.char_indices().rev().map(|(at, _)| window.start + at);
+            let reach = std::iter::once(hit.start).chain(reach).skip(back.saturating_sub(FAR));
+            starts.extend(reach.take(2 * FAR + 1));
+        }
+    }
+    let mut near = Vec::new();
+    for start in starts {
+        if !aligned(&letters, start, view, window.end, &mut near, steps) {
+            return None;
+        }
+    }
+    Some(near)
+}
+
+/// One row of a banded table: the distances of a beginning of the search to the texts that end at most two letters
+/// before or behind it.
+type Row = [usize; 2 * FAR + 1];
+
+/// Adds the spans from this start that are within reach; false where there is no work left.
+fn aligned(
+    letters: &[char],
+    start: usize,
+    view: &str,
+    end: usize,
+    near: &mut Vec<(Range<usize>, usize)>,
+    steps: &mut Steps,
+) -> bool {
+    const NEVER: usize = usize::MAX / 2;
+    let mut there = view.get(start..end).unwrap_or_default().char_indices();
+    let mut text: Vec<(usize, char)> = there.by_ref().take(FAR).collect();
+    let cell = |row: &Row, at: Option<usize>| at.and_then(|at| row.get(at)).copied().unwrap_or(NEVER);
+    // In the row of `i` letters, cell `k` is the text of `i + k - FAR` letters.
+    let mut row: Row = std::array::from_fn(|k| k.checked_sub(FAR).unwrap_or(NEVER));
+    let mut above: Row = [NEVER; 2 * FAR + 1];
+    for (i, letter) in letters.iter().enumerate() {
+        text.extend(there.next());
+        let mut next: Row = [NEVER; 2 * FAR + 1];
+        for k in 0..next.len() {
+            let Some(length) = (i + 1 + k).checked_sub(FAR).filter(|length| *length <= text.len()) else {
+                continue;
+            };
+            let at = |length: usize| length.checked_sub(1).and_then(|at| text.get(at)).map(|(_, there)| there);
+            let same = at(length) == Some(letter);
+            let swap = length >= 2
+                && at(length - 1) == Some(letter)
+                && i.checked_sub(1).and_then(|before| letters.get(before)) == at(length);
+            let best = [
+                if length == 0 { NEVER } else { cell(&row, Some(k)) + usize::from(!same) },
+                cell(&row, Some(k + 1)) + 1,
+                cell(&next, k.checked_sub(1)) + 1,
+                if swap && !same { cell(&above, Some(k)) + 1 } else { NEVER },
+            ];
+            if let Some(slot) = next.get_mut(k) {
+                *slot = best.into_iter().min().unwrap_or(NEVER);
+            }
+        }
+        (above, row) = (row, next);
+        if !steps.take(8) {
+            return false;
+        }
+        if row.iter().all(|distance| *distance > FAR) {
+            return true;
+        }
+    }
+    for (k, distance) in row.into_iter().enumerate().filter(|(_, distance)| *distance <= FAR) {
+        let Some(length) = (letters.len() + k).checked_sub(FAR).filter(|length| *length <= text.len()) else {
+            continue;
+        };
+        let stop = length.checked_sub(1).and_then(|last| text.get(last)).map_or(0, |(at, last)| at + last.len_utf8());
+        near.push((start..start + stop, distance));
+    }
+    true
+}
+
+/// Tells whether two texts differ by a slip of the pen in one letter inside or at the end of a word of four or more:
+/// no digit, not the word's first letter, not a final `s`.
+pub(super) fn is_slip(search: &str, there: &str) -> bool {
+    let (one, other): (Vec<char>, Vec<char>) = (search.chars().collect(), there.chars().collect());
+    let head = one.iter().zip(&other).take_while(|(one, other)| one == other).count();
+    let most = one.len().min(other.len()) - head;
+    let tail = one.iter().rev().zip(other.iter().rev()).take(most).take_while(|(one, other)| one == other).count();
+    if head == 0 || tail == 0 {
+        return false;
+    }
+    let changed = [&one, &other].map(|text| text.get(head..text.len() - tail).unwrap_or_default());
+    let letters = changed.iter().flat_map(|part| part.iter());
+    if !letters.clone().all(|letter| letter.is_alphabetic()) {
+        return false;
+    }
+    let single = match changed {
+        [[_], [_]] => true,
+        [[letter], []] | [[], [letter]] => {
+            let ends_word = |text: &[char]| !text.get(text.len() - tail).copied().is_some_and(is_word_char);
+            !(*letter == 's' && ends_word(&one))
+        }
+        [[a, b], [c, d]] => a == d && b == c,
+        _ => false,
+    };
+    single && [&one, &other].iter().all(|text| in_word(text, head)) && longest_word(&one, &other, head) >= WORD
+}
+
+/// Tells whether a word goes on at an offset: its first letter stands before.
+fn in_word(text: &[char], at: usize) -> bool {
+    at.checked_sub(1).and_then(|before| text.get(before)).copied().is_some_and(is_word_char)
+}
+
+fn longest_word(one: &[char], other: &[char], at: usize) -> usize {
+    let length = |text: &[char]| {
+        let (before, after) = text.split_at_checked(at).unwrap_or_default();
+        before.iter().rev().take_while(|letter| is_word_char(**letter)).count()
+            + after.iter().take_while(|letter| is_word_char(**letter)).count()
+    };
+    length(one).max(length(other))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(search: &str, view: &str) -> Option<String> {
+        let mut steps = Steps::of_one_search();
+        find(search, view, 0..view.len(), &mut steps).map(|span| view[span].to_owned())
+    }
+
+    #[test]
+    fn one_letter_in_a_word_may_differ() {
+        let view = "\tfmt.Println(\"Hello world\")\n\tnext()\n";
+        for search in [
+            "fmt.Printl(\"Hello world\")",
+            "fmt.Pritnln(\"Hello world\")",
+            "fmt.Printtln(\"Hello world\")",
+            "fmt.Prontln(\"Hello world\")",
+        ] {
+            assert_eq!(found(search, view).as_deref(), Some("fmt.Println(\"Hello world\")"), "{search}");
+        }
+    }
+
+    #[test]
+    fn what_may_be_another_name_is_not_found() {
+        for (search, view) in [
+            ("let items = get_item();", "let items = get_items();"),
+            ("var b = 1 + a + c", "var a = 1 + a + c"),
+            ("let value1 = compute();", "let value2 = compute();"),
+            ("let value = compute();", "let Value = compute();"),
+            ("short one", "shart one"),
+            ("let total = sum(a);", "let total = sum(b);"),
+        ] {
+            assert_eq!(found(search, view), None, "{search}");
+        }
+    }
+
+    #[test]
+    fn another_place_as_near_as_two_letters_refuses() {
+        let view = "let total = compute();\nlet totul = compote();\n";
+        assert_eq!(found("let totl = compute();", view), None);
+        assert!(found("let totl = compute();", "let total = compute();\nlet other = 1;\n").is_some());
+    }
+
+    #[test]
+    fn the_replacement_s_word_stands_where_it_changes_the_one_that_differs() {
+        let there = "fmt.Println(\"a\")";
+        assert_eq!(carry("fmt.Printl(\"a\")", "fmt.Printl(\"b\")", there).as_deref(), Some("fmt.Println(\"b\")"));
+        assert_eq!(carry("fmt.Printl(\"a\")", "log.Print(1)", there).as_deref(), Some("log.Print(1)"));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_distances_are_those_of_the_definition(search in "[abc]{10,16}", view in "[abc]{8,30}") {
+            let mut near = Vec::new();
+            let letters: Vec<char> = search.chars().collect();
+            let mut steps = Steps::of_one_search();
+            for start in 0..view.len() {
+                aligned(&letters, start, &view, view.len(), &mut near, &mut steps);
+            }
+            for start in 0..view.len() {
+                for end in start..=view.len() {
+                    let distance = strsim::osa_distance(&search, &view[start..end]);
+                    let listed = near.iter().find(|(span, _)| *span == (start..end)).map(|(_, distance)| *distance);
+                    proptest::prop_assert_eq!(listed, (distance <= FAR).then_some(distance));
+                }
+            }
+        }
+    }
+}

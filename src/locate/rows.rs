@@ -1,0 +1,147 @@
+//! A text as the rungs below `exact` see it: its lines that are not blank, and how many blank ones lie between.
+
+use std::hash::Hasher;
+
+use rustc_hash::FxHasher;
+
+use super::fold::{fold, is_blank_line};
+use crate::text::Lines;
+
+/// The lines of a quoted text that are not blank.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Rows<'a> {
+    /// Each line, without its line end.
+    pub(super) lines: Vec<&'a str>,
+    /// The number of blank lines before each line, and after the last one.
+    pub(super) gaps: Vec<usize>,
+}
+
+impl<'a> Rows<'a> {
+    /// Cuts a text into its lines; a line end at its end only ends the last one.
+    pub(super) fn of(text: &'a str) -> Rows<'a> {
+        Rows::from_lines(text.strip_suffix('\n').unwrap_or(text).split('\n').filter(|_| !text.is_empty()))
+    }
+
+    /// Takes lines as they come.
+    pub(super) fn from_lines(all: impl Iterator<Item = &'a str>) -> Rows<'a> {
+        let (mut lines, mut gaps, mut gap) = (Vec::new(), Vec::new(), 0);
+        for line in all {
+            if is_blank_line(line) {
+                gap += 1;
+            } else {
+                lines.push(line);
+                gaps.push(gap);
+                gap = 0;
+            }
+        }
+        gaps.push(gap);
+        Rows { lines, gaps }
+    }
+
+    /// Gives the number of lines that are not blank.
+    pub(super) fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Gives a line; `""` beyond the last one.
+    pub(super) fn line(&self, index: usize) -> &'a str {
+        self.lines.get(index).copied().unwrap_or_default()
+    }
+
+    /// Gives the number of blank lines before a line, or at the end.
+    pub(super) fn gap(&self, index: usize) -> usize {
+        self.gaps.get(index).copied().unwrap_or_default()
+    }
+
+    /// Gives the keys of all lines.
+    pub(super) fn keys(&self) -> Vec<u32> {
+        self.lines.iter().map(|line| key(line)).collect()
+    }
+}
+
+/// A line of the file that is not blank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Spot {
+    /// Its number, from 1.
+    line: u32,
+    /// The key of its text.
+    key: u32,
+}
+
+/// The lines of a file, or of a part of it, that are not blank.
+#[derive(Debug)]
+pub(super) struct Ground<'a> {
+    text: Lines<'a>,
+    spots: Vec<Spot>,
+}
+
+impl<'a> Ground<'a> {
+    /// Looks at the lines from `first` to `last`.
+    pub(super) fn new(text: Lines<'a>, first: usize, last: usize) -> Ground<'a> {
+        let spot = |line: usize| {
+            let content = text.text(line);
+            (!is_blank_line(content)).then(|| Some(Spot { line: u32::try_from(line).ok()?, key: key(content) }))
+        };
+        Ground { text, spots: (first..=last.min(text.count())).filter_map(spot).flatten().collect() }
+    }
+
+    /// Gives the number of lines that are not blank.
+    pub(super) fn len(&self) -> usize {
+        self.spots.len()
+    }
+
+    /// Gives the number in the file of the line with this index; 0 beyond the last one.
+    pub(super) fn number(&self, index: usize) -> usize {
+        self.spots.get(index).map_or(0, |spot| spot.line as usize)
+    }
+
+    /// Gives the line with this index, without its line end.
+    pub(super) fn line(&self, index: usize) -> &'a str {
+        self.text.text(self.number(index))
+    }
+
+    /// Gives the index of the first line from this number on.
+    pub(super) fn index_of(&self, number: usize) -> usize {
+        self.spots.partition_point(|spot| (spot.line as usize) < number)
+    }
+
+    /// Finds where these keys stand in a row, by Knuth, Morris and Pratt: in time linear in both.
+    pub(super) fn windows<'k>(&'k self, keys: &'k [u32]) -> impl Iterator<Item = usize> + 'k {
+        let borders = borders(keys);
+        let mut matched = 0;
+        self.spots.iter().enumerate().filter_map(move |(index, spot)| {
+            while matched > 0 && keys.get(matched) != Some(&spot.key) {
+                matched = borders.get(matched - 1).copied().unwrap_or_default();
+            }
+            if keys.get(matched) == Some(&spot.key) {
+                matched += 1;
+            }
+            (matched == keys.len() && matched > 0).then(|| {
+                matched = borders.get(matched - 1).copied().unwrap_or_default();
+                index + 1 - keys.len()
+            })
+        })
+    }
+}
+
+/// For each beginning of the keys, the length of the longest shorter one that it also ends with.
+fn borders(keys: &[u32]) -> Vec<usize> {
+    let mut borders = vec![0; keys.len().min(1)];
+    let mut length = 0;
+    for key in keys.iter().skip(1) {
+        while length > 0 && keys.get(length) != Some(key) {
+            length = borders.get(length - 1).copied().unwrap_or_default();
+        }
+        length += usize::from(keys.get(length) == Some(key));
+        borders.push(length);
+    }
+    borders
+}
+
+/// A number that equal lines share, whatever their indentation and marks; unequal ones hardly ever do.
+fn key(line: &str) -> u32 {
+    let folded = fold(line.trim());
+    let mut hasher = FxHasher::default();
+    hasher.write(folded.trim().as_bytes());
+    u32::try_from(hasher.finish() >> 32).unwrap_or_default()
+}

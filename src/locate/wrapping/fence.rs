@@ -1,0 +1,50 @@
+//! The fence of a block of code.
+
+use super::{Reading, joined, lines};
+
+/// Takes the fence off the search, and off the replacement where that is fenced too.
+pub(super) fn off(search: &str, replace: &str) -> Option<Reading> {
+    let search = inside(search)?;
+    let replace = inside(replace).unwrap_or_else(|| replace.to_owned());
+    Some(Reading::new(search, replace))
+}
+
+fn inside(text: &str) -> Option<String> {
+    let all: Vec<&str> = lines(text).collect();
+    let first = all.iter().position(|line| !line.trim().is_empty())?;
+    let last = all.iter().rposition(|line| !line.trim().is_empty()).filter(|last| *last > first)?;
+    let (open, close) = (all.get(first)?.trim(), all.get(last)?.trim());
+    let sign = open.chars().next().filter(|sign| ['`', '~'].contains(sign))?;
+    let fence = open.get(..open.len() - open.trim_start_matches(sign).len())?;
+    let word = open.trim_start_matches(sign).trim();
+    let is_word = |word: &str| !word.contains([' ', '\t', '`']);
+    let closes = close.len() >= fence.len() && close.chars().all(|character| character == sign);
+    if fence.len() < 3 || !is_word(word) || !closes {
+        return None;
+    }
+    let within = all.get(first + 1..last)?;
+    // The line before the closing fence was ended.
+    Some(joined(within.iter().copied(), "\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn off(search: &str, replace: &str) -> Option<(String, String)> {
+        super::off(search, replace).map(|reading| (reading.search, reading.replace))
+    }
+
+    #[test]
+    fn a_fence_is_taken_off_both_sides() {
+        assert_eq!(off("```py\na\n```", "```py\nb\n```\n"), Some(("a\n".into(), "b\n".into())));
+        assert_eq!(off("\n~~~~\na\n~~~~\n", "b\n"), Some(("a\n".into(), "b\n".into())));
+    }
+
+    #[test]
+    fn what_is_no_whole_fence_stays() {
+        for search in ["```\na\n", "a\n```", "``\na\n``", "```two words\na\n```", "```\na\n~~~", "```"] {
+            assert_eq!(off(search, "b"), None, "{search}");
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Line numbers before the lines of a block, as tools print them.
+
+use super::{Reading, joined, lines};
+
+/// What stands between the number and the line.
+const SEPARATORS: [&str; 6] = [" | ", "|", "\u{2192}", "\t", ": ", ":"];
+
+/// How the lines are numbered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Style<'a> {
+    /// What stands before the number: nothing, an `L`, or a path as search tools print it.
+    before: &'a str,
+    separator: &'static str,
+}
+
+/// Takes line numbers off the search, and off the replacement where they stand there too.
+///
+/// Every line must have one, in one style, and they must rise by exactly one.
+pub(super) fn off(search: &str, replace: &str) -> Vec<Reading> {
+    let Some(style) = lines(search).next().and_then(style) else { return Vec::new() };
+    let Some((first, count)) = rising(search, style) else { return Vec::new() };
+    let separators = match style.separator {
+        ": " => &[": ", ":"][..],
+        " | " => &[" | ", " |"][..],
+        "|" => &["|"][..],
+        _ => std::slice::from_ref(&style.separator),
+    };
+    let read = |separator: &&'static str| {
+        let style = Style { separator, ..style };
+        let search = bare(search, style)?;
+        let replace = replacement(replace, &search, style)?;
+        Some(Reading { search, replace, line: (count == 1).then_some(first) })
+    };
+    separators.iter().filter_map(read).collect()
+}
+
+fn style(line: &str) -> Option<Style<'_>> {
+    let trimmed = line.trim_start_matches(' ');
+    let digit = trimmed.find(|character: char| character.is_ascii_digit())?;
+    let before = match trimmed.split_at_checked(digit)?.0 {
+        before @ ("" | "L") => before,
+        _ => path(trimmed)?,
+    };
+    let rest = trimmed.strip_prefix(before)?.trim_start_matches(|character: char| character.is_ascii_digit());
+    let separator = SEPARATORS.into_iter().find(|separator| rest.starts_with(separator) || rest == separator.trim_end())?;
+    Some(Style { before, separator })
+}
+
+/// A path and a colon before the number, as in `src/main.rs:12:`.
+fn path(line: &str) -> Option<&str> {
+    let (path, rest) = line.split_once(':')?;
+    let named = path.contains(['.', '/']) && !path.contains([' ', '\t', '"', '\'', '(', ')']);
+    let numbered = rest.starts_with(|character: char| character.is_ascii_digit());
+    (named && numbered).then(|| line.split_at_checked(path.len() + 1).map(|(before, _)| before))?
+}
+
+/// A line's number, and what stands behind the separator.
+fn numbered<'l>(line: &'l str, style: Style<'_>) -> Option<(usize, &'l str)> {
+    let rest = line.trim_start_matches(' ').strip_prefix(style.before)?;
+    let end = rest.find(|character: char| !character.is_ascii_digit()).unwrap_or(rest.len());
+    let (number, rest) = rest.split_at_checked(end)?;
+    let behind = match rest.strip_prefix(style.separator) {
+        Some(behind) => behind,
+        // A blank line, whose own blanks were cut.
+        None if rest == style.separator.trim_end() => "",
+        None => return None,
+    };
+    Some((number.parse().ok()?, behind))
+}
+
+/// The first number and the count of them, when every line has one and they rise by one.
+fn rising(text: &str, style: Style<'_>) -> Option<(usize, usize)> {
+    let numbers: Option<Vec<usize>> =
+        lines(text).map(|line| numbered(line, style).map(|(number, _)| number)).collect();
+    let numbers = numbers?;
+    let rises = numbers.iter().zip(numbers.iter().skip(1)).all(|(one, next)| one.checked_add(1) == Some(*next));
+    Some((*numbers.first()?, numbers.len())).filter(|_| rises)
+}
+
+fn bare(text: &str, style: Style<'_>) -> Option<String> {
+    let bare: Option<Vec<&str>> = lines(text).map(|line| numbered(line, style).map(|(_, line)| line)).collect();
+    Some(joined(bare?, text))
+}
+
+/// The replacement without its numbers: all lines have one, or none has, or those that have one are lines that stay.
+fn replacement(replace: &str, search: &str, style: Style<'_>) -> Option<String> {
+    if replace.is_empty() {
+        return Some(String::new());
+    }
+    if let Some(bare) = bare(replace, style) {
+        return Some(bare);
+    }
+    let strip = |line| match numbered(line, style) {
+        None => Some(line),
+        Some((_, bare)) => lines(search).any(|quoted| quoted == bare).then_some(bare),
+    };
+    let stripped: Option<Vec<&str>> = lines(replace).map(strip).collect();
+    Some(joined(stripped?, replace))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(search: &str, replace: &str) -> Vec<(String, String)> {
+        off(search, replace).into_iter().map(|reading| (reading.search, reading.replace)).collect()
+    }
+
+    #[test]
+    fn every_style_is_known() {
+        for search in [
+            "7: a\n8: b\n",
+            "     7\ta\n     8\tb\n",
+            "    7\u{2192}a\n    8\u{2192}b\n",
+            "7 | a\n8 | b\n",
+            "7|a\n8|b\n",
+            "L7: a\nL8: b\n",
+            "src/a.rs:7:a\nsrc/a.rs:8:b\n",
+            " 9: a\n10: b\n",
+        ] {
+            let first = read(search, "c\n").into_iter().next();
+            assert_eq!(first, Some(("a\nb\n".into(), "c\n".into())), "{search}");
+        }
+    }
+
+    #[test]
+    fn a_blank_belongs_to_the_gutter_or_to_the_line() {
+        let found: Vec<String> = read("7:  a\n8:  b", "x").into_iter().map(|one| one.0).collect();
+        assert_eq!(found, [" a\n b", "  a\n  b"]);
+        assert_eq!(read("7: a\n8:\n9: b", "7: a\n8:\n9: c")[0], ("a\n\nb".into(), "a\n\nc".into()));
+    }
+
+    #[test]
+    fn numbers_that_do_not_rise_by_one_are_text() {
+        for search in ["7: a\n9: b\n", "7: a\nb\n", "7: a\n8| b\n", "x7: a\n", "7 a\n8 b\n"] {
+            assert_eq!(read(search, "c\n"), [], "{search}");
+        }
+    }
+
+    #[test]
+    fn a_single_line_says_where_it_stands() {
+        assert_eq!(off("12: a", "12: b")[0].line, Some(12));
+        assert_eq!(off("12: a\n13: b", "c")[0].line, None);
+    }
+
+    #[test]
+    fn in_a_replacement_numbered_in_parts_only_lines_that_stay_lose_their_number() {
+        assert_eq!(read("7: a\n8: b\n", "7: a\nnew\n8: b\n")[0].1, "a\nnew\nb\n");
+        assert_eq!(read("7: a\n8: b\n", "7: a\nnew\n9: c\n"), []);
+    }
+}
