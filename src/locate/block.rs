@@ -19,12 +19,6 @@ pub(super) struct Seeker<'a> {
     pub(super) steps: Steps,
 }
 
-/// Places that are known, and by which rung.
-struct Known {
-    tier: Tier,
-    lines: Vec<usize>,
-}
-
 impl<'a> Seeker<'a> {
     pub(super) fn new(quote: Quote<'a>, field: Field<'a>) -> Seeker<'a> {
         let ground = Ground::new(field.text, field.first, field.last);

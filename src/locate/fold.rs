@@ -109,11 +109,6 @@ impl Unit<'_> {
             Folds::Away => {}
         }
     }
-
-    /// Tells whether the unit is an entity.
-    pub(super) fn is_entity(self) -> bool {
-        self.raw.starts_with('&') && self.raw.ends_with(';')
-    }
 }
 
 /// The units of a text, in order.

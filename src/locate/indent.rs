@@ -3,7 +3,7 @@
 /// How wide a tab may be, in blanks.
 const WIDTHS: [usize; 4] = [4, 2, 8, 3];
 /// Changes of the unit of indentation, in blanks: from, to.
-const UNITS: [(usize, usize); 6] = [(2, 4), (4, 2), (4, 8), (8, 4), (2, 8), (8, 2)];
+const UNITS: [(usize, usize); 4] = [(2, 4), (4, 2), (4, 8), (8, 4)];
 
 /// What becomes of an indentation before the block is moved as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,9 +64,14 @@ pub(super) struct Map {
 }
 
 impl Map {
-    /// The rule that changes nothing.
-    pub(super) fn same() -> Map {
-        Map { turn: Turn::Same, shift: Shift::Deeper(String::new()) }
+    /// Tells whether it changes nothing.
+    pub(super) fn is_same(&self) -> bool {
+        *self == Map { turn: Turn::Same, shift: Shift::Deeper(String::new()) }
+    }
+
+    /// Tells whether it makes other blanks of those that indent the block.
+    pub(super) fn turns(&self) -> bool {
+        self.turn != Turn::Same
     }
 
     /// Finds the first rule that explains all pairs of an indentation in the quoted block and in the file; of those

@@ -20,7 +20,6 @@ use pairs::Segment;
 use render::Scribe;
 
 pub(super) use lay::trimmed;
-pub(super) use pairs::similarity;
 pub(super) use tokens::{Evidence, is_word_char, merged, tokens};
 
 /// A quoted block and what is to stand in its place.

@@ -10,7 +10,7 @@ const MOST_PAIRS: usize = 2_500;
 /// The characters of a line that are compared.
 const MOST_CHARS: usize = 400;
 /// The least similarity of two lines of which one was made of the other.
-const ALIKE: f64 = 0.5;
+pub(super) const ALIKE: f64 = 0.5;
 
 /// Gives for each line of the replacement the line of the search that it keeps or changes; nothing for an added one.
 pub(super) fn origins(block: &Block<'_>) -> Vec<Option<usize>> {
@@ -79,7 +79,7 @@ fn paired(old: &[&str], new: &[&str]) -> Vec<Option<usize>> {
 }
 
 /// How alike two lines are, from 0 to 1, their indentation aside.
-pub(in crate::locate) fn similarity(old: &str, new: &str) -> f64 {
+pub(super) fn similarity(old: &str, new: &str) -> f64 {
     let start = |line: &str| line.trim().chars().take(MOST_CHARS).collect::<String>();
     strsim::normalized_levenshtein(&start(old), &start(new))
 }

@@ -1,6 +1,7 @@
 //! Writes each line of the result: the file's own, the file's with the edit's change, or a new one in its dress.
 
 use super::lay::Out;
+use super::pairs::{ALIKE, similarity};
 use super::tokens::{Evidence, merged};
 use super::{Block, Conflict, Site};
 use crate::locate::indent::{Map, indent_of, trail_of};
@@ -80,7 +81,25 @@ impl<'a> Scribe<'a> {
             let why = "nothing shows how the file would indent a line that the edit adds";
             return Err(Conflict::new(line, why, wanted, self.text.text(line)));
         };
-        Ok(indent + &self.evidence.dress(wanted.trim()) + trail_of(wanted))
+        Ok(indent + &self.dressed(wanted.trim()) + trail_of(wanted))
+    }
+
+    /// Writes a new line with the file's marks: as the line of the block does that it is most alike, where there is one.
+    fn dressed(&self, wanted: &str) -> String {
+        if self.evidence.is_empty() {
+            return wanted.to_owned();
+        }
+        let alike = (0..self.block.search.len())
+            .map(|base| (similarity(self.block.search.line(base), wanted), base))
+            .filter(|(score, _)| *score >= ALIKE)
+            .max_by(|one, other| one.0.total_cmp(&other.0));
+        match alike {
+            Some((_, base)) if self.site.apart != Some(base) => {
+                let there = self.text.text(self.site.line(base)).trim();
+                merged(self.block.search.line(base).trim(), wanted, there, &self.evidence)
+            }
+            Some(_) | None => self.evidence.dress(wanted),
+        }
     }
 
     /// The indentation by the rule, where there is one.
@@ -108,15 +127,16 @@ impl<'a> Scribe<'a> {
 }
 
 fn indentation(pairs: &[(&str, &str)], others: &[&str]) -> Indentation {
-    if let Some(map) = Map::explaining(pairs, others) {
-        return Indentation::One(map);
-    }
-    match pairs {
-        [("", first), rest @ ..] => match Map::explaining(rest, &[]) {
-            Some(map) => Indentation::Head((*first).to_owned(), map),
-            None => Indentation::Unknown,
-        },
-        [..] => Indentation::Unknown,
+    let head = match pairs {
+        [("", first), rest @ ..] => Map::explaining(rest, &[]).map(|map| ((*first).to_owned(), map)),
+        [..] => None,
+    };
+    match (Map::explaining(pairs, others), head) {
+        // Nothing but the first line's indentation is missing: that is simpler than another unit or other tabs.
+        (Some(map), Some((first, rest))) if map.turns() && rest.is_same() => Indentation::Head(first, rest),
+        (Some(map), _) => Indentation::One(map),
+        (None, Some((first, rest))) => Indentation::Head(first, rest),
+        (None, None) => Indentation::Unknown,
     }
 }
 
