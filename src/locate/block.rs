@@ -1,5 +1,6 @@
 //! One block and its one place: the ladder from `exact` down, and what the edit comes to there.
 
+use std::cmp::Reverse;
 use std::ops::Range;
 
 use super::carry::{Block, Conflict, Site, carry};
@@ -113,22 +114,17 @@ impl<'a> Seeker<'a> {
 
     /// Rung `wrapping`: the strictest place of all readings, when they agree on what the edit comes to.
     fn wrapped(&mut self) -> Option<Located> {
-        let mut found: Vec<(Option<Rung>, Located)> = Vec::new();
+        let mut best = None;
+        let mut distinct: Vec<Located> = Vec::new();
         for reading in readings(self.quote.search, self.quote.replace) {
             let Some((rung, located)) = self.read(&reading) else { continue };
-            let strictest = found.first().map(|(rung, _)| *rung);
-            // Pieces of a line come after every rung.
-            let order = |rung: Option<Rung>| (rung.is_none(), rung);
-            if strictest.is_none_or(|strictest| order(rung) < order(strictest)) {
-                found.clear();
+            // Pieces of a line come after every rung; on one rung the reading that keeps the most lines is meant.
+            let rank = (rung.is_none(), rung, Reverse(reading.kept()));
+            if best.is_none_or(|best| rank < best) {
+                distinct.clear();
+                best = Some(rank);
             }
-            if strictest.is_none_or(|strictest| order(rung) <= order(strictest)) {
-                found.push((rung, located));
-            }
-        }
-        let mut distinct: Vec<Located> = Vec::new();
-        for (_, located) in found {
-            if !distinct.iter().any(|one| one.comes_to_the_same(&located)) {
+            if best == Some(rank) && !distinct.iter().any(|one| one.comes_to_the_same(&located)) {
                 distinct.push(located);
             }
         }
@@ -167,7 +163,7 @@ impl<'a> Seeker<'a> {
     /// An elided middle, also in a reading of the quote.
     fn elided(&mut self) -> Option<Located> {
         let Quote { search, replace, .. } = self.quote;
-        let plain = Reading { search: search.to_owned(), replace: replace.to_owned(), line: None };
+        let plain = Reading::plain(search, replace);
         std::iter::once(plain).chain(readings(search, replace)).find_map(|reading| {
             let Reading { search, replace, .. } = reading;
             let found = elision::find(&search, &replace, &self.ground, self.field.text, &mut self.steps)?;
@@ -191,7 +187,7 @@ impl<'a> Seeker<'a> {
     /// Already applied: the replacement stands in the text, and it adds or changes a line.
     fn standing(&mut self) -> Option<Located> {
         let Quote { search, replace, .. } = self.quote;
-        let plain = Reading { search: search.to_owned(), replace: replace.to_owned(), line: None };
+        let plain = Reading::plain(search, replace);
         std::iter::once(plain).chain(readings(search, replace)).find_map(|reading| {
             let block = Block::of(&reading.search, &reading.replace);
             let found = ladder::find(&block.replace, &self.ground, &mut self.steps);
@@ -235,7 +231,7 @@ fn place(quote: Quote<'_>, field: Field<'_>, hit: Range<usize>) -> Located {
     }
     let last = field.text.at(hit.end.saturating_sub(1).max(hit.start));
     let receipt = Receipt { tier: Tier::Exact, score: Score::WHOLE, candidates: 1, runner_up: None, line };
-    let changes = exact::splice(field.view, hit, quote.search, quote.replace).into_iter().collect();
+    let changes = exact::splice(field.view, hit, quote.search, quote.replace);
     Located::One(Found { changes, receipt, lines: line..=last })
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use memchr::memmem;
 
 use super::carry::trimmed;
-use crate::text::Change;
+use crate::text::{Change, differing_lines};
 
 /// Finds a text in a window of the view, from left to right, without overlap.
 ///
@@ -43,30 +43,42 @@ fn stepping<'a>(
     })
 }
 
-/// The change that puts a replacement in the place of a hit, as a block: at its edges whole lines stay whole lines.
+/// The changes that put a replacement in the place of a hit, as a block: at its edges whole lines stay whole lines, and
+/// lines that both texts have are not touched.
 ///
 /// Where the hit begins at a line start and only one of the two texts ends in a newline, the missing one is supplied
 /// or the surplus one dropped, unless it is the whole change; whole lines that nothing replaces take their line end
 /// along.
-pub(super) fn splice(view: &str, hit: Range<usize>, search: &str, replace: &str) -> Option<Change> {
+pub(super) fn splice(view: &str, hit: Range<usize>, search: &str, replace: &str) -> Vec<Change> {
     let before = view.get(..hit.start).unwrap_or_default();
     let after = view.get(hit.end..).unwrap_or_default();
     let at_line_start = before.is_empty() || before.ends_with('\n');
     let at_line_end = after.is_empty() || after.starts_with('\n');
     let (ended, ends) = (search.ends_with('\n'), replace.ends_with('\n'));
     if !at_line_start {
-        return trimmed(hit.start, search, replace);
+        return line_by_line(hit.start, search, replace);
     }
     match (ended, ends) {
-        (false, _) if replace.is_empty() && at_line_end => Some(whole_lines(view, hit)),
+        (false, _) if replace.is_empty() && at_line_end => vec![whole_lines(view, hit)],
         (true, false) if !replace.is_empty() && search.strip_suffix('\n') != Some(replace) => {
-            trimmed(hit.start, search, &format!("{replace}\n"))
+            line_by_line(hit.start, search, &format!("{replace}\n"))
         }
         (false, true) if at_line_end && replace.strip_suffix('\n') != Some(search) => {
-            trimmed(hit.start, search, replace.strip_suffix('\n').unwrap_or(replace))
+            line_by_line(hit.start, search, replace.strip_suffix('\n').unwrap_or(replace))
         }
-        (true | false, _) => trimmed(hit.start, search, replace),
+        (true | false, _) => line_by_line(hit.start, search, replace),
     }
+}
+
+/// The changes that make one text of another, without the lines that stay.
+fn line_by_line(start: usize, search: &str, replace: &str) -> Vec<Change> {
+    let [old, new] = [search, replace].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
+    let change = |(gone, come): (Range<usize>, Range<usize>)| {
+        let before: usize = old.iter().take(gone.start).map(|line| line.len()).sum();
+        let [gone, come] = [old.get(gone)?, new.get(come)?].map(<[&str]>::concat);
+        trimmed(start + before, &gone, &come)
+    };
+    differing_lines(&old, &new).into_iter().filter_map(change).collect()
 }
 
 /// Takes whole lines away: with their own line end, or at an open end of the text with the one before them.
@@ -142,7 +154,7 @@ mod tests {
     fn spliced(view: &str, search: &str, replace: &str) -> String {
         let hit = occurrences(view, 0..view.len(), search).next().unwrap();
         let mut text = view.to_owned();
-        if let Some(Change { span, text: new }) = splice(view, hit, search, replace) {
+        for Change { span, text: new } in splice(view, hit, search, replace).into_iter().rev() {
             text.replace_range(span, &new);
         }
         text
@@ -155,6 +167,12 @@ mod tests {
         assert_eq!(spliced("a\nb\n", "a", ""), "b\n");
         assert_eq!(spliced("a\nb", "b", ""), "a");
         assert_eq!(spliced("a\nb\n", "a\n", ""), "b\n");
+    }
+
+    #[test]
+    fn lines_that_stay_are_not_touched() {
+        let changes = splice("a\nb\nc\n", 0..6, "a\nb\nc\n", "x\nb\ny\n");
+        assert_eq!(changes.iter().map(|change| change.span.clone()).collect::<Vec<_>>(), [0..1, 4..5]);
     }
 
     #[test]

@@ -8,6 +8,8 @@ mod fence;
 mod gutter;
 mod prefix;
 
+use crate::text::differing_lines;
+
 /// The same edit, read otherwise.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Reading {
@@ -24,11 +26,24 @@ impl Reading {
     fn new(search: String, replace: String) -> Reading {
         Reading { search, replace, line: None }
     }
+
+    /// The quote as it stands.
+    pub(super) fn plain(search: &str, replace: &str) -> Reading {
+        Reading::new(search.to_owned(), replace.to_owned())
+    }
+
+    /// The number of lines of the search that the replacement has too: of two readings the one that keeps more is the
+    /// simpler edit.
+    pub(super) fn kept(&self) -> usize {
+        let (old, new) = (lines(&self.search).collect::<Vec<_>>(), lines(&self.replace).collect::<Vec<_>>());
+        let gone: usize = differing_lines(&old, &new).into_iter().map(|(gone, _)| gone.len()).sum();
+        old.len() - gone
+    }
 }
 
 /// Gives the readings of an edit other than the plain one, those with less taken off first.
 pub(super) fn readings(search: &str, replace: &str) -> Vec<Reading> {
-    let mut all = vec![Reading::new(search.to_owned(), replace.to_owned())];
+    let mut all = vec![Reading::plain(search, replace)];
     let mut next = 0;
     while let Some(reading) = all.get(next).cloned().filter(|_| all.len() < MOST) {
         let (search, replace) = (reading.search.as_str(), reading.replace.as_str());

@@ -2,11 +2,17 @@
 
 use super::{Reading, joined, lines};
 
-/// Takes off the first column where the search is the old side of a diff and the replacement its new side.
-pub(super) fn off(search: &str, replace: &str) -> Option<Reading> {
-    let (old, gone) = side(search, '-')?;
-    let (new, come) = side(replace, '+')?;
-    (gone || come).then(|| Reading::new(old, new))
+/// Takes off the first column where the search is the old side of a diff, and off the replacement where that is the new
+/// side; without a sign of its own it may be either.
+pub(super) fn off(search: &str, replace: &str) -> Vec<Reading> {
+    let Some((old, gone)) = side(search, '-') else { return Vec::new() };
+    let signed = side(replace, '+').map(|(new, come)| (Reading::new(old.clone(), new), come));
+    let clean = gone.then(|| Reading::new(old, replace.to_owned()));
+    match signed {
+        Some((reading, true)) => vec![reading],
+        Some((reading, false)) => clean.into_iter().flat_map(|clean| [reading.clone(), clean]).collect(),
+        None => clean.into_iter().collect(),
+    }
 }
 
 /// A side without its signs, and whether a line of it had the side's own sign; nothing where a line has none.
@@ -28,7 +34,7 @@ mod tests {
     use super::*;
 
     fn read(search: &str, replace: &str) -> Option<(String, String)> {
-        off(search, replace).map(|reading| (reading.search, reading.replace))
+        off(search, replace).into_iter().next().map(|reading| (reading.search, reading.replace))
     }
 
     #[test]
@@ -42,6 +48,12 @@ mod tests {
     fn what_is_no_diff_stays() {
         assert_eq!(read("a\n-b\n", "+c\n"), None);
         assert_eq!(read(" a\n b\n", " a\n c\n"), None);
-        assert_eq!(read("-a\n", "b\n"), None);
+    }
+
+    #[test]
+    fn a_replacement_without_signs_may_be_clean() {
+        let all: Vec<_> = off(" a\n-b\n", " a\n c\n").into_iter().map(|one| one.replace).collect();
+        assert_eq!(all, ["a\nc\n", " a\n c\n"]);
+        assert_eq!(read("-a\n", "b\n"), Some(("a\n".into(), "b\n".into())));
     }
 }
