@@ -4,6 +4,7 @@
 #![deny(clippy::disallowed_methods)]
 
 pub mod exact;
+pub mod scope;
 
 use crate::error::Score;
 
