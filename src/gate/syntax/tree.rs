@@ -13,8 +13,7 @@ use super::super::watch::{Halt, Limit};
 use super::brackets::Brackets;
 use super::fault::Fault;
 use super::table::{Credit, Row, Trust};
-use crate::grammar::flood::{Flood, pieces};
-use crate::grammar::{Grammar, Language, Next, Node, Tree, parse, walk};
+use crate::grammar::{Flood, Grammar, Language, Next, Node, Tree, parse, walk};
 
 /// How much of the text at fault a message quotes, in characters.
 const LONGEST_QUOTE: usize = 30;
@@ -41,7 +40,7 @@ pub(super) fn survey(
     let text = &*grammar.ended(text);
     let mut best: Option<Survey> = None;
     for language in grammar.dialects(path) {
-        let survey = match flooded(&language, &row.credit, text, limit)? {
+        let survey = match flooded(grammar, &language, &row.credit, text, limit)? {
             Some(flooded) => flooded,
             None => read(&language, &row.credit, text, limit)?,
         };
@@ -54,13 +53,14 @@ pub(super) fn survey(
 
 /// Reads a large text in pieces, and gives their faults where there are too many to read it as a whole.
 fn flooded(
+    grammar: &Grammar,
     language: &Language,
     credit: &Credit,
     text: &str,
     limit: Limit<'_>,
 ) -> Result<Option<Survey>, Halt> {
     let (mut faults, mut flood) = (Vec::new(), Flood::default());
-    for piece in pieces(text) {
+    for piece in grammar.pieces(text) {
         let from = piece.start;
         let seen = read(language, credit, text.get(piece).unwrap_or_default(), limit)?.faults;
         let rises = flood.rises(seen.len());

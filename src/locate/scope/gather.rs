@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::comment::{speaks_of_the_whole, words};
-use super::name::Name;
+use super::name::{self, Name};
 use super::table::Row;
 use super::{Outline, Symbol};
 use crate::grammar::{Next, Node, Tree, walk};
@@ -36,6 +36,8 @@ enum Role {
     Wrapper,
     Attribute,
     Comment,
+    Heading,
+    Closed,
 }
 
 /// The role of each kind, by its number.
@@ -48,6 +50,8 @@ fn roles(row: &Row, tree: &Tree) -> Vec<Role> {
             None if row.wrappers.contains(&kind) => Role::Wrapper,
             None if row.attributes.contains(&kind) => Role::Attribute,
             None if row.comments.contains(&kind) => Role::Comment,
+            None if row.headings.contains(&kind) => Role::Heading,
+            None if row.closed.contains(&kind) => Role::Closed,
             None => Role::None,
         }
     };
@@ -100,7 +104,10 @@ impl<'a> Gatherer<'a> {
     }
 
     fn see(&mut self, node: Node<'_>, level: usize, role: Role) -> Next {
-        self.leave(level);
+        // Headings have no nodes for what they are above.
+        if self.row.headings.is_empty() {
+            self.leave(level);
+        }
         match role {
             Role::None => return Next::Inside,
             Role::Symbol(name) => {
@@ -115,6 +122,8 @@ impl<'a> Gatherer<'a> {
             }
             Role::Attribute => self.lead(self.span(node)),
             Role::Comment => self.comment(self.span(node)),
+            Role::Heading => self.heading(node),
+            Role::Closed => {}
         }
         Next::Past
     }
@@ -154,8 +163,22 @@ impl<'a> Gatherer<'a> {
         let extent = start..span.end.min(bounds.end).max(start);
         let path = push_path(&mut self.outline.paths, parent.map(|parent| parent.path.clone()), name);
         self.open.push((self.outline.symbols.len(), level));
-        let lines = self.lines(span);
+        let lines = lines(&self.starts, self.view, span);
         self.outline.symbols.push(Symbol { extent, lines, path, around });
+    }
+
+    /// Ends what is above headings of this rank or a lower one, and opens the next.
+    fn heading(&mut self, node: Node<'_>) {
+        let Some((rank, name)) = name::heading(node, self.view) else { return };
+        let start = self.span(node).start;
+        let end = self.view.get(..start).unwrap_or_default().trim_end().len();
+        for (symbol, _) in self.open.iter().filter(|(_, opened)| *opened >= rank) {
+            let Some(symbol) = self.outline.symbols.get_mut(*symbol) else { continue };
+            symbol.extent.end = end.max(symbol.extent.start);
+            symbol.lines = lines(&self.starts, self.view, symbol.extent.clone());
+        }
+        self.leave(rank);
+        self.open(start..self.view.trim_end().len(), rank, &name);
     }
 
     fn wrap(&mut self, span: Range<usize>, level: usize) {
@@ -224,14 +247,14 @@ impl<'a> Gatherer<'a> {
         let start = before.trim_end_matches([' ', '\t']).len();
         if self.starts_at(start) { start } else { at }
     }
+}
 
-    /// The whole lines of a span.
-    fn lines(&self, span: Range<usize>) -> Range<usize> {
-        let after = |at: usize| self.starts.partition_point(|start| *start <= at);
-        let start = after(span.start).checked_sub(1).and_then(|line| self.starts.get(line));
-        let end = self.starts.get(after(span.end.saturating_sub(1).max(span.start)));
-        start.copied().unwrap_or(0)..end.copied().unwrap_or(self.view.len())
-    }
+/// The whole lines of a span.
+fn lines(starts: &[usize], view: &str, span: Range<usize>) -> Range<usize> {
+    let after = |at: usize| starts.partition_point(|start| *start <= at);
+    let start = after(span.start).checked_sub(1).and_then(|line| starts.get(line));
+    let end = starts.get(after(span.end.saturating_sub(1).max(span.start)));
+    start.copied().unwrap_or(0)..end.copied().unwrap_or(view.len())
 }
 
 /// Adds a path, and gives its place.

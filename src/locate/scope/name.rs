@@ -33,8 +33,6 @@ pub(super) enum Name {
     Key,
     /// The attribute `id` of the tag.
     Id,
-    /// The heading of the section.
-    Heading,
 }
 
 impl Name {
@@ -53,11 +51,30 @@ impl Name {
             Name::Child(kind) => plain(children(node).find(|child| child.kind() == kind)?, view)?,
             Name::Key => plain(children(node).find(Node::is_named)?, view)?,
             Name::Id => id(node, view)?,
-            Name::Heading => heading(node, view)?,
         };
-        let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
-        (!name.is_empty() && name.len() <= LONGEST).then_some(name)
+        on_one_line(&name)
     }
+}
+
+/// Gives the rank of a heading, from 1, and its words.
+pub(super) fn heading(node: Node<'_>, view: &str) -> Option<(usize, String)> {
+    let rank = |kind: &str| match kind {
+        "atx_h1_marker" | "setext_h1_underline" => Some(1),
+        "atx_h2_marker" | "setext_h2_underline" => Some(2),
+        "atx_h3_marker" => Some(3),
+        "atx_h4_marker" => Some(4),
+        "atx_h5_marker" => Some(5),
+        "atx_h6_marker" => Some(6),
+        _ => None,
+    };
+    let words = text(node.child_by_field_name("heading_content")?, view)?;
+    let rank = children(node).find_map(|child| rank(child.kind()))?;
+    Some((rank, on_one_line(words.trim().trim_end_matches('#'))?))
+}
+
+fn on_one_line(name: &str) -> Option<String> {
+    let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
+    (!name.is_empty() && name.len() <= LONGEST).then_some(name)
 }
 
 /// The text of a node that is short enough to be, or to hold, a name.
@@ -128,12 +145,6 @@ fn id(node: Node<'_>, view: &str) -> Option<String> {
         attribute.kind() == "attribute" && name.is_some_and(|name| name.eq_ignore_ascii_case("id"))
     };
     plain(children(children(tag).find(is_id)?).last()?, view)
-}
-
-fn heading(node: Node<'_>, view: &str) -> Option<String> {
-    let heading = children(node).next().filter(|node| node.kind().ends_with("_heading"))?;
-    let words = text(heading.child_by_field_name("heading_content")?, view)?;
-    Some(words.trim().trim_end_matches('#').to_owned())
 }
 
 /// The children of a node, in one pass however many there are.

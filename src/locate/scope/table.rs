@@ -14,6 +14,10 @@ pub(super) struct Row {
     pub(super) attributes: &'static [&'static str],
     /// What is a comment.
     pub(super) comments: &'static [&'static str],
+    /// What is a heading, and opens a symbol up to the next one of its rank.
+    pub(super) headings: &'static [&'static str],
+    /// What holds no symbol.
+    pub(super) closed: &'static [&'static str],
     /// How a comment begins that does not belong to the symbol behind it.
     pub(super) inner: &'static [&'static str],
 }
@@ -29,6 +33,8 @@ const PLAIN: Row = Row {
     wrappers: &[],
     attributes: &[],
     comments: &["comment"],
+    headings: &[],
+    closed: &[],
     inner: &[],
 };
 
@@ -98,14 +104,11 @@ pub(super) static TABLE: [Row; 13] = [
         symbols: &[(Name::Field("key"), &["pair", "block_mapping_pair", "flow_pair"])],
         ..PLAIN
     },
-    Row {
-        languages: &["toml"],
-        symbols: &[(Name::Key, &["table", "table_array_element", "pair"])],
-        ..PLAIN
-    },
+    Row { languages: &["toml"], symbols: &[(Name::Key, &["table", "table_array_element", "pair"])], ..PLAIN },
     Row {
         languages: &["markdown"],
-        symbols: &[(Name::Heading, &["section"])],
+        headings: &["atx_heading", "setext_heading"],
+        closed: &["block_quote", "list"],
         comments: &["html_block"],
         ..PLAIN
     },
@@ -203,7 +206,13 @@ mod tests {
                 dialects.extend(["a", "a.h", "a.tsx"].iter().flat_map(|path| grammar.dialects(path)));
             }
             let symbols = row.symbols.iter().flat_map(|(_, kinds)| *kinds);
-            for kind in symbols.chain(row.wrappers).chain(row.attributes).chain(row.comments) {
+            for kind in symbols
+                .chain(row.wrappers)
+                .chain(row.attributes)
+                .chain(row.comments)
+                .chain(row.headings)
+                .chain(row.closed)
+            {
                 let known = dialects.iter().any(|dialect| dialect.id_for_node_kind(kind, true) != 0);
                 assert!(known, "{:?}: {kind}", row.languages);
             }
