@@ -25,7 +25,7 @@ mod tests {
 
     #[test]
     fn signs_are_no_words() {
-        let seen = |text: &'static str| words(text, 0).map(|range| &text[range]);
+        let seen = |text: &'static str| words(text, 0).and_then(|range| text.get(range));
         assert_eq!(
             ["/** a */", "/*! a*/", "/// a\n", "// a // b", "## a", "<!-- a -->"].map(seen),
             [" a ", " a", " a", " a // b", " a", " a "].map(Some)
