@@ -19,8 +19,6 @@ use std::ops::ControlFlow;
 
 pub use self::flood::Flood;
 pub use self::parse::{on_stack, parse};
-#[cfg(test)]
-pub use self::table::ALL;
 pub use self::table::{Grammar, of};
 pub use self::walk::{Next, walk};
 pub use tree_sitter::{Language, Node, Tree};
@@ -102,6 +100,9 @@ fn faults(tree: &Tree, steps: &mut usize) -> Result<usize, Unreadable> {
     *steps = steps.checked_sub(nodes / 100).ok_or(Unreadable::TooLong)?;
     Ok(faults)
 }
+
+#[cfg(test)]
+pub use self::table::ALL;
 
 #[cfg(test)]
 mod tests {
