@@ -12,6 +12,7 @@ pub mod error;
 #[cfg(feature = "mcp")]
 pub mod front;
 pub mod gate;
+mod grammar;
 pub mod locate;
 pub mod policy;
 pub mod request;

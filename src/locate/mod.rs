@@ -18,6 +18,7 @@ mod indent;
 mod ladder;
 mod letter;
 mod rows;
+pub mod scope;
 mod steps;
 mod wrapping;
 

@@ -22,19 +22,8 @@ const NAMED_BY: &[(&[&str], &[&str])] = &[
     (&["clap::", "clap_complete::", "anstream", "annotate_snippets"], &["front/cli/", "main.rs"]),
     (&["serde_json"], &["front/", "engine/trust/", "gate/syntax/", "gate/output/", "gate/stage.rs"]),
     (&["tempfile"], &["gate/stage.rs"]),
-    (
-        &[
-            "tree_sitter",
-            "tree_sitter_",
-            "ruff_",
-            "oxc_",
-            "syn::",
-            "saphyr_parser",
-            "granit_parser",
-            "toml_edit",
-        ],
-        &["gate/syntax/"],
-    ),
+    (&["tree_sitter", "tree_sitter_"], &["grammar/"]),
+    (&["ruff_", "oxc_", "syn::", "saphyr_parser", "granit_parser", "toml_edit"], &["gate/syntax/"]),
     // The demo is a client of its own server, as every reader of it could be.
     (
         &["process::Command", "process::Child", "process::Stdio", "Command::new"],

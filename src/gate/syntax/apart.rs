@@ -104,16 +104,6 @@ fn last_words(panic: &(dyn Any + Send)) -> String {
     said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message").to_owned()
 }
 
-/// Runs work on a stack of this many bytes and waits for it, however long it takes; the words of a panic where it
-/// panicked or there is no such stack.
-pub(super) fn on_stack<T: Send>(stack: usize, work: impl FnOnce() -> T + Send) -> Result<T, String> {
-    std::thread::scope(|scope| {
-        let running = Builder::new().stack_size(stack).spawn_scoped(scope, work);
-        let running = running.map_err(|error| format!("no thread to read on: {error}"))?;
-        running.join().map_err(|_| "tree-sitter panicked".to_owned())
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc::sync_channel;

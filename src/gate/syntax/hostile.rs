@@ -168,6 +168,13 @@ fn good_texts_that_nest_too_deeply_for_their_parser_are_not_findings() {
 }
 
 #[test]
+fn a_large_good_text_has_no_faults_from_where_it_was_cut() {
+    let text = format!("{{\n{}  \"a\": 1\n}}\n", "  \"a\": {\"b\": [1, 2]},\n".repeat(10_000));
+    let verdict = judged("tsconfig.json", None, &text);
+    assert_eq!(verdict.runs[0].outcome, Outcome::Passed, "{:?}", verdict.findings.first());
+}
+
+#[test]
 fn python_that_nests_deeper_than_python_goes_is_a_finding() {
     for (brackets, column) in [(201, 205), (20_000, 205), (200_000, 1)] {
         let text = format!("a = {}1{}\n", times(brackets, "["), times(brackets, "]"));

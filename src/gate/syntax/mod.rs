@@ -8,10 +8,8 @@
 
 mod apart;
 mod brackets;
-mod columns;
 mod ecmascript;
 mod fault;
-mod flood;
 mod json;
 mod python;
 mod rust;
@@ -26,17 +24,16 @@ use std::time::Duration;
 use self::apart::End;
 use self::fault::Fault;
 use self::since::{Opinion, Sides};
-use self::table::{Grammar, Own, Row, Stops};
+use self::table::{Own, Row, Stops};
 use self::tree::Survey;
 use super::delta::Mark;
 use super::draft::Draft;
 use super::watch::{Halt, Limit};
+use crate::grammar;
 use crate::text::Buffer;
 
 /// The most stack that a parser is given, in bytes; it is reserved, and used only where a text nests that deep.
 const MOST_STACK: usize = if cfg!(debug_assertions) { 1 << 30 } else { 512 << 20 };
-/// What tree-sitter is given: where a text is full of faults it lets go of its memory by calling itself.
-const TREE_STACK: usize = 512 << 20;
 /// What a parser needs before the first level of nesting, in bytes.
 const LEAST_STACK: usize = 8 << 20;
 
@@ -166,12 +163,12 @@ impl Eye<'_> {
     }
 
     fn survey(&self, text: &str) -> Result<Survey, Trouble> {
-        let grammar: &Grammar = &self.row.grammar;
-        if !grammar.stack.holds(text) {
+        let grammar = self.row.grammar().ok_or(Trouble::Unknown("no grammar for this language"))?;
+        if !grammar.holds(text) {
             return Err(Trouble::Unreadable("nests too deeply to be read safely"));
         }
-        let look = || tree::survey(grammar, self.path, text, self.limit.within(pace(text)));
-        let surveyed = apart::on_stack(TREE_STACK, look).map_err(Trouble::Broken)?;
+        let look = || tree::survey(self.row, grammar, self.path, text, self.limit.within(pace(text)));
+        let surveyed = grammar::on_stack(look).map_err(Trouble::Broken)?;
         Ok(surveyed?)
     }
 

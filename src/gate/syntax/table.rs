@@ -1,10 +1,8 @@
-//! The one table of grammars and parsers.
+//! The one table of parsers, and of how far grammars are believed.
 
-use tree_sitter::Language;
-
-use super::columns::Stack;
 use super::fault::Fault;
 use super::{Parse, ecmascript, json, python, rust, toml, yaml};
+use crate::grammar::{self, Grammar};
 
 /// Who reads a language.
 pub(super) struct Row {
@@ -12,8 +10,15 @@ pub(super) struct Row {
     pub(super) name: &'static str,
     /// Its own parser, where there is one in process.
     pub(super) parser: Option<Own>,
-    /// Its grammar for tree-sitter.
-    pub(super) grammar: Grammar,
+    /// What the faults of its grammar are worth.
+    pub(super) credit: Credit,
+}
+
+impl Row {
+    /// Gives the language's grammar.
+    pub(super) fn grammar(&self) -> Option<&'static Grammar> {
+        grammar::of(self.name)
+    }
 }
 
 /// A parser made for the language.
@@ -57,41 +62,21 @@ pub(super) enum Trust {
     Only(&'static [&'static str]),
 }
 
-/// A grammar for tree-sitter.
-pub(super) struct Grammar {
-    /// The dialects that a file at this path may be in; the one with the fewest faults is it.
-    pub(super) languages: fn(&str) -> Vec<Language>,
+/// What the faults of a grammar are worth.
+pub(super) struct Credit {
     /// Whether brackets that stand alone are faults in the language.
     pub(super) brackets: bool,
     /// Which of its faults are certain.
     pub(super) trust: Trust,
     /// Whether a comma before a closing bracket is good.
     pub(super) trailing_commas: bool,
-    /// Whether it takes a last line without its line end for a fault.
-    pub(super) wants_line_end: bool,
-    /// What the grammar's own reader of indentation can hold.
-    pub(super) stack: Stack,
 }
 
-impl Grammar {
-    const fn new(languages: fn(&str) -> Vec<Language>) -> Grammar {
-        Grammar {
-            languages,
-            brackets: true,
-            trust: Trust::Whole,
-            trailing_commas: false,
-            wants_line_end: false,
-            stack: Stack::Safe,
-        }
-    }
+/// Every fault is one.
+const FULL: Credit = Credit { brackets: true, trust: Trust::Whole, trailing_commas: false };
 
-    const fn doubted(languages: fn(&str) -> Vec<Language>, sure: &'static [&'static str]) -> Grammar {
-        Grammar { brackets: false, trust: Trust::Only(sure), ..Grammar::new(languages) }
-    }
-
-    const fn with_brackets(self) -> Grammar {
-        Grammar { brackets: true, ..self }
-    }
+const fn doubted(brackets: bool, sure: &'static [&'static str]) -> Credit {
+    Credit { brackets, trust: Trust::Only(sure), trailing_commas: false }
 }
 
 /// Measured per byte of text and per level of the tree, on the worst of a hundred kinds of nesting, and doubled.
@@ -122,80 +107,35 @@ pub(super) static TABLE: [Row; 16] = [
             stops: Stops::Never,
             levels: Some(python::levels),
         }),
-        grammar: Grammar {
-            stack: Stack::Python,
-            ..Grammar::new(|_| vec![tree_sitter_python::LANGUAGE.into()])
-        },
+        credit: FULL,
     },
     Row {
         name: "javascript",
         parser: own("oxc", ecmascript::read_javascript, frame::OXC, Stops::AtFirst),
-        grammar: Grammar::new(|_| vec![tree_sitter_javascript::LANGUAGE.into()]),
+        credit: FULL,
     },
     Row {
         name: "typescript",
         parser: own("oxc", ecmascript::read_typescript, frame::OXC, Stops::AtFirst),
-        grammar: Grammar::new(typescript),
+        credit: FULL,
     },
-    Row {
-        name: "rust",
-        parser: own("syn", rust::read, frame::SYN, Stops::AtFirst),
-        grammar: Grammar::new(|_| vec![tree_sitter_rust::LANGUAGE.into()]),
-    },
-    Row {
-        name: "json",
-        parser: own("serde_json", json::read, frame::NONE, Stops::AtFirst),
-        grammar: Grammar::new(|_| vec![tree_sitter_json::LANGUAGE.into()]),
-    },
-    Row {
-        name: "jsonc",
-        parser: None,
-        grammar: Grammar {
-            trailing_commas: true,
-            ..Grammar::new(|_| vec![tree_sitter_json::LANGUAGE.into()])
-        },
-    },
-    Row {
-        name: "toml",
-        parser: own("toml_edit", toml::read, frame::NONE, Stops::InPasses),
-        grammar: Grammar::new(|_| vec![tree_sitter_toml_ng::LANGUAGE.into()]),
-    },
-    Row {
-        name: "yaml",
-        parser: own("granit-parser", yaml::read, frame::NONE, Stops::AtFirst),
-        grammar: Grammar { stack: Stack::Yaml, ..Grammar::new(|_| vec![tree_sitter_yaml::LANGUAGE.into()]) },
-    },
-    tree("go", Grammar::new(|_| vec![tree_sitter_go::LANGUAGE.into()])),
-    tree("bash", Grammar::doubted(|_| vec![tree_sitter_bash::LANGUAGE.into()], &["fi", "done", "esac"])),
-    tree("html", Grammar::doubted(|_| vec![tree_sitter_html::LANGUAGE.into()], &[])),
-    tree("css", Grammar::new(|_| vec![tree_sitter_css::LANGUAGE.into()])),
-    tree("c", Grammar::doubted(c, &[]).with_brackets()),
-    tree("cpp", Grammar::doubted(|_| vec![tree_sitter_cpp::LANGUAGE.into()], &[]).with_brackets()),
-    tree("java", Grammar::new(|_| vec![tree_sitter_java::LANGUAGE.into()])),
-    tree(
-        "markdown",
-        Grammar { wants_line_end: true, ..Grammar::doubted(|_| vec![tree_sitter_md::LANGUAGE.into()], &[]) },
-    ),
+    Row { name: "rust", parser: own("syn", rust::read, frame::SYN, Stops::AtFirst), credit: FULL },
+    Row { name: "json", parser: own("serde_json", json::read, frame::NONE, Stops::AtFirst), credit: FULL },
+    tree("jsonc", Credit { trailing_commas: true, ..FULL }),
+    Row { name: "toml", parser: own("toml_edit", toml::read, frame::NONE, Stops::InPasses), credit: FULL },
+    Row { name: "yaml", parser: own("granit-parser", yaml::read, frame::NONE, Stops::AtFirst), credit: FULL },
+    tree("go", FULL),
+    tree("bash", doubted(false, &["fi", "done", "esac"])),
+    tree("html", doubted(false, &[])),
+    tree("css", FULL),
+    tree("c", doubted(true, &[])),
+    tree("cpp", doubted(true, &[])),
+    tree("java", FULL),
+    tree("markdown", doubted(false, &[])),
 ];
 
-const fn tree(name: &'static str, grammar: Grammar) -> Row {
-    Row { name, parser: None, grammar }
-}
-
-fn typescript(path: &str) -> Vec<Language> {
-    if path.to_lowercase().ends_with(".tsx") {
-        return vec![tree_sitter_typescript::LANGUAGE_TSX.into()];
-    }
-    vec![tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into()]
-}
-
-/// A header may be either.
-fn c(path: &str) -> Vec<Language> {
-    let mut languages = vec![tree_sitter_c::LANGUAGE.into()];
-    if path.to_lowercase().ends_with(".h") {
-        languages.push(tree_sitter_cpp::LANGUAGE.into());
-    }
-    languages
+const fn tree(name: &'static str, credit: Credit) -> Row {
+    Row { name, parser: None, credit }
 }
 
 #[cfg(test)]
@@ -209,13 +149,11 @@ mod tests {
     use crate::policy::{Catalogue, Languages};
 
     #[test]
-    fn every_grammar_loads() {
+    fn every_row_has_a_grammar_and_every_grammar_a_row() {
+        let grammars: BTreeSet<&str> = grammar::ALL.iter().map(|grammar| grammar.language).collect();
+        assert_eq!(grammars, TABLE.iter().map(|row| row.name).collect());
         for row in &TABLE {
-            for path in ["a", "a.h", "a.tsx"] {
-                for language in (row.grammar.languages)(path) {
-                    tree_sitter::Parser::new().set_language(&language).unwrap();
-                }
-            }
+            assert!(row.grammar().is_some(), "{}", row.name);
         }
     }
 
@@ -231,12 +169,12 @@ mod tests {
 
     /// What a fault does at level `block`: which ones refuse the edit, and which ones are only reported.
     fn grip(row: &Row) -> (String, &'static str) {
-        match (&row.parser, row.grammar.trust) {
+        match (&row.parser, row.credit.trust) {
             (Some(_), _) | (None, Trust::Whole) => ("every fault".to_owned(), "nothing"),
-            (None, Trust::Only([])) if !row.grammar.brackets => ("nothing".to_owned(), "every fault"),
+            (None, Trust::Only([])) if !row.credit.brackets => ("nothing".to_owned(), "every fault"),
             (None, Trust::Only(sure)) => {
                 let missing = sure.iter().map(|word| format!("a missing `{word}`"));
-                let lone = row.grammar.brackets.then(|| "a bracket without a partner".to_owned());
+                let lone = row.credit.brackets.then(|| "a bracket without a partner".to_owned());
                 (missing.chain(lone).collect::<Vec<_>>().join(", "), "all others")
             }
         }

@@ -4,18 +4,16 @@
 //! broken for good, so it judges only where no other parser can; elsewhere it measures how deep a text nests and
 //! gives a second opinion.
 //!
-//! Invariant: walks use a cursor, so no tree is too deep for them.
+//! Invariant: whoever waits is heard on the way, at every few thousand nodes.
 
 use std::ops::ControlFlow;
-
-use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree, TreeCursor};
 
 use super::super::delta::Belief;
 use super::super::watch::{Halt, Limit};
 use super::brackets::Brackets;
 use super::fault::Fault;
-use super::flood;
-use super::table::{Grammar, Trust};
+use super::table::{Credit, Row, Trust};
+use crate::grammar::{Flood, Grammar, Language, Next, Node, Tree, parse, walk};
 
 /// How much of the text at fault a message quotes, in characters.
 const LONGEST_QUOTE: usize = 30;
@@ -31,15 +29,20 @@ pub(super) struct Survey {
     pub(super) depth: usize,
 }
 
-/// Reads a text by a grammar; stopped when the limit is reached.
-pub(super) fn survey(grammar: &Grammar, path: &str, text: &str, limit: Limit<'_>) -> Result<Survey, Halt> {
-    let ended = (grammar.wants_line_end && !text.ends_with('\n')).then(|| format!("{text}\n"));
-    let text = ended.as_deref().unwrap_or(text);
+/// Reads a text by the language's grammar; stopped when the limit is reached.
+pub(super) fn survey(
+    row: &Row,
+    grammar: &Grammar,
+    path: &str,
+    text: &str,
+    limit: Limit<'_>,
+) -> Result<Survey, Halt> {
+    let text = &*grammar.ended(text);
     let mut best: Option<Survey> = None;
-    for language in (grammar.languages)(path) {
-        let survey = match flood::faults(&language, grammar, text, limit)? {
+    for language in grammar.dialects(path) {
+        let survey = match flooded(grammar, &language, &row.credit, text, limit)? {
             Some(flooded) => flooded,
-            None => read(&language, grammar, text, limit)?,
+            None => read(&language, &row.credit, text, limit)?,
         };
         if best.as_ref().is_none_or(|best| survey.faults.len() < best.faults.len()) {
             best = Some(survey);
@@ -48,67 +51,59 @@ pub(super) fn survey(grammar: &Grammar, path: &str, text: &str, limit: Limit<'_>
     Ok(best.unwrap_or_default())
 }
 
-/// Reads a text as a whole.
-pub(super) fn read(
-    language: &tree_sitter::Language,
+/// Reads a large text in pieces, and gives their faults where there are too many to read it as a whole.
+fn flooded(
     grammar: &Grammar,
+    language: &Language,
+    credit: &Credit,
     text: &str,
     limit: Limit<'_>,
-) -> Result<Survey, Halt> {
-    look(&parse(language, text, limit)?, grammar, text, limit)
+) -> Result<Option<Survey>, Halt> {
+    let (mut faults, mut flood) = (Vec::new(), Flood::default());
+    for piece in grammar.pieces(text) {
+        let from = piece.start;
+        let seen = read(language, credit, text.get(piece).unwrap_or_default(), limit)?.faults;
+        let rises = flood.rises(seen.len());
+        faults.extend(seen.into_iter().map(|fault| Fault {
+            at: fault.at + from,
+            end: fault.end + from,
+            ..fault
+        }));
+        if rises {
+            return Ok(Some(Survey { faults, lone: Vec::new(), depth: usize::MAX }));
+        }
+    }
+    Ok(None)
 }
 
-fn parse(language: &tree_sitter::Language, text: &str, limit: Limit<'_>) -> Result<Tree, Halt> {
-    let mut parser = Parser::new();
+fn read(language: &Language, credit: &Credit, text: &str, limit: Limit<'_>) -> Result<Survey, Halt> {
     let mut halt = None;
-    let mut glance = |_: &ParseState| {
+    let tree = parse(language, text, &mut || {
         halt = limit.reached();
-        if halt.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    };
-    let options = ParseOptions::new().progress_callback(&mut glance);
-    let mut read = |offset: usize, _| text.as_bytes().get(offset..).unwrap_or_default();
-    let loaded = parser.set_language(language).is_ok();
-    let tree = loaded.then(|| parser.parse_with_options(&mut read, None, Some(options))).flatten();
-    tree.ok_or(halt.unwrap_or(Halt::TimedOut))
+        halt.map_or(ControlFlow::Continue(()), |_| ControlFlow::Break(()))
+    });
+    look(&tree.ok_or(halt.unwrap_or(Halt::TimedOut))?, credit, text, limit)
 }
 
 /// Walks a tree once.
-fn look(tree: &Tree, grammar: &Grammar, text: &str, limit: Limit<'_>) -> Result<Survey, Halt> {
-    let mut eye = Eye { grammar, text, survey: Survey::default(), brackets: Brackets::default(), loose: 0 };
-    let mut cursor = tree.walk();
-    let (mut level, mut steps, mut deepest) = (0, 0_usize, 0);
-    loop {
+fn look(tree: &Tree, credit: &Credit, text: &str, limit: Limit<'_>) -> Result<Survey, Halt> {
+    let mut eye = Eye { credit, text, survey: Survey::default(), brackets: Brackets::default(), loose: 0 };
+    let (mut steps, mut deepest, mut halt) = (0_usize, 0, None);
+    walk(tree, |node, level| {
         steps += 1;
-        if steps.is_multiple_of(4096)
-            && let Some(halt) = limit.reached()
-        {
-            return Err(halt);
+        if steps.is_multiple_of(4096) {
+            halt = limit.reached();
         }
         deepest = deepest.max(level);
-        eye.see(cursor.node());
-        if cursor.goto_first_child() {
-            level += 1;
-        } else if !climb(&mut cursor, &mut level) {
-            break;
-        }
-    }
-    Ok(eye.finish(deepest))
-}
-
-/// Goes on to the next node that was not seen; false at the end of the tree.
-fn climb(cursor: &mut TreeCursor<'_>, level: &mut usize) -> bool {
-    while !cursor.goto_next_sibling() {
-        if !cursor.goto_parent() {
-            return false;
-        }
-        *level -= 1;
-    }
-    true
+        eye.see(node);
+        if halt.is_some() { Next::End } else { Next::Inside }
+    });
+    halt.map_or_else(|| Ok(eye.finish(deepest)), Err)
 }
 
 /// What a walk has seen so far.
 struct Eye<'a> {
-    grammar: &'a Grammar,
+    credit: &'a Credit,
     text: &'a str,
     survey: Survey,
     brackets: Brackets,
@@ -124,7 +119,7 @@ impl Eye<'_> {
                 self.loose += node.byte_range().len();
             }
         }
-        if node.child_count() == 0 && self.grammar.brackets && !node.is_missing() {
+        if node.child_count() == 0 && self.credit.brackets && !node.is_missing() {
             self.brackets.see(node.kind(), node.start_byte());
         }
         let Some(fault) = self.fault(node) else { return };
@@ -138,7 +133,7 @@ impl Eye<'_> {
     fn fault(&self, node: Node<'_>) -> Option<Fault> {
         let (at, end) = (node.start_byte(), node.end_byte());
         let seen = self.text.get(at..end).unwrap_or_default();
-        if self.grammar.trailing_commas && is_trailing_comma(node, seen) {
+        if self.credit.trailing_commas && is_trailing_comma(node, seen) {
             return None;
         }
         if node.is_missing() {
@@ -159,7 +154,7 @@ impl Eye<'_> {
     }
 
     fn belief(&self, is_sure: impl Fn(&[&str]) -> bool) -> Belief {
-        match self.grammar.trust {
+        match self.credit.trust {
             Trust::Whole => Belief::Certain,
             Trust::Only(sure) if is_sure(sure) => Belief::Certain,
             Trust::Only(_) => Belief::Doubtful,
@@ -170,7 +165,7 @@ impl Eye<'_> {
     fn finish(mut self, deepest: usize) -> Survey {
         self.survey.depth = deepest + self.loose;
         self.survey.lone = self.brackets.lone();
-        if self.grammar.trust != Trust::Whole {
+        if self.credit.trust != Trust::Whole {
             let text = self.text;
             let lone = |&at: &usize| Fault::new(at, at + 1, lone_bracket(text, at));
             self.survey.faults.extend(self.survey.lone.iter().map(lone));

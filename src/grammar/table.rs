@@ -1,0 +1,97 @@
+//! The one table of grammars.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use tree_sitter::Language;
+
+use super::columns::Stack;
+use super::{flood, weight};
+
+/// A grammar for tree-sitter.
+#[derive(Debug)]
+pub struct Grammar {
+    /// The language's name in the catalogue.
+    pub language: &'static str,
+    dialects: fn(&str) -> Vec<Language>,
+    wants_line_end: bool,
+    stack: Stack,
+    /// Whether faults take time by the square of their number. JSON's do not: 32,000 took 0.2 s.
+    floods: bool,
+    weight: fn(&str) -> usize,
+}
+
+impl Grammar {
+    /// Gives the dialects that a file at this path may be in; the one with the fewest faults is it.
+    pub fn dialects(&self, path: &str) -> Vec<Language> {
+        (self.dialects)(path)
+    }
+
+    /// Tells whether the grammar can read this text without harm. It must not read another.
+    pub fn holds(&self, text: &str) -> bool {
+        self.stack.holds(text)
+    }
+
+    /// Gives the pieces in which a text must be read before it is read as a whole, if that is not a [`flood::Flood`].
+    pub fn pieces(&self, text: &str) -> impl Iterator<Item = Range<usize>> {
+        flood::pieces(if self.floods { text } else { "" })
+    }
+
+    /// Gives how many steps count for one while this text is read.
+    pub fn weight(&self, text: &str) -> usize {
+        (self.weight)(text)
+    }
+
+    /// Gives the text as the grammar wants it: some take a last line without its line end for a fault.
+    pub fn ended<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.wants_line_end && !text.ends_with('\n') {
+            return Cow::Owned(format!("{text}\n"));
+        }
+        Cow::Borrowed(text)
+    }
+}
+
+/// Gives the grammar of a language.
+pub fn of(language: &str) -> Option<&'static Grammar> {
+    ALL.iter().find(|grammar| grammar.language == language)
+}
+
+/// Every grammar.
+pub static ALL: [Grammar; 16] = [
+    Grammar { stack: Stack::Python, ..row("python", |_| vec![tree_sitter_python::LANGUAGE.into()]) },
+    row("javascript", |_| vec![tree_sitter_javascript::LANGUAGE.into()]),
+    row("typescript", typescript),
+    row("rust", |_| vec![tree_sitter_rust::LANGUAGE.into()]),
+    Grammar { floods: false, ..row("json", |_| vec![tree_sitter_json::LANGUAGE.into()]) },
+    Grammar { floods: false, ..row("jsonc", |_| vec![tree_sitter_json::LANGUAGE.into()]) },
+    row("toml", |_| vec![tree_sitter_toml_ng::LANGUAGE.into()]),
+    Grammar { stack: Stack::Yaml, ..row("yaml", |_| vec![tree_sitter_yaml::LANGUAGE.into()]) },
+    row("go", |_| vec![tree_sitter_go::LANGUAGE.into()]),
+    row("bash", |_| vec![tree_sitter_bash::LANGUAGE.into()]),
+    Grammar { weight: weight::of_html, ..row("html", |_| vec![tree_sitter_html::LANGUAGE.into()]) },
+    row("css", |_| vec![tree_sitter_css::LANGUAGE.into()]),
+    row("c", c),
+    row("cpp", |_| vec![tree_sitter_cpp::LANGUAGE.into()]),
+    row("java", |_| vec![tree_sitter_java::LANGUAGE.into()]),
+    Grammar { wants_line_end: true, ..row("markdown", |_| vec![tree_sitter_md::LANGUAGE.into()]) },
+];
+
+const fn row(language: &'static str, dialects: fn(&str) -> Vec<Language>) -> Grammar {
+    Grammar { language, dialects, wants_line_end: false, stack: Stack::Safe, floods: true, weight: |_| 1 }
+}
+
+fn typescript(path: &str) -> Vec<Language> {
+    if path.to_lowercase().ends_with(".tsx") {
+        return vec![tree_sitter_typescript::LANGUAGE_TSX.into()];
+    }
+    vec![tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into()]
+}
+
+/// A header may be either.
+fn c(path: &str) -> Vec<Language> {
+    let mut languages = vec![tree_sitter_c::LANGUAGE.into()];
+    if path.to_lowercase().ends_with(".h") {
+        languages.push(tree_sitter_cpp::LANGUAGE.into());
+    }
+    languages
+}

@@ -1,0 +1,37 @@
+//! Where the words of a comment are.
+
+use std::ops::Range;
+
+/// The signs before a comment, what they may be drawn out with, and the signs after it.
+const SIGNS: [(&str, &[char], &str); 4] =
+    [("<!--", &['-'], "-->"), ("/*", &['*', '!'], "*/"), ("//", &['/', '!'], ""), ("#", &['#'], "")];
+
+/// Gives the words of a comment that starts at an offset; nothing where the text is no whole comment.
+pub(super) fn words(text: &str, at: usize) -> Option<Range<usize>> {
+    let (open, drawn_out, close) = SIGNS.iter().find(|(open, ..)| text.starts_with(open))?;
+    let words = text.strip_prefix(open)?.trim_end().strip_suffix(close)?;
+    let end = at + open.len() + words.len();
+    Some(end - words.trim_start_matches(*drawn_out).len()..end)
+}
+
+/// Tells whether a comment speaks of what it stands in, or to the system, and not of what follows.
+pub(super) fn speaks_of_the_whole(text: &str, at: usize, inner: &[&str]) -> bool {
+    inner.iter().any(|sign| text.starts_with(sign)) || (at == 0 && text.starts_with("#!"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signs_are_no_words() {
+        let seen = |text: &'static str| words(text, 0).and_then(|range| text.get(range));
+        assert_eq!(
+            ["/** a */", "/*! a*/", "/// a\n", "// a // b", "## a", "<!-- a -->"].map(seen),
+            [" a ", " a", " a", " a // b", " a", " a "].map(Some)
+        );
+        assert_eq!(["/**/", "#", "//", "/***/"].map(seen), [Some(""); 4]);
+        assert_eq!(["a", "<!-- a --> b", "/* a", "/*/", ""].map(seen), [None; 5]);
+        assert_eq!(words("# a", 7), Some(8..10));
+    }
+}

@@ -1,0 +1,269 @@
+//! One walk over a tree, which gathers symbols and comments.
+
+use std::ops::Range;
+
+use super::comment::{speaks_of_the_whole, words};
+use super::name::{self, Name};
+use super::table::Row;
+use super::{Outline, Symbol};
+use crate::grammar::{Next, Node, Tree, walk};
+
+/// Symbols that lie deeper belong to the one around them.
+const MOST_LEVELS: usize = 64;
+/// How long all paths together may be, in bytes.
+const MOST_PATHS: usize = 32 << 20;
+/// Signs that may stand between a symbol's end and that of its wrapper, in bytes.
+const MOST_SIGNS: usize = 16;
+
+/// Gathers the symbols and comments of a tree; nothing where their paths are too long to be kept.
+pub(super) fn gather(row: &'static Row, tree: &Tree, view: &str) -> Option<Outline> {
+    let roles = roles(row, tree);
+    let mut gatherer = Gatherer::new(row, view);
+    let mut fits = true;
+    walk(tree, |node, level| {
+        let role = roles.get(usize::from(node.kind_id())).copied().unwrap_or(Role::None);
+        fits = gatherer.outline.paths.len() <= MOST_PATHS;
+        if fits { gatherer.see(node, level, role) } else { Next::End }
+    });
+    fits.then_some(gatherer.outline)
+}
+
+/// What a kind of node is to us.
+#[derive(Debug, Clone, Copy)]
+enum Role {
+    None,
+    Symbol(Name),
+    Wrapper,
+    Attribute,
+    Comment,
+    Heading,
+    Closed,
+}
+
+/// The role of each kind, by its number.
+fn roles(row: &Row, tree: &Tree) -> Vec<Role> {
+    let language = tree.language();
+    let role = |kind: &str| {
+        let named = row.symbols.iter().find(|(_, kinds)| kinds.contains(&kind));
+        match named {
+            Some((name, _)) => Role::Symbol(*name),
+            None if row.wrappers.contains(&kind) => Role::Wrapper,
+            None if row.attributes.contains(&kind) => Role::Attribute,
+            None if row.comments.contains(&kind) => Role::Comment,
+            None if row.headings.contains(&kind) => Role::Heading,
+            None if row.closed.contains(&kind) => Role::Closed,
+            None => Role::None,
+        }
+    };
+    (0..language.node_kind_count())
+        .map(|id| u16::try_from(id).unwrap_or(u16::MAX))
+        .map(|id| match language.node_kind_for_id(id) {
+            Some(kind) if language.node_kind_is_named(id) => role(kind),
+            Some(_) | None => Role::None,
+        })
+        .collect()
+}
+
+/// What was gathered so far.
+struct Gatherer<'a> {
+    row: &'static Row,
+    view: &'a str,
+    /// Where each line starts.
+    starts: Vec<usize>,
+    outline: Outline,
+    /// The symbols around, each with its level in the tree.
+    open: Vec<(usize, usize)>,
+    wrappers: Vec<Wrapper>,
+    /// Attributes and comments that may belong to what follows.
+    lead: Option<Range<usize>>,
+    /// Where the last symbol ended.
+    closed: usize,
+}
+
+/// A node that belongs to the symbol in it.
+struct Wrapper {
+    span: Range<usize>,
+    level: usize,
+    /// Whether no symbol was seen in it.
+    fresh: bool,
+}
+
+impl<'a> Gatherer<'a> {
+    fn new(row: &'static Row, view: &'a str) -> Gatherer<'a> {
+        let ends = memchr::memchr_iter(b'\n', view.as_bytes()).map(|end| end + 1);
+        Gatherer {
+            row,
+            view,
+            starts: std::iter::once(0).chain(ends).collect(),
+            outline: Outline { symbols: Vec::new(), paths: String::new(), comments: Vec::new() },
+            open: Vec::new(),
+            wrappers: Vec::new(),
+            lead: None,
+            closed: 0,
+        }
+    }
+
+    fn see(&mut self, node: Node<'_>, level: usize, role: Role) -> Next {
+        // Headings have no nodes for what they are above.
+        if self.row.headings.is_empty() {
+            self.leave(level);
+        }
+        match role {
+            Role::None => return Next::Inside,
+            Role::Symbol(name) => {
+                if let Some(name) = name.of(node, self.view) {
+                    self.open(self.span(node), level, &name);
+                }
+                return Next::Inside;
+            }
+            Role::Wrapper => {
+                self.wrap(self.span(node), level);
+                return Next::Inside;
+            }
+            Role::Attribute => self.lead(self.span(node)),
+            Role::Comment => self.comment(self.span(node)),
+            Role::Heading => self.heading(node),
+            Role::Closed => {}
+        }
+        Next::Past
+    }
+
+    /// Closes what does not reach to this level of the tree.
+    fn leave(&mut self, level: usize) {
+        while let Some((symbol, _)) = self.open.pop_if(|(_, opened)| *opened >= level) {
+            let end = self.outline.symbols.get(symbol).map_or(0, |symbol| symbol.extent.end);
+            self.closed = self.closed.max(end);
+        }
+        while let Some(left) = self.wrappers.pop_if(|wrapper| wrapper.level >= level) {
+            if let Some(around) = self.wrappers.last_mut() {
+                around.fresh &= left.fresh;
+            }
+        }
+    }
+
+    /// A node's span without white space at its end.
+    fn span(&self, node: Node<'_>) -> Range<usize> {
+        let start = node.start_byte().min(self.view.len());
+        let whole = self.view.get(start..node.end_byte().min(self.view.len())).unwrap_or_default();
+        start..start + whole.trim_end().len()
+    }
+
+    fn open(&mut self, span: Range<usize>, level: usize, name: &str) {
+        let span = self.widened(&span);
+        if let Some(wrapper) = self.wrappers.last_mut() {
+            wrapper.fresh = false;
+        }
+        if self.open.len() >= MOST_LEVELS {
+            return;
+        }
+        let around = self.open.last().map(|(symbol, _)| *symbol);
+        let parent = around.and_then(|around| self.outline.symbols.get(around));
+        let bounds = parent.map_or(0..self.view.len(), |parent| parent.extent.clone());
+        let start = self.before_blanks(span.start).max(bounds.start).max(self.closed);
+        let extent = start..span.end.min(bounds.end).max(start);
+        let path = push_path(&mut self.outline.paths, parent.map(|parent| parent.path.clone()), name);
+        self.open.push((self.outline.symbols.len(), level));
+        let lines = lines(&self.starts, self.view, span);
+        self.outline.symbols.push(Symbol { extent, lines, path, around });
+    }
+
+    /// Ends what is above headings of this rank or a lower one, and opens the next.
+    fn heading(&mut self, node: Node<'_>) {
+        let Some((rank, name)) = name::heading(node, self.view) else { return };
+        let start = self.span(node).start;
+        let end = self.view.get(..start).unwrap_or_default().trim_end().len();
+        for (symbol, _) in self.open.iter().filter(|(_, opened)| *opened >= rank) {
+            let Some(symbol) = self.outline.symbols.get_mut(*symbol) else { continue };
+            symbol.extent.end = end.max(symbol.extent.start);
+            symbol.lines = lines(&self.starts, self.view, symbol.extent.clone());
+        }
+        self.leave(rank);
+        self.open(start..self.view.trim_end().len(), rank, &name);
+    }
+
+    fn wrap(&mut self, span: Range<usize>, level: usize) {
+        let span = self.widened(&span);
+        self.wrappers.push(Wrapper { span, level, fresh: true });
+    }
+
+    /// The span with the wrapper that holds nothing else, and with what leads to it.
+    fn widened(&mut self, span: &Range<usize>) -> Range<usize> {
+        let led = self.led(span.start);
+        let wrapper = self.wrappers.last().filter(|wrapper| wrapper.fresh);
+        match wrapper.filter(|wrapper| self.ends_alike(span.end, wrapper.span.end)) {
+            Some(wrapper) => wrapper.span.start.min(led)..wrapper.span.end,
+            None => led..span.end,
+        }
+    }
+
+    fn ends_alike(&self, end: usize, wrapper: usize) -> bool {
+        let rest = self.view.get(end..wrapper).filter(|rest| rest.len() <= MOST_SIGNS);
+        rest.is_some_and(|rest| rest.chars().all(|sign| sign.is_whitespace() || matches!(sign, ';' | ',')))
+    }
+
+    fn comment(&mut self, span: Range<usize>) {
+        let text = self.view.get(span.clone()).unwrap_or_default();
+        self.outline.comments.extend(words(text, span.start));
+        if speaks_of_the_whole(text, span.start, self.row.inner) {
+            self.lead = None;
+        } else {
+            self.lead(span);
+        }
+    }
+
+    /// Notes what may belong to what follows: what stands first on its line, or goes on where such a thing ended.
+    fn lead(&mut self, span: Range<usize>) {
+        let start = self.led(span.start);
+        let first = self.starts_at(self.before_blanks(start));
+        self.lead = (first && start >= self.closed).then_some(start..span.end);
+    }
+
+    /// Where what leads to this place starts: it ends on this line, or on the one before in the same column.
+    fn led(&mut self, at: usize) -> usize {
+        let Some(lead) = self.lead.take() else { return at };
+        let gap = self.view.get(lead.end..at).unwrap_or("-");
+        let joined = gap.trim().is_empty()
+            && match gap.matches('\n').count() {
+                0 => true,
+                1 => self.column(lead.start) == self.column(at),
+                _ => false,
+            };
+        if joined { lead.start } else { at }
+    }
+
+    /// The column of what is first on its line.
+    fn column(&self, at: usize) -> Option<usize> {
+        let start = self.before_blanks(at);
+        self.starts_at(start).then_some(at - start)
+    }
+
+    fn starts_at(&self, offset: usize) -> bool {
+        offset == 0 || self.view.as_bytes().get(offset - 1) == Some(&b'\n')
+    }
+
+    /// The start of the line where only blanks stand before this place.
+    fn before_blanks(&self, at: usize) -> usize {
+        let before = self.view.get(..at).unwrap_or_default();
+        let start = before.trim_end_matches([' ', '\t']).len();
+        if self.starts_at(start) { start } else { at }
+    }
+}
+
+/// The whole lines of a span.
+fn lines(starts: &[usize], view: &str, span: Range<usize>) -> Range<usize> {
+    let after = |at: usize| starts.partition_point(|start| *start <= at);
+    let start = after(span.start).checked_sub(1).and_then(|line| starts.get(line));
+    let end = starts.get(after(span.end.saturating_sub(1).max(span.start)));
+    start.copied().unwrap_or(0)..end.copied().unwrap_or(view.len())
+}
+
+/// Adds a path, and gives its place.
+fn push_path(paths: &mut String, around: Option<Range<usize>>, name: &str) -> Range<usize> {
+    let start = paths.len();
+    if let Some(around) = around {
+        paths.extend_from_within(around);
+        paths.push('.');
+    }
+    paths.push_str(name);
+    start..paths.len()
+}

@@ -1,0 +1,180 @@
+//! What a symbol is called.
+
+use crate::grammar::Node;
+
+/// A longer name, in bytes, is prose that only looks like one.
+const LONGEST: usize = 256;
+/// How many declarators may stand around a name.
+const MOST_DECLARATORS: usize = 64;
+
+/// What names a symbol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Name {
+    /// The text of a field.
+    Field(&'static str),
+    /// A path of the language in a field, with `.` for `::` and without its generic arguments.
+    Scoped(&'static str),
+    /// The same, of a node that has a body: without one it is a use.
+    Bodied(&'static str),
+    /// The text of a field, where another is a function or class.
+    Given {
+        /// The field of the name.
+        name: &'static str,
+        /// The field that must be a function or class.
+        function: &'static str,
+    },
+    /// The type of the receiver and the name.
+    Received,
+    /// The name inside its declarators.
+    Declared,
+    /// The first child of a kind.
+    Child(&'static str),
+    /// The key that is the first child.
+    Key,
+    /// The attribute `id` of the tag.
+    Id,
+}
+
+impl Name {
+    /// Gives the name of a node, on one line; nothing where it has none.
+    pub(super) fn of(self, node: Node<'_>, view: &str) -> Option<String> {
+        let field = |name: &str| node.child_by_field_name(name);
+        let name = match self {
+            Name::Field(name) => plain(field(name)?, view)?,
+            Name::Scoped(name) => scoped(text(field(name)?, view)?),
+            Name::Bodied(name) => field("body").and_then(|_| Some(scoped(text(field(name)?, view)?)))?,
+            Name::Given { name, function } => {
+                plain(field(function).filter(is_function).and_then(|_| field(name))?, view)?
+            }
+            Name::Received => received(node, view)?,
+            Name::Declared => scoped(text(declared(field("declarator")?)?, view)?),
+            Name::Child(kind) => plain(children(node).find(|child| child.kind() == kind)?, view)?,
+            Name::Key => plain(children(node).find(Node::is_named)?, view)?,
+            Name::Id => id(node, view)?,
+        };
+        on_one_line(&name)
+    }
+}
+
+/// Gives the rank of a heading, from 1, and its words.
+pub(super) fn heading(node: Node<'_>, view: &str) -> Option<(usize, String)> {
+    let rank = |kind: &str| match kind {
+        "atx_h1_marker" | "setext_h1_underline" => Some(1),
+        "atx_h2_marker" | "setext_h2_underline" => Some(2),
+        "atx_h3_marker" => Some(3),
+        "atx_h4_marker" => Some(4),
+        "atx_h5_marker" => Some(5),
+        "atx_h6_marker" => Some(6),
+        _ => None,
+    };
+    let words = text(node.child_by_field_name("heading_content")?, view)?;
+    let rank = children(node).find_map(|child| rank(child.kind()))?;
+    Some((rank, on_one_line(words.trim().trim_end_matches('#'))?))
+}
+
+fn on_one_line(name: &str) -> Option<String> {
+    let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
+    (!name.is_empty() && name.len() <= LONGEST).then_some(name)
+}
+
+/// The text of a node that is short enough to be, or to hold, a name.
+fn text<'v>(node: Node<'_>, view: &'v str) -> Option<&'v str> {
+    view.get(node.byte_range()).filter(|text| text.len() <= 4 * LONGEST)
+}
+
+/// The text without its quotes.
+fn plain(node: Node<'_>, view: &str) -> Option<String> {
+    let text = text(node, view)?.trim();
+    let inner = ['"', '\''].iter().find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote));
+    Some(inner.unwrap_or(text).to_owned())
+}
+
+/// A path with `.` for `::`, without references and arguments in angle brackets.
+fn scoped(text: &str) -> String {
+    let text = text.trim_start_matches(['&', '*', ' ', ':']);
+    let text = ["mut ", "dyn "].iter().fold(text, |text, word| text.strip_prefix(word).unwrap_or(text));
+    // An operator may be an angle bracket.
+    if text.contains("operator") {
+        return text.replace("::", ".");
+    }
+    let (mut depth, mut path) = (0_usize, String::new());
+    for character in text.chars() {
+        match character {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            _ if depth == 0 => path.push(character),
+            _ => {}
+        }
+    }
+    path.replace("::", ".")
+}
+
+fn is_function(node: &Node<'_>) -> bool {
+    matches!(node.kind(), "arrow_function" | "function_expression" | "generator_function" | "class")
+}
+
+fn received(node: Node<'_>, view: &str) -> Option<String> {
+    let receiver = node.child_by_field_name("receiver")?;
+    let parameter = children(receiver).find(Node::is_named)?;
+    let whole = text(parameter.child_by_field_name("type")?, view)?;
+    let bare = whole.trim_start_matches(['*', '(', ' ']);
+    let bare = bare.split(['[', ')', ' ']).next().unwrap_or(bare);
+    Some(format!("{bare}.{}", text(node.child_by_field_name("name")?, view)?))
+}
+
+/// The innermost declarator.
+fn declared(declarator: Node<'_>) -> Option<Node<'_>> {
+    let inner = |node: &Node<'_>| node.kind().ends_with("_declarator");
+    let mut node = declarator;
+    for _ in 0..MOST_DECLARATORS {
+        let next = node.child_by_field_name("declarator").filter(|_| node.kind() != "operator_cast");
+        // Some declarators have no field for what they hold.
+        let next = next.or_else(|| inner(&node).then(|| children(node).filter(Node::is_named).last())?);
+        match next {
+            Some(next) => node = next,
+            None => return Some(node),
+        }
+    }
+    None
+}
+
+fn id(node: Node<'_>, view: &str) -> Option<String> {
+    let tag = children(node).next().filter(|tag| matches!(tag.kind(), "start_tag" | "self_closing_tag"))?;
+    let is_id = |attribute: &Node<'_>| {
+        let name = children(*attribute).next().and_then(|name| text(name, view));
+        attribute.kind() == "attribute" && name.is_some_and(|name| name.eq_ignore_ascii_case("id"))
+    };
+    plain(children(children(tag).find(is_id)?).last()?, view)
+}
+
+/// The children of a node, in one pass however many there are.
+fn children(node: Node<'_>) -> impl Iterator<Item = Node<'_>> {
+    let mut cursor = node.walk();
+    let mut more = cursor.goto_first_child();
+    std::iter::from_fn(move || {
+        let child = more.then(|| cursor.node());
+        more = more && cursor.goto_next_sibling();
+        child
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scope_is_told_without_its_arguments() {
+        let cases = [
+            ("Vec<Option<T>>", "Vec"),
+            ("a::B<T>", "a.B"),
+            ("A<T>::f", "A.f"),
+            ("&mut A", "A"),
+            ("&dyn B", "B"),
+            ("::a::b", "a.b"),
+            ("A::operator<", "A.operator<"),
+        ];
+        for (text, name) in cases {
+            assert_eq!(scoped(text), name);
+        }
+    }
+}
