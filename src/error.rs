@@ -188,6 +188,8 @@ pub struct Score(u16);
 impl Score {
     /// The score of a text that is the same.
     pub const WHOLE: Score = Score(10_000);
+    /// Nine parts of ten.
+    pub const NINE_TENTHS: Score = Score(9_000);
 
     /// The score of texts with this edit distance, the longer of which has `longer` characters; rounded down, so that
     /// only the same text has [`Score::WHOLE`].

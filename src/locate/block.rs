@@ -8,8 +8,11 @@ use super::elision::{self, Elided};
 use super::ladder::{self, Places, Rung, Search};
 use super::rows::Ground;
 use super::steps::Steps;
+use super::proposal::Proposal;
+use super::scope::Outline;
+use super::similar::{self, Neighbours};
 use super::wrapping::{Reading, readings};
-use super::{Field, Found, Located, Quote, Receipt, Repeat, Tier, exact, fragment};
+use super::{Field, Found, Located, Quote, Receipt, Repeat, Slip, Tier, Tolerance, exact, fragment};
 use crate::error::Score;
 
 /// Looks for a block on the rungs from `exact` to `wrapping`, and for its replacement.
@@ -35,6 +38,24 @@ impl<'a> Seeker<'a> {
             .or_else(|| self.standing())
     }
 
+    /// Rung `similar`, as far as it may be gone to; what is nearest where that finds nothing.
+    pub(super) fn similar(&mut self, tolerance: Tolerance, outline: &dyn Fn() -> Option<Outline>) -> Located {
+        let usual = (Tolerance::THRESHOLD, Slip::Pen);
+        let asked = match tolerance {
+            Tolerance::Wrapping => None,
+            Tolerance::Similar { threshold, slip } => Some((threshold, slip)),
+        };
+        let neighbours = Neighbours::of(self, asked.map_or(usual.0, |(threshold, _)| threshold.min(usual.0)));
+        if let Some(found) = asked.and_then(|asked| similar::find(self, &neighbours, asked, outline)) {
+            return found;
+        }
+        let proposal = match similar::find(self, &neighbours, usual, outline) {
+            Some(Located::One(found)) => Proposal::of(&found, self.field),
+            _ => None,
+        };
+        Located::Nowhere { near: neighbours.best(), proposal }
+    }
+
     /// The rungs from `space` to `marks`.
     pub(super) fn below_exact(&mut self, search: &str, replace: &str) -> Option<Located> {
         let block = Block::of(search, replace);
@@ -46,6 +67,27 @@ impl<'a> Seeker<'a> {
                 _ => self.many(rung.tier(), &at),
             }),
         }
+    }
+
+    /// Every place of the strictest rung; those that overlap are refused.
+    pub(super) fn every(&mut self) -> Result<Vec<Found>, Located> {
+        let block = Block::of(self.quote.search, self.quote.replace);
+        let Places { rung, at } = match ladder::find(&block.search, &self.ground, &mut self.steps) {
+            Search::Nowhere => return Ok(Vec::new()),
+            Search::TooMany(at) => return Err(self.many(Tier::Marks, &at)),
+            Search::At(places) => places,
+        };
+        if at.iter().zip(at.iter().skip(1)).any(|(one, next)| one + block.search.len() > *next) {
+            return Err(self.many(rung.tier(), &at));
+        }
+        at.iter()
+            .map(|one| match self.carried(&block, *one, rung.tier()) {
+                Located::One(found) => {
+                    Ok(Found { receipt: Receipt { candidates: at.len(), ..found.receipt }, ..found })
+                }
+                other => Err(other),
+            })
+            .collect()
     }
 
     fn many(&self, tier: Tier, at: &[usize]) -> Located {
@@ -224,6 +266,17 @@ pub(super) fn literal(quote: Quote<'_>, field: Field<'_>) -> Option<Located> {
     Some(place(quote, field, hit))
 }
 
+/// Finds every place where a quote stands literally, without overlap.
+pub(super) fn every_literal(quote: Quote<'_>, field: Field<'_>) -> Vec<Found> {
+    let hits: Vec<Range<usize>> = exact::occurrences(field.view, field.window(), quote.search).collect();
+    let candidates = hits.len();
+    let found = |hit| match place(Quote { repeat: Repeat::Wanted, ..quote }, field, hit) {
+        Located::One(found) => Some(Found { receipt: Receipt { candidates, ..found.receipt }, ..found }),
+        _ => None,
+    };
+    hits.into_iter().filter_map(found).collect()
+}
+
 fn place(quote: Quote<'_>, field: Field<'_>, hit: Range<usize>) -> Located {
     let line = field.text.at(hit.start);
     if quote.repeat == Repeat::Refused && exact::stands(field.view, &hit, quote.search, quote.replace) {
@@ -248,7 +301,7 @@ impl Located {
         match self {
             Located::One(found) => Located::One(Found { receipt: Receipt { tier, ..found.receipt }, ..found }),
             Located::Many { lines, .. } => Located::Many { tier, lines },
-            other @ (Located::Unchanged | Located::Standing { .. } | Located::Conflict(_) | Located::Nowhere) => other,
+            other @ (Located::Unchanged | Located::Standing { .. } | Located::Conflict(_) | Located::Nowhere { .. }) => other,
         }
     }
 
@@ -258,7 +311,7 @@ impl Located {
             Located::Many { lines, .. } => lines.clone(),
             Located::Standing { line } => vec![*line],
             Located::Conflict(Conflict { line, .. }) => vec![*line],
-            Located::Unchanged | Located::Nowhere => Vec::new(),
+            Located::Unchanged | Located::Nowhere { .. } => Vec::new(),
         }
     }
 }

@@ -154,36 +154,61 @@ fn aligned(
     true
 }
 
-/// Tells whether two texts differ by a slip of the pen in one letter inside or at the end of a word of four or more:
-/// no digit, not the word's first letter, not a final `s`.
+/// How two texts differ that differ in one letter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stroke {
+    /// The search lacks a letter.
+    Dropped(char),
+    /// The search has a letter more.
+    Added(char),
+    /// Two letters that stand side by side are swapped.
+    Swapped,
+    /// One letter stands for another.
+    Replaced,
+}
+
+/// Endings that make one word of another.
+const INFLECTIONS: [char; 4] = ['s', 'd', 'r', 'y'];
+
+/// Tells whether the search differs from a text in one letter that was inserted, dropped, swapped or replaced.
 pub(super) fn is_slip(search: &str, there: &str) -> bool {
+    stroke(search, there).is_some()
+}
+
+/// Tells whether the search differs from a text in one letter that was swapped, dropped or doubled.
+pub(super) fn is_slip_of_pen(search: &str, there: &str) -> bool {
+    match stroke(search, there) {
+        Some((Stroke::Dropped(_) | Stroke::Swapped, _)) => true,
+        Some((Stroke::Added(letter), before)) => before == Some(letter),
+        Some((Stroke::Replaced, _)) | None => false,
+    }
+}
+
+/// The one letter in which two texts differ, and the letter before it: inside or at the end of a word of four or more,
+/// not the word's first one, and none that makes another name of it, as a digit, a capital or an ending does.
+fn stroke(search: &str, there: &str) -> Option<(Stroke, Option<char>)> {
     let (one, other): (Vec<char>, Vec<char>) = (search.chars().collect(), there.chars().collect());
     let head = one.iter().zip(&other).take_while(|(one, other)| one == other).count();
     let most = one.len().min(other.len()) - head;
     let tail = one.iter().rev().zip(other.iter().rev()).take(most).take_while(|(one, other)| one == other).count();
-    if head == 0 || tail == 0 {
-        return false;
-    }
-    let changed = [&one, &other].map(|text| text.get(head..text.len() - tail).unwrap_or_default());
-    let letters = changed.iter().flat_map(|part| part.iter());
-    if !letters.clone().all(|letter| letter.is_alphabetic()) {
-        return false;
-    }
-    let single = match changed {
-        [[_], [_]] => true,
-        [[letter], []] | [[], [letter]] => {
-            let ends_word = |text: &[char]| !text.get(text.len() - tail).copied().is_some_and(is_word_char);
-            !(*letter == 's' && ends_word(&one))
-        }
-        [[a, b], [c, d]] => a == d && b == c,
-        _ => false,
+    let before = one.get(head.checked_sub(1)?).copied();
+    let after = one.get(one.len() - tail).copied().filter(|letter| is_word_char(*letter));
+    let [mine, theirs] = [&one, &other].map(|text| text.get(head..text.len() - tail).unwrap_or_default());
+    let stroke = match (mine, theirs) {
+        ([], [letter]) => Stroke::Dropped(*letter),
+        ([letter], []) => Stroke::Added(*letter),
+        ([a, b], [c, d]) if a == d && b == c => Stroke::Swapped,
+        ([_], [_]) => Stroke::Replaced,
+        _ => return None,
     };
-    single && [&one, &other].iter().all(|text| in_word(text, head)) && longest_word(&one, &other, head) >= WORD
-}
-
-/// Tells whether a word goes on at an offset: its first letter stands before.
-fn in_word(text: &[char], at: usize) -> bool {
-    at.checked_sub(1).and_then(|before| text.get(before)).copied().is_some_and(is_word_char)
+    let inside = match stroke {
+        Stroke::Dropped(letter) | Stroke::Added(letter) => after.is_some() || !INFLECTIONS.contains(&letter),
+        Stroke::Swapped => true,
+        Stroke::Replaced => after.is_some_and(char::is_lowercase),
+    };
+    let plain = mine.iter().chain(theirs).all(|letter| letter.is_lowercase());
+    let in_word = before.is_some_and(char::is_alphabetic);
+    (plain && inside && in_word && longest_word(&one, &other, head) >= WORD).then_some((stroke, before))
 }
 
 fn longest_word(one: &[char], other: &[char], at: usize) -> usize {
@@ -226,6 +251,9 @@ mod tests {
             ("let value = compute();", "let Value = compute();"),
             ("short one", "shart one"),
             ("let total = sum(a);", "let total = sum(b);"),
+            ("let pointX = compute();", "let pointY = compute();"),
+            ("let update = compute();", "let updated = compute();"),
+            ("let nodeA = compute();", "let node = compute();"),
         ] {
             assert_eq!(found(search, view), None, "{search}");
         }

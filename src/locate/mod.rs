@@ -17,8 +17,11 @@ mod fragment;
 mod indent;
 mod ladder;
 mod letter;
+mod nearest;
+mod proposal;
 mod rows;
 pub mod scope;
+mod similar;
 mod steps;
 mod wrapping;
 
@@ -29,6 +32,8 @@ use crate::text::{Buffer, Change, Lines};
 use block::Seeker;
 
 pub use carry::Conflict;
+pub use proposal::Proposal;
+use scope::Outline;
 
 /// How far a text may be from the one that is quoted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +47,11 @@ pub enum Tolerance {
         /// Which single line may differ.
         slip: Slip,
     },
+}
+
+impl Tolerance {
+    /// The least score that is asked for where nothing else is.
+    pub const THRESHOLD: Score = Score::NINE_TENTHS;
 }
 
 /// Which line may differ where one may.
@@ -170,7 +180,23 @@ pub enum Located {
     /// There is one place, but what the edit changes is not what is there.
     Conflict(Conflict),
     /// There is none.
-    Nowhere,
+    Nowhere {
+        /// The lines that come nearest.
+        near: Option<Near>,
+        /// The quote that would find the one place that is meant, where that is proved.
+        proposal: Option<Proposal>,
+    },
+}
+
+/// Lines that are like the quoted ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Near {
+    /// The first line, from 1.
+    pub first: usize,
+    /// The last line, inclusive.
+    pub last: usize,
+    /// How alike they are.
+    pub score: Score,
 }
 
 /// The one place, and what the edit comes to there.
@@ -185,18 +211,45 @@ pub struct Found {
 }
 
 /// Looks for the one place of a quote.
-pub fn locate(quote: Quote<'_>, field: Field<'_>, tolerance: Tolerance) -> Located {
+///
+/// `outline` gives the outline of the whole text, and is asked only where it matters.
+pub fn locate(
+    quote: Quote<'_>,
+    field: Field<'_>,
+    tolerance: Tolerance,
+    outline: &dyn Fn() -> Option<Outline>,
+) -> Located {
     if quote.search == quote.replace {
         return Located::Unchanged;
     }
     if quote.search.trim().is_empty() {
-        return Located::Nowhere;
+        return Located::Nowhere { near: None, proposal: None };
     }
-    let located = block::literal(quote, field).or_else(|| Seeker::new(quote, field).seek());
-    let _ = tolerance;
+    let located = block::literal(quote, field).unwrap_or_else(|| {
+        let mut seeker = Seeker::new(quote, field);
+        seeker.seek().unwrap_or_else(|| seeker.similar(tolerance, outline))
+    });
     match located {
-        Some(Located::One(found)) if found.changes.is_empty() => Located::Unchanged,
-        Some(located) => located,
-        None => Located::Nowhere,
+        Located::One(found) if found.changes.is_empty() => Located::Unchanged,
+        located => located,
+    }
+}
+
+/// Looks for every place of a quote on the strictest rung that has any, down to `marks`; the edit must be carried over
+/// onto all of them.
+///
+/// What stands against it comes back as what a search for one place would have given.
+pub fn locate_every(quote: Quote<'_>, field: Field<'_>) -> Result<Vec<Found>, Located> {
+    if quote.search == quote.replace {
+        return Err(Located::Unchanged);
+    }
+    let found = block::every_literal(quote, field);
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let mut seeker = Seeker::new(quote, field);
+    match seeker.every() {
+        Ok(found) if found.is_empty() => Err(seeker.similar(Tolerance::Wrapping, &|| None)),
+        other => other,
     }
 }

@@ -1,73 +1,99 @@
-//! The one place of a quoted block, and what the edit comes to there.
+//! The places of a quoted block, and what the edit comes to there.
 
 use super::window::Window;
 use super::{PLACES, missing};
 use crate::edit::{Planned, Search, Standing, place};
-use crate::error::{Code, Error};
+use crate::error::{Code, Error, Next};
 use crate::locate::{self, Conflict, Found, Located, Quote, Repeat};
 
 /// Characters shown of a line in a message.
 const WIDTH: usize = 60;
+/// Lines before and behind a line that are worth a look.
+const AROUND: usize = 5;
 
 /// Plans the edit of the one place of a block.
 ///
 /// Errors: `NO_MATCH`, `AMBIGUOUS_MATCH`, `ALREADY_APPLIED`, `EDIT_CONFLICT`.
 pub(super) fn plan(search: &Search, needle: &str, looked: &Window<'_>) -> Result<Planned, Error> {
     let (needle, replace) = (needle.replace("\r\n", "\n"), search.replace.replace("\r\n", "\n"));
-    let quote = Quote { search: &needle, replace: &replace, repeat: repeat(search) };
-    match locate::locate(quote, looked.field(), search.tolerance) {
-        Located::One(found) => planned(found, looked),
-        Located::Unchanged => Ok(Planned::new(looked.buffer.plan(Vec::new())?, Vec::new())),
-        Located::Many { lines, .. } => Err(ambiguous(&lines, looked)),
-        Located::Standing { line } => Err(standing(line)),
-        Located::Conflict(conflict) => Err(conflicting(&conflict)),
-        Located::Nowhere => {
-            Err(missing::not_found(search, looked).hint(missing::quotable(&needle, looked)))
-        }
-    }
+    let quote = quote(search, &needle, &replace);
+    let located = locate::locate(quote, looked.field(), search.tolerance, &|| looked.outline());
+    concluded(search, &needle, located, looked)
 }
 
 /// Plans the edit of every place of a block.
 ///
-/// Errors: those of [`plan`] but `AMBIGUOUS_MATCH`.
+/// Errors: those of [`plan`], but `AMBIGUOUS_MATCH` only where places overlap or are too many to look at.
 pub(super) fn plan_every(search: &Search, needle: &str, looked: &Window<'_>) -> Result<Planned, Error> {
-    plan(search, needle, looked)
-}
-
-fn repeat(search: &Search) -> Repeat {
-    match search.standing {
-        Standing::Done => Repeat::Refused,
-        Standing::Again => Repeat::Wanted,
+    let (needle, replace) = (needle.replace("\r\n", "\n"), search.replace.replace("\r\n", "\n"));
+    let quote = quote(search, &needle, &replace);
+    match locate::locate_every(quote, looked.field()) {
+        Ok(found) => planned(found, looked),
+        Err(located) => concluded(search, &needle, located, looked),
     }
 }
 
-fn planned(found: Found, looked: &Window<'_>) -> Result<Planned, Error> {
-    let places = vec![place(looked.buffer, found.receipt.line)];
-    let planned = Planned::new(looked.buffer.plan(found.changes)?, Vec::new());
-    Ok(Planned { replacements: Some(1), places, receipt: Some(found.receipt), ..planned })
+fn quote<'a>(search: &Search, needle: &'a str, replace: &'a str) -> Quote<'a> {
+    let repeat = match search.standing {
+        Standing::Done => Repeat::Refused,
+        Standing::Again => Repeat::Wanted,
+    };
+    Quote { search: needle, replace, repeat }
+}
+
+fn concluded(
+    search: &Search,
+    needle: &str,
+    located: Located,
+    looked: &Window<'_>,
+) -> Result<Planned, Error> {
+    match located {
+        Located::One(found) => planned(vec![found], looked),
+        Located::Unchanged => Ok(Planned::new(looked.buffer.plan(Vec::new())?, Vec::new())),
+        Located::Many { lines, .. } => Err(ambiguous(&lines, looked)),
+        Located::Standing { line } => Err(standing(line, looked)),
+        Located::Conflict(conflict) => Err(conflicting(&conflict, looked)),
+        Located::Nowhere { near, proposal } => Err(missing::block(search, needle, looked, near, proposal)),
+    }
+}
+
+fn planned(found: Vec<Found>, looked: &Window<'_>) -> Result<Planned, Error> {
+    let places = found.iter().take(PLACES).map(|found| place(looked.buffer, found.receipt.line)).collect();
+    let (count, receipt) = (found.len(), found.first().map(|found| found.receipt));
+    let changes = found.into_iter().flat_map(|found| found.changes).collect();
+    let planned = Planned::new(looked.buffer.plan(changes)?, Vec::new());
+    Ok(Planned { replacements: Some(count), places, receipt, ..planned })
 }
 
 fn ambiguous(lines: &[usize], looked: &Window<'_>) -> Error {
-    let count = lines.len();
-    let places = lines.iter().take(PLACES).map(|line| place(looked.buffer, *line)).collect();
+    let (count, outline) = (lines.len(), looked.outline());
+    let places = lines.iter().take(PLACES).map(|line| looked.place(*line, outline.as_ref())).collect();
     Error::new(Code::AmbiguousMatch, format!("the search text appears {count} times in {}", looked.name))
         .field("search")
         .places(places)
+        .counting(count)
 }
 
-fn standing(line: usize) -> Error {
+fn standing(line: usize, looked: &Window<'_>) -> Error {
     let message = format!("the replacement stands at line {line} already");
-    Error::new(Code::AlreadyApplied, message)
+    Error::new(Code::AlreadyApplied, message).places(vec![place(looked.buffer, line)])
 }
 
-fn conflicting(conflict: &Conflict) -> Error {
+fn conflicting(conflict: &Conflict, looked: &Window<'_>) -> Error {
     let short = |text: &str| text.trim().chars().take(WIDTH).collect::<String>();
     let message = format!(
-        "{}: the search has {:?}, line {} of the file is {:?}",
+        "{}: the edit takes line {} to be {:?}, the file has {:?}",
         conflict.why,
-        short(&conflict.quoted),
         conflict.line,
+        short(&conflict.quoted),
         short(&conflict.there),
     );
-    Error::new(Code::EditConflict, message).field("search")
+    let last = looked.buffer.lines().count();
+    Error::new(Code::EditConflict, message)
+        .field("search")
+        .places(vec![place(looked.buffer, conflict.line)])
+        .proposing(Next::Read {
+            start_line: conflict.line.saturating_sub(AROUND).max(1),
+            end_line: (conflict.line + AROUND).min(last),
+        })
 }

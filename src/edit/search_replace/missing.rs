@@ -1,9 +1,9 @@
-//! What is said where nothing was found.
+//! What is said where nothing was found: the lines that come nearest, where they first differ, and the next call.
 
 use super::window::Window;
 use crate::edit::{Needle, Search};
-use crate::error::{Code, Error};
-use crate::locate::exact;
+use crate::error::{Best, Code, Difference, Error, Next};
+use crate::locate::{Near, Proposal, exact};
 
 /// Lines shown of a text in which nothing was found, with their indentation, and how many of them before the line
 /// that comes nearest.
@@ -13,13 +13,41 @@ const BEFORE: usize = 2;
 /// Characters shown of each.
 const WIDTH: usize = 120;
 
+/// Characters shown from the first one that differs.
+const APART: usize = 40;
+
+/// Lines shown of the place that comes nearest.
+const LINES: usize = 40;
+
 /// The refusal of a pattern that matches nowhere.
 pub(super) fn pattern(search: &Search, looked: &Window<'_>) -> Error {
     not_found(search, looked).hint(quotable(needle(search), looked))
 }
 
-/// The refusal of a search, without a hint.
-pub(super) fn not_found(search: &Search, looked: &Window<'_>) -> Error {
+/// The refusal of a block that stands nowhere.
+pub(super) fn block(
+    search: &Search,
+    needle: &str,
+    looked: &Window<'_>,
+    near: Option<Near>,
+    proposal: Option<Proposal>,
+) -> Error {
+    let error = not_found(search, looked);
+    let Some(near) = near else { return error.hint(quotable(needle, looked)) };
+    let best = best(needle, looked, near);
+    let (next, hint) = match proposal {
+        Some(Proposal { search, replace }) => {
+            (Next::Edit { search, replace }, "`next` is the same edit with the text that is really there")
+        }
+        None => (
+            Next::Read { start_line: near.first, end_line: near.last },
+            "look at the lines that come nearest, and quote what is there",
+        ),
+    };
+    error.hint(hint).best(best).proposing(next)
+}
+
+fn not_found(search: &Search, looked: &Window<'_>) -> Error {
     let kind = match &search.needle {
         Needle::Literal(_) => "search text",
         Needle::Regex { .. } => "pattern",
@@ -36,8 +64,47 @@ fn needle(search: &Search) -> &str {
     }
 }
 
+fn best(needle: &str, looked: &Window<'_>, near: Near) -> Best {
+    let lines = looked.buffer.lines();
+    let shown = (near.first..=near.last).take(LINES);
+    Best {
+        start_line: near.first,
+        end_line: near.last,
+        score: near.score,
+        lines: shown.map(|line| lines.text(line).chars().take(2 * WIDTH).collect()).collect(),
+        first_difference: first_difference(needle, looked, near),
+    }
+}
+
+/// The first character in which the quoted lines differ from the nearest ones, blank lines and the blanks at both ends
+/// of a line aside.
+fn first_difference(needle: &str, looked: &Window<'_>, near: Near) -> Option<Difference> {
+    let lines = looked.buffer.lines();
+    let there = (near.first..=near.last).map(|line| (line, lines.text(line)));
+    let mut there = there.filter(|(_, text)| !text.trim().is_empty());
+    let start = |text: &str| text.chars().take(APART).collect::<String>();
+    for quoted in needle.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let Some((line, text)) = there.next() else {
+            let column = lines.text(near.last).chars().count() + 1;
+            return Some(Difference { line: near.last, column, asked: start(quoted), found: String::new() });
+        };
+        if quoted == text.trim() {
+            continue;
+        }
+        let indent = text.len() - text.trim_start().len();
+        let same = quoted.chars().zip(text.trim().chars()).take_while(|(one, other)| one == other);
+        let same: usize = same.map(|(character, _)| character.len_utf8()).sum();
+        let found = text.trim_end().get(indent + same..).unwrap_or_default();
+        let column = text.get(..indent + same).map_or(0, |before| before.chars().count()) + 1;
+        let asked = quoted.get(same..).unwrap_or_default();
+        return Some(Difference { line, column, asked: start(asked), found: start(found) });
+    }
+    let (line, text) = there.next()?;
+    Some(Difference { line, column: 1, asked: String::new(), found: start(text) })
+}
+
 /// The lines to quote from: around the first that holds the longest line of what was searched, else the first ones.
-pub(super) fn quotable(needle: &str, looked: &Window<'_>) -> String {
+fn quotable(needle: &str, looked: &Window<'_>) -> String {
     let (view, lines, window) = (looked.buffer.view(), looked.buffer.lines(), looked.bytes());
     if view.is_empty() {
         return "the file is empty".to_owned();

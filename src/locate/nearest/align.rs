@@ -1,0 +1,125 @@
+//! The alignment of the needle with the lines from one start on, for all heights in one pass.
+//!
+//! Invariant: a value is the cost of a real alignment, and the least one wherever it is at most the width.
+
+use std::ops::Range;
+
+use super::alphabet::Symbol;
+use super::rows::{Block, Carry, ROWS, Rows};
+use super::sheet::Sheet;
+use super::steps::{Spent, Steps};
+
+/// After how many columns an alignment is judged hopeless or not.
+const LOOK: usize = 32;
+
+/// The end of a block of lines, and how far from the needle it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Height {
+    /// The line after the last one.
+    pub(super) end: usize,
+    /// The distance.
+    pub(super) distance: usize,
+    /// How much longer or shorter than the needle.
+    pub(super) gap: usize,
+}
+
+/// When an alignment ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Effort {
+    /// As soon as nothing within the width can come.
+    Exact,
+    /// At the end of the band: what is beyond the width may be too high.
+    Rough,
+}
+
+/// The blocks of the column that lie within the band.
+struct Band<'a> {
+    rows: &'a Rows,
+    width: usize,
+    column: Vec<Block>,
+    first: usize,
+    last: usize,
+    bottom: usize,
+}
+
+impl<'a> Band<'a> {
+    fn new(rows: &'a Rows, width: usize) -> Band<'a> {
+        let last = (width.saturating_sub(1) / ROWS).min(rows.blocks() - 1);
+        let column = vec![Block::STEEP; last + 1];
+        Band { rows, width, column, first: 0, last, bottom: (last + 1) * ROWS }
+    }
+
+    fn step<S: Symbol>(&mut self, read: usize, symbol: S) {
+        self.first = read.saturating_sub(self.width + 1) / ROWS;
+        if (read + self.width - 1) / ROWS > self.last && self.last + 1 < self.rows.blocks() {
+            self.last += 1;
+            self.bottom += ROWS;
+            self.column.push(Block::STEEP);
+        }
+        let blocks = self.column.get_mut(self.first..).unwrap_or_default();
+        let equals = self.rows.of_symbol(symbol).get(self.first..).unwrap_or_default();
+        let mut carry = Carry { rise: 1, fall: 0 };
+        for (block, equal) in blocks.iter_mut().zip(equals) {
+            carry = block.advance(*equal, carry);
+        }
+        self.bottom = self.bottom + carry.rise as usize - carry.fall as usize;
+    }
+
+    fn blocks(&self) -> usize {
+        self.last + 1 - self.first
+    }
+
+    fn floor(&self) -> usize {
+        let blocks = self.column.get(self.first..).unwrap_or_default();
+        let (mut low, mut floor) = (self.bottom, self.bottom);
+        for block in blocks.iter().rev() {
+            floor = floor.min(block.floor(low));
+            low = block.above(low);
+        }
+        floor
+    }
+
+    fn distance(&self) -> Option<usize> {
+        let last = self.column.get(self.rows.blocks() - 1)?;
+        Some(last.at_end(self.rows, self.bottom))
+    }
+}
+
+/// The best height of the blocks that start with the first of the lines and end at one of them.
+pub(super) fn align<S: Symbol>(
+    rows: &Rows,
+    sheet: &Sheet<S>,
+    lines: Range<usize>,
+    width: usize,
+    effort: Effort,
+    steps: &mut Steps,
+) -> Result<Option<Height>, Spent> {
+    let mut band = Band::new(rows, width);
+    let (mut read, mut most) = (0, width);
+    let mut best: Option<Height> = None;
+    for line in lines {
+        let symbols = sheet.span(&(line..line + 1));
+        if read + symbols.len() > rows.length() + width {
+            break;
+        }
+        for chunk in symbols.chunks(LOOK) {
+            steps.take((band.blocks() + 1) * chunk.len())?;
+            for symbol in chunk {
+                read += 1;
+                band.step(read, *symbol);
+            }
+            if effort == Effort::Exact && band.floor() > most {
+                return Ok(best);
+            }
+        }
+        let Some(distance) = band.distance().filter(|d| effort == Effort::Rough || *d <= most) else {
+            continue;
+        };
+        let found = Height { end: line + 1, distance, gap: rows.length().abs_diff(read) };
+        if best.is_none_or(|best| (found.distance, found.gap) < (best.distance, best.gap)) {
+            best = Some(found);
+            most = most.min(distance);
+        }
+    }
+    Ok(best)
+}

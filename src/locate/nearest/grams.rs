@@ -1,0 +1,105 @@
+//! What a block shares with the needle at the least, counted in runs of four and of two characters.
+//!
+//! One edit destroys at most four runs of four, and two runs of two: what is missing bounds the distance from below.
+//!
+//! Invariant: every count is at least the true one, so no bound is above the true distance.
+
+use super::alphabet::Symbol;
+
+const WORDS: usize = 1024;
+const ROOMS: usize = 1 << 12;
+
+/// The needle's runs of four characters, as a map of bits that fits the first cache.
+pub(super) struct Fours {
+    bits: [u64; WORDS],
+    run: u64,
+}
+
+impl Fours {
+    /// Marks the needle's runs.
+    pub(super) fn of<S: Symbol>(needle: &[S]) -> Fours {
+        let mut fours = Fours { bits: [0; WORDS], run: 0 };
+        for run in needle.windows(4) {
+            let key = run.iter().fold(0, |run, symbol| join::<S>(run, *symbol));
+            let (word, bit) = slot(key);
+            if let Some(word) = fours.bits.get_mut(word) {
+                *word |= bit;
+            }
+        }
+        fours
+    }
+
+    /// How many runs that end in these symbols, which follow those of the last call, are the needle's.
+    pub(super) fn hits<S: Symbol>(&mut self, symbols: &[S]) -> u32 {
+        let mut run = self.run;
+        let mut hits = 0;
+        for symbol in symbols {
+            run = join::<S>(run, *symbol);
+            let (word, bit) = slot(run);
+            hits += u32::from(self.bits.get(word).copied().unwrap_or_default() & bit != 0);
+        }
+        self.run = run;
+        hits
+    }
+}
+
+fn join<S: Symbol>(run: u64, symbol: S) -> u64 {
+    let run = (run << S::BITS) | symbol.number() as u64;
+    if S::BITS == 16 { run } else { run & 0xFFFF_FFFF }
+}
+
+fn slot(run: u64) -> (usize, u64) {
+    let hash = run.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 48;
+    ((hash >> 6) as usize % WORDS, 1 << (hash & 63))
+}
+
+/// How many runs of two a moving span of symbols has in common with the needle.
+pub(super) struct Twos<'a, S> {
+    symbols: &'a [S],
+    rooms: [i32; ROOMS],
+    from: usize,
+    to: usize,
+    common: usize,
+}
+
+impl<'a, S: Symbol> Twos<'a, S> {
+    /// An empty span of these symbols.
+    pub(super) fn new(needle: &[S], symbols: &'a [S]) -> Twos<'a, S> {
+        let mut twos = Twos { symbols, rooms: [0; ROOMS], from: 0, to: 0, common: 0 };
+        for pair in needle.windows(2) {
+            if let Some(room) = pair_room(pair).and_then(|room| twos.rooms.get_mut(room)) {
+                *room += 1;
+            }
+        }
+        twos
+    }
+
+    /// What the span from here to there has in common; neither may go back. Says the symbols passed as well.
+    pub(super) fn common(&mut self, from: usize, to: usize) -> (usize, usize) {
+        let ends = to.saturating_sub(1).max(from);
+        let gone = self.symbols.get(self.from..from.min(self.to) + 1).unwrap_or_default();
+        for pair in gone.windows(2) {
+            if let Some(room) = pair_room(pair).and_then(|room| self.rooms.get_mut(room)) {
+                *room += 1;
+                self.common -= usize::from(*room > 0);
+            }
+        }
+        let fresh = self.to.max(from);
+        let come = self.symbols.get(fresh..ends + 1).unwrap_or_default();
+        for pair in come.windows(2) {
+            if let Some(room) = pair_room(pair).and_then(|room| self.rooms.get_mut(room)) {
+                self.common += usize::from(*room > 0);
+                *room -= 1;
+            }
+        }
+        (self.from, self.to) = (from, ends.max(fresh));
+        (self.common, gone.len() + come.len())
+    }
+}
+
+fn pair_room<S: Symbol>(pair: &[S]) -> Option<usize> {
+    match pair {
+        [first, second] => Some(((first.number() << 6) ^ second.number()) % ROOMS),
+        _ => None,
+    }
+}

@@ -1,0 +1,185 @@
+//! The lines at which a block within the limit may start.
+//!
+//! Invariant: a bound is never above the distance of the best block that starts at the line and lies in its area.
+
+use std::ops::Range;
+
+use super::alphabet::Symbol;
+use super::grams::Twos;
+use super::search::{Search, stop};
+use super::steps::{Spent, Steps};
+use super::sweep::Sweep;
+
+/// A line to start at; the nearest possible first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Start {
+    pub(super) bound: u32,
+    pub(super) line: u32,
+}
+
+/// Rules out starts under a limit.
+pub(super) struct Starts<'a, S> {
+    pub(super) search: &'a Search<'a, S>,
+    pub(super) limit: usize,
+}
+
+impl<S: Symbol> Starts<'_, S> {
+    /// The starts of the blocks, as long as the needle, that have most of its runs of four.
+    pub(super) fn seeds(
+        &self,
+        areas: &[Range<usize>],
+        most: usize,
+        steps: &mut Steps,
+    ) -> Result<Vec<usize>, Spent> {
+        let (sheet, length) = (self.search.sheet, self.search.needle.len());
+        let mut seeds: Vec<(usize, usize)> = Vec::with_capacity(most + 1);
+        for area in areas {
+            steps.take(2 * area.len())?;
+            let mut end = area.start;
+            for line in area.clone() {
+                end = end.max(line + 1);
+                let enough = sheet.start(line) + length;
+                while end < area.end && sheet.start(end) < enough {
+                    end += 1;
+                }
+                let lines = line..end;
+                let missing = sheet.length(&lines).max(length).saturating_sub(sheet.hits(&lines));
+                if seeds.len() < most || seeds.last().is_some_and(|last| missing < last.0) {
+                    let place = seeds.partition_point(|seed| seed.0 <= missing);
+                    seeds.insert(place, (missing, line));
+                    seeds.truncate(most);
+                }
+            }
+        }
+        Ok(seeds.into_iter().map(|(_, line)| line).collect())
+    }
+
+    /// The starts that the runs of four leave.
+    pub(super) fn by_fours(&self, areas: &[Range<usize>], steps: &mut Steps) -> Result<Vec<Start>, Spent> {
+        let mut left = Vec::new();
+        for area in areas {
+            steps.take(2 * area.len())?;
+            let mut end = area.start;
+            for line in area.clone() {
+                end = end.max(line);
+                let most = self.search.sheet.start(line) + self.longest();
+                while end < area.end && self.search.sheet.start(end + 1) <= most {
+                    end += 1;
+                }
+                if let Some(bound) = self.bound(line, end, steps)? {
+                    left.push(Start { bound: narrow(bound), line: narrow(line) });
+                }
+            }
+        }
+        Ok(left)
+    }
+
+    fn longest(&self) -> usize {
+        self.search.needle.len() + self.limit
+    }
+
+    /// The least bound of the blocks that start at the line and end at most at `end`.
+    fn bound(&self, line: usize, end: usize, steps: &mut Steps) -> Result<Option<usize>, Spent> {
+        let Search { sheet, needle, tuning, .. } = self.search;
+        let missing = |length: usize, lines: &Range<usize>| {
+            length.saturating_sub(3 + sheet.hits(lines)).div_ceil(tuning.four)
+        };
+        if missing(needle.len(), &(line..end)) > self.limit {
+            return Ok(None);
+        }
+        let mut least = None;
+        for end in (line + 1..=end).rev() {
+            steps.take(2)?;
+            let lines = line..end;
+            let length = sheet.length(&lines);
+            if length + self.limit < needle.len() {
+                break;
+            }
+            let bound = missing(length.max(needle.len()), &lines).max(length.abs_diff(needle.len()));
+            least = least.filter(|least| *least <= bound).or(Some(bound));
+        }
+        Ok(least.filter(|least| *least <= self.limit))
+    }
+
+    /// Leaves the starts that the runs of two leave as well.
+    pub(super) fn by_twos(
+        &self,
+        starts: &mut Vec<Start>,
+        areas: &[Range<usize>],
+        steps: &mut Steps,
+    ) -> Result<(), Spent> {
+        let Search { sheet, needle, tuning, .. } = self.search;
+        let mut twos = Twos::new(needle, sheet.symbols());
+        let mut spent = Ok(());
+        starts.retain_mut(|start| {
+            let line = start.line as usize;
+            let reach = sheet.reach(line, self.longest(), stop(areas, line));
+            let (common, passed) = twos.common(sheet.start(line), sheet.start(reach));
+            spent = spent.and_then(|()| steps.take(passed + 1));
+            let bound = needle.len().saturating_sub(1 + common).div_ceil(tuning.two);
+            start.bound = start.bound.max(narrow(bound));
+            spent.is_ok() && bound <= self.limit
+        });
+        spent
+    }
+
+    /// The starts that a sweep leaves, where it is cheaper than to align them.
+    pub(super) fn by_sweep(
+        &self,
+        starts: Vec<Start>,
+        areas: &[Range<usize>],
+        steps: &mut Steps,
+    ) -> Result<Vec<Start>, Spent> {
+        let mut left = Vec::new();
+        let mut group: Vec<Start> = Vec::new();
+        let mut end = 0;
+        for start in starts {
+            let line = start.line as usize;
+            if line >= end {
+                self.sweep(&group, end, &mut left, steps)?;
+                group.clear();
+            }
+            end = self.search.sheet.reach(line, self.longest(), stop(areas, line));
+            group.push(start);
+        }
+        self.sweep(&group, end, &mut left, steps)?;
+        Ok(left)
+    }
+
+    /// Sweeps the lines from the first of the starts to the end.
+    fn sweep(
+        &self,
+        group: &[Start],
+        end: usize,
+        left: &mut Vec<Start>,
+        steps: &mut Steps,
+    ) -> Result<(), Spent> {
+        let Some(first) = group.first() else { return Ok(()) };
+        let lines = first.line as usize..end;
+        if !self.is_worth(group.len(), self.search.sheet.length(&lines)) {
+            left.extend_from_slice(group);
+            return Ok(());
+        }
+        let mut sweep = Sweep::new(self.search.back, self.limit);
+        let mut line = end;
+        for start in group.iter().rev() {
+            let next = start.line as usize;
+            sweep.read(self.search.sheet.span(&(next..line)), steps)?;
+            line = next;
+            if let Some(bound) = sweep.distance().filter(|bound| *bound <= self.limit) {
+                left.push(Start { bound: start.bound.max(narrow(bound)), ..*start });
+            }
+        }
+        Ok(())
+    }
+
+    fn is_worth(&self, starts: usize, symbols: usize) -> bool {
+        let align = (2 * self.limit + 64).min(self.search.needle.len()) * (self.limit / 64 + 2);
+        let sweep = self.limit / 48 + 3;
+        starts * align >= symbols * sweep * self.search.tuning.dear
+    }
+}
+
+fn narrow(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}

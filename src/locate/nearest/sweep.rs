@@ -1,0 +1,66 @@
+//! One pass over a stretch of text, backwards, that bounds the distance of the blocks that start at each of its lines.
+//!
+//! The needle is aligned with its end free, so what is read at a start is the least distance of any text from there
+//! on, of whole lines or not: a bound that is rarely below the distance of the best block.
+
+use super::alphabet::Symbol;
+use super::rows::{Block, Carry, ROWS, Rows};
+use super::steps::{Spent, Steps};
+
+/// The column of the needle backwards, as deep as it can still be within the limit.
+pub(super) struct Sweep<'a> {
+    rows: &'a Rows,
+    limit: usize,
+    column: Vec<Block>,
+    bottom: usize,
+}
+
+impl<'a> Sweep<'a> {
+    /// A sweep with the rows of the needle backwards, for distances up to the limit.
+    pub(super) fn new(rows: &'a Rows, limit: usize) -> Sweep<'a> {
+        let deep = (limit / ROWS + 1).min(rows.blocks());
+        Sweep { rows, limit: limit.max(1), column: vec![Block::STEEP; deep], bottom: deep * ROWS }
+    }
+
+    /// Reads the symbols, from the last to the first.
+    pub(super) fn read<S: Symbol>(&mut self, symbols: &[S], steps: &mut Steps) -> Result<(), Spent> {
+        for symbol in symbols.iter().rev() {
+            steps.take(self.column.len() + 1)?;
+            self.step(self.rows.of_symbol(*symbol));
+        }
+        Ok(())
+    }
+
+    /// The least distance of a text that starts at what was read last; nothing beyond the limit.
+    pub(super) fn distance(&self) -> Option<usize> {
+        let last = self.column.get(self.rows.blocks() - 1)?;
+        Some(last.at_end(self.rows, self.bottom)).filter(|distance| *distance <= self.limit)
+    }
+
+    fn step(&mut self, equals: &[u64]) {
+        let mut carry = Carry { rise: 0, fall: 0 };
+        for (block, equal) in self.column.iter_mut().zip(equals) {
+            carry = block.advance(*equal, carry);
+        }
+        let before = self.bottom;
+        self.bottom = before + carry.rise as usize - carry.fall as usize;
+        match equals.get(self.column.len()) {
+            // All rows below are beyond the limit; only a step across, or a fall, brings the next one within.
+            Some(equal) if before <= self.limit && (equal & 1 == 1 || carry.fall == 1) => {
+                let mut block = Block::STEEP;
+                let carry = block.advance(*equal, carry);
+                self.column.push(block);
+                self.bottom = before + ROWS + carry.rise as usize - carry.fall as usize;
+            }
+            Some(_) | None => self.shrink(),
+        }
+    }
+
+    fn shrink(&mut self) {
+        while self.bottom >= self.limit + ROWS
+            && let Some(block) = self.column.pop()
+        {
+            self.bottom = block.above(self.bottom);
+        }
+    }
+}

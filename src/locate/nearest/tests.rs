@@ -1,0 +1,305 @@
+//! Against brute force over every window of every height.
+
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{Config, TestRunner};
+
+use super::*;
+
+fn solid(text: &str) -> Vec<char> {
+    text.chars().filter(|c| !c.is_whitespace()).collect()
+}
+
+/// Goes on by one character: the distance of every beginning of the needle.
+fn extend(row: &mut [usize], needle: &[char], x: char) {
+    let mut corner = row[0];
+    row[0] += 1;
+    for (j, y) in needle.iter().enumerate() {
+        let next = (corner + usize::from(x != *y)).min(row[j] + 1).min(row[j + 1] + 1);
+        corner = row[j + 1];
+        row[j + 1] = next;
+    }
+}
+
+/// A block: what ranks it, its lines, what is expected of it.
+type Known = ((usize, usize, usize), Range<usize>, Hit);
+
+/// Every block with solid edges: rank, then lines.
+fn blocks(quest: &Quest<'_>) -> Vec<Known> {
+    let needle = solid(quest.needle);
+    let mut lines = Vec::new();
+    let mut start = quest.window.start;
+    for line in quest.view.get(quest.window.clone()).unwrap().split('\n') {
+        if !line.trim().is_empty() {
+            lines.push(start..start + line.len());
+        }
+        start += line.len() + 1;
+    }
+    let mut all = Vec::new();
+    for first in 0..lines.len() {
+        let mut row: Vec<usize> = (0..=needle.len()).collect();
+        let mut length = 0;
+        for last in first..lines.len() {
+            let line = solid(quest.view.get(lines[last].clone()).unwrap());
+            line.iter().for_each(|x| extend(&mut row, &needle, *x));
+            length += line.len();
+            let span = lines[first].start..lines[last].end;
+            let hit = Hit { span, distance: row[needle.len()], longer: length.max(needle.len()) };
+            let rank = (hit.distance, length.abs_diff(needle.len()), first);
+            all.push((rank, first..last + 1, hit));
+        }
+    }
+    all
+}
+
+fn expected(all: &[Known], cut: usize, margin: usize) -> Nearest {
+    let best = all.iter().min_by_key(|block| block.0).filter(|block| block.0.0 <= cut);
+    let Some((rank, lines, hit)) = best else { return Nearest { absent: true, ..Nearest::default() } };
+    let next = all
+        .iter()
+        .filter(|other| other.1.end <= lines.start || other.1.start >= lines.end)
+        .min_by_key(|other| other.0)
+        .filter(|other| other.0.0 <= rank.0 + margin);
+    let runner_up = next.map(|next| next.2.clone());
+    Nearest { best: Some(hit.clone()), runner_up, proved: true, absent: false }
+}
+
+/// What differs from brute force, if anything.
+fn judge(case: &Case, tuning: Tuning, left: u64) -> Result<(), String> {
+    let quest = Quest { view: &case.view, window: case.window.clone(), needle: &case.needle };
+    let known = blocks(&quest);
+    let truth = expected(&known, case.cut, case.margin);
+    let mut steps = Steps::new(left);
+    let mut seen = tuned(&quest, (case.cut, case.margin), tuning, &mut steps);
+    for hit in seen.best.iter().chain(&seen.runner_up) {
+        let same = known.iter().find(|block| block.2.span == hit.span).ok_or("no block")?;
+        let exact = hit.distance == same.2.distance;
+        let guess = !seen.proved && hit.distance >= same.2.distance;
+        if hit.longer != same.2.longer || !(exact || guess) {
+            return Err(format!("{hit:?} is {same:?}"));
+        }
+    }
+    if left < u64::MAX {
+        let lie = (seen.proved && seen != truth) || (seen.absent && !truth.absent);
+        return if lie { Err(format!("{seen:?} is not {truth:?}")) } else { Ok(()) };
+    }
+    if seen.absent {
+        if seen.best.is_none() != known.is_empty() {
+            return Err(format!("no hint: {seen:?}"));
+        }
+        seen.best = None;
+    }
+    if seen == truth { Ok(()) } else { Err(format!("{seen:?} is not {truth:?}")) }
+}
+
+#[derive(Debug, Clone)]
+struct Case {
+    view: String,
+    window: Range<usize>,
+    needle: String,
+    cut: usize,
+    margin: usize,
+}
+
+fn line(letters: &'static [&'static str], longest: usize) -> impl Strategy<Value = String> {
+    prop_oneof![
+        1 => Just(String::new()),
+        1 => Just("  \t".to_owned()),
+        9 => (0..3usize, proptest::collection::vec(proptest::sample::select(letters), 1..=longest))
+            .prop_map(|(indent, letters)| " ".repeat(indent) + &letters.concat()),
+    ]
+}
+
+/// How the needle comes from the text: lines, and letters put in their places.
+type Drift = (prop::sample::Index, usize, Vec<(prop::sample::Index, u8, prop::sample::Index)>);
+
+fn drifted(lines: &[String], letters: &[&str], drift: &Drift) -> String {
+    let (first, height, edits) = drift;
+    let first = first.index(lines.len());
+    let mut needle: Vec<char> = lines[first..(first + height).min(lines.len())].join("\n").chars().collect();
+    for (place, kind, letter) in edits {
+        let place = place.index(needle.len() + 1);
+        let letter = letters[letter.index(letters.len())].chars().next().unwrap_or('x');
+        match kind {
+            0 => needle.insert(place, letter),
+            1 if place < needle.len() => _ = needle.remove(place),
+            _ if place < needle.len() => needle[place] = letter,
+            _ => needle.push(letter),
+        }
+    }
+    let mut needle = String::from_iter(needle);
+    while needle.split_whitespace().map(str::len).sum::<usize>() < SHORT {
+        needle.push_str(letters[0]);
+    }
+    needle
+}
+
+fn case(letters: &'static [&'static str], longest: usize, most: usize) -> impl Strategy<Value = Case> {
+    let index = || any::<prop::sample::Index>();
+    let drift = (index(), 1..12usize, proptest::collection::vec((index(), 0..3u8, index()), 0..8));
+    let lines = proptest::collection::vec(line(letters, longest), 1..most);
+    let doubled = proptest::collection::vec((index(), index(), 1..5usize), 0..3);
+    (lines, doubled, drift, 0..20usize, 0..20usize, index(), 0..4u8).prop_map(
+        move |(mut lines, doubled, drift, cut, margin, edge, narrowed)| {
+            for (from, to, height) in doubled {
+                let from = from.index(lines.len());
+                let copy = lines[from..(from + height).min(lines.len())].to_vec();
+                let to = to.index(lines.len());
+                lines.splice(to..to, copy);
+            }
+            let needle = drifted(&lines, letters, &drift);
+            let view = lines.join("\n") + "\n";
+            let window = match narrowed {
+                0 => lines[..edge.index(lines.len())].iter().map(|line| line.len() + 1).sum()..view.len(),
+                _ => 0..view.len(),
+            };
+            Case { view, window, needle, cut, margin }
+        },
+    )
+}
+
+fn few_letters() -> impl Strategy<Value = Case> {
+    case(&["a", "b", "(", " "], 12, 24)
+}
+
+fn many_letters() -> impl Strategy<Value = Case> {
+    const LETTERS: &[&str] =
+        &["a", "e", "i", "n", "r", "s", "t", "x", "_", "(", ")", "=", " ", "self", "return"];
+    case(LETTERS, 14, 24)
+}
+
+fn other_letters() -> impl Strategy<Value = Case> {
+    case(&["ä", "é", "漢", "字", "\u{a0}", "🦀", "a", "b", "\u{1c}", "\u{b}"], 10, 18)
+}
+
+/// Blocks of more than 64 rows.
+fn long_lines() -> impl Strategy<Value = Case> {
+    const LETTERS: &[&str] = &["a", "b", "c", "ab", "abc", " ", "foo", "bar"];
+    case(LETTERS, 40, 20)
+}
+
+/// Every bound is used, however few starts there are.
+const EAGER: Tuning = Tuning { few: 0, dear: 0, ..Tuning::USUAL };
+
+fn compare(cases: u32, strategy: impl Strategy<Value = Case>, tuning: Tuning) {
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
+    let verdict = TestRunner::new(config)
+        .run(&strategy, |case| judge(&case, tuning, u64::MAX).map_err(TestCaseError::fail));
+    verdict.unwrap_or_else(|e| panic!("{e}"));
+}
+
+#[test]
+fn few_letters_as_brute_force() {
+    compare(600, few_letters(), Tuning::USUAL);
+    compare(600, few_letters(), EAGER);
+}
+
+#[test]
+fn many_letters_as_brute_force() {
+    compare(300, many_letters(), Tuning::USUAL);
+    compare(500, many_letters(), EAGER);
+}
+
+#[test]
+fn other_letters_as_brute_force() {
+    compare(200, other_letters(), Tuning::USUAL);
+    compare(300, other_letters(), EAGER);
+}
+
+#[test]
+fn long_lines_as_brute_force() {
+    compare(150, long_lines(), Tuning::USUAL);
+    compare(250, long_lines(), EAGER);
+}
+
+#[test]
+fn nothing_is_claimed_beyond_the_steps() {
+    let config = Config { cases: 400, failure_persistence: None, ..Config::default() };
+    let verdict = TestRunner::new(config).run(&(few_letters(), 0..6000u64), |(case, left)| {
+        judge(&case, Tuning::USUAL, left).and(judge(&case, EAGER, left)).map_err(TestCaseError::fail)
+    });
+    verdict.unwrap_or_else(|e| panic!("{e}"));
+}
+
+/// How many of the cases differ from brute force.
+fn wrong(tuning: Tuning) -> usize {
+    let mut runner = TestRunner::deterministic();
+    let strategy = many_letters();
+    let cases = (0..400).map(|_| strategy.new_tree(&mut runner).unwrap().current());
+    cases.filter(|case| judge(case, tuning, u64::MAX).is_err()).count()
+}
+
+#[test]
+fn a_bound_that_is_too_high_is_noticed() {
+    assert_eq!(wrong(EAGER), 0);
+    assert!(wrong(Tuning { four: 1, ..EAGER }) > 0);
+    assert!(wrong(Tuning { two: 1, ..EAGER }) > 0);
+}
+
+fn hostile(view: &str, needle: &str, cut: usize, margin: usize) -> Nearest {
+    let mut steps = Steps::new(Steps::SEARCH);
+    nearest(&Quest { view, window: 0..view.len(), needle }, cut, margin, &mut steps)
+}
+
+#[test]
+fn a_million_equal_lines_end_unproved() {
+    let view = "    x = compute(y)\n".repeat(1_000_000);
+    let needle = "    x = compute(z)\n".repeat(5);
+    let seen = hostile(&view, &needle, 9, 9);
+    assert_eq!(seen.best.map(|best| (best.distance, best.longer)), Some((5, 60)));
+    assert_eq!(seen.runner_up.map(|next| next.distance), Some(5));
+    assert!(!seen.proved && !seen.absent);
+}
+
+#[test]
+fn a_line_of_ten_megabytes_ends() {
+    let view = "x = compute(y); ".repeat(625_000);
+    let needle = "x = compute(y)\n".repeat(5);
+    let seen = hostile(&view, &needle, 9, 9);
+    assert_eq!(seen.best.map(|best| best.span), Some(0..view.len()));
+    assert!(seen.absent && !seen.proved);
+}
+
+#[test]
+fn a_needle_of_five_thousand_lines_ends_with_its_place() {
+    let line =
+        |i: usize| format!("    value_{:08x} = compute({})\n", i.wrapping_mul(0x9E37_79B9) as u32, i % 7);
+    let lines: Vec<String> = (0..20_000).map(line).collect();
+    let needle = lines[7000..12_000].concat().replace('9', "x");
+    let seen = hostile(&lines.concat(), &needle, 20_000, 20_000);
+    let start = lines[..7000].concat().len();
+    let span = seen.best.expect("a hint at the least").span;
+    assert!(span.start.abs_diff(start) < 400, "{span:?} is not at {start}");
+    assert!(!seen.absent);
+}
+
+#[test]
+fn a_short_needle_gets_its_line_as_a_hint() {
+    let seen = hostile("one\n\tlet value = 1;\nother\n", "let v = 1", 3, 3);
+    assert_eq!(seen.best, Some(Hit { span: 4..19, distance: 5, longer: 11 }));
+    assert!(!seen.proved && !seen.absent);
+    assert_eq!(hostile("one\ntwo\n", "xy", 3, 3), Nearest::default());
+    assert_eq!(hostile("one\ntwo\n", " \n", 3, 3), Nearest::default());
+}
+
+#[test]
+fn blank_windows_hold_nothing() {
+    let seen = hostile(" \n\n", "something to search", 3, 3);
+    assert_eq!(seen, Nearest { absent: true, ..Nearest::default() });
+}
+
+#[test]
+fn more_letters_than_a_byte_has_numbers_as_brute_force() {
+    let letter = |i: u32| char::from_u32(0x4E00 + i.wrapping_mul(2_654_435_761) % 700).unwrap();
+    let lines: Vec<String> = (0..90).map(|l| (0..9).map(|i| letter(l * 9 + i)).collect()).collect();
+    for (first, drop) in [(0, 7), (20, 11), (45, 3)] {
+        let needle = lines[first..first + 45].join("\n");
+        let needle: String =
+            needle.chars().enumerate().filter(|(i, _)| i % 31 != drop).map(|(_, c)| c).collect();
+        let view = lines.join("\n") + "\n" + &lines[first..first + 44].join("\n");
+        let case = Case { window: 0..view.len(), view, needle, cut: 60, margin: 60 };
+        assert!(!Alphabet::of(&case.needle).unwrap().is_narrow());
+        assert_eq!(judge(&case, Tuning::USUAL, u64::MAX), Ok(()));
+        assert_eq!(judge(&case, EAGER, u64::MAX), Ok(()));
+    }
+}

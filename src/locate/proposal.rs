@@ -1,0 +1,34 @@
+//! The call that would have worked: the same edit with the text that is really there.
+
+use super::exact::occurrences;
+use super::{Field, Found, Located, Quote, Repeat, block};
+
+/// A quote of whole lines that finds its one place byte for byte.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Proposal {
+    /// The lines as they are.
+    pub search: String,
+    /// The lines as they would be.
+    pub replace: String,
+}
+
+impl Proposal {
+    /// Quotes the lines of a place and what the edit makes of them; nothing where that would not do the same by a plain
+    /// replacement of strings.
+    pub(super) fn of(found: &Found, field: Field<'_>) -> Option<Proposal> {
+        let span = field.text.block(*found.lines.start(), *found.lines.end());
+        let search = field.view.get(span.clone())?;
+        let search = search.strip_suffix('\n').unwrap_or(search);
+        let mut replace = search.to_owned();
+        for change in found.changes.iter().rev() {
+            let at = change.span.start.checked_sub(span.start)?..change.span.end.checked_sub(span.start)?;
+            search.get(at.clone())?;
+            replace.replace_range(at, &change.text);
+        }
+        let once = occurrences(field.view, field.window(), search).nth(1).is_none();
+        let quote = Quote { search, replace: &replace, repeat: Repeat::Refused };
+        let works = matches!(block::literal(quote, field), Some(Located::One(_)));
+        let whole = !replace.is_empty() && replace.ends_with('\n') == search.ends_with('\n');
+        (once && works && whole).then(|| Proposal { search: search.to_owned(), replace })
+    }
+}

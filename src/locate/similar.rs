@@ -1,0 +1,192 @@
+//! Rung `similar`: a block of at least three lines that is one line away from the quoted one, and from nothing else
+//! nearly as near.
+//!
+//! Either the file has exactly one line more, strictly inside the block, or one line differs, not the first, by a slip
+//! of the pen or in a comment. Any other line that differs is no different from the twin of a block that is gone.
+
+use std::ops::RangeInclusive;
+
+use super::block::Seeker;
+use super::carry::{Block, Site, carry};
+use super::fold::fold;
+use super::nearest::{self, Hit, Nearest, Quest};
+use super::scope::Outline;
+use super::{Found, Located, Near, Receipt, Slip, Tier, letter};
+use crate::error::Score;
+
+/// The least number of lines of a block that is looked for.
+const LEAST: usize = 3;
+/// How much the next best place must be behind, in per cent.
+const LEAD: usize = 15;
+/// The least similarity of a line that differs, in per cent.
+const HALF: u16 = 50;
+
+/// What is the nearest to a quote, and how near the next comes.
+pub(super) struct Neighbours {
+    best: Option<Near>,
+    runner_up: Option<Score>,
+    proved: bool,
+}
+
+impl Neighbours {
+    /// Looks for what is nearest to the quoted text; only what reaches the threshold is proved to be.
+    pub(super) fn of(seeker: &Seeker<'_>, threshold: Score) -> Neighbours {
+        let (quote, field) = (seeker.quote, seeker.field);
+        let length = quote.search.chars().filter(|character| !character.is_whitespace()).count();
+        let cut = reach(length, threshold);
+        let margin = (length + cut) * LEAD / 100 + 1;
+        let quest = Quest { view: field.view, window: field.window(), needle: quote.search };
+        let mut steps = nearest::Steps::new(nearest::Steps::SEARCH);
+        let Nearest { best, runner_up, proved, .. } = nearest::nearest(&quest, cut, margin, &mut steps);
+        let score = |hit: &Hit| Score::of(hit.distance, hit.longer);
+        let near = best.map(|hit| Near {
+            first: field.text.at(hit.span.start),
+            last: field.text.at(hit.span.end.saturating_sub(1).max(hit.span.start)),
+            score: score(&hit),
+        });
+        Neighbours { best: near, runner_up: runner_up.as_ref().map(score), proved }
+    }
+
+    /// The nearest place, proved or not.
+    pub(super) fn best(&self) -> Option<Near> {
+        self.best
+    }
+
+    fn leads(&self, best: Score) -> bool {
+        let lead = Score::of(100 - LEAD, 100);
+        self.proved && self.runner_up.is_none_or(|runner_up| best.above(runner_up) >= lead)
+    }
+}
+
+/// The largest distance that reaches a threshold with some block, for a quote of so many characters.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "a length")]
+fn reach(length: usize, threshold: Score) -> usize {
+    let ratio = threshold.ratio().max(0.5);
+    ((length as f64) * (1.0 - ratio) / ratio) as usize
+}
+
+/// Finds the one place that is a letter or a line away.
+pub(super) fn find(
+    seeker: &mut Seeker<'_>,
+    neighbours: &Neighbours,
+    (threshold, slip): (Score, Slip),
+    outline: &dyn Fn() -> Option<Outline>,
+) -> Option<Located> {
+    let by_letter = by_letter(seeker, threshold);
+    if let Some(Located::One(_)) = by_letter {
+        return by_letter;
+    }
+    by_line(seeker, neighbours, (threshold, slip), outline).or(by_letter)
+}
+
+fn by_letter(seeker: &mut Seeker<'_>, threshold: Score) -> Option<Located> {
+    let (quote, field) = (seeker.quote, seeker.field);
+    let span = letter::find(quote.search, field.view, field.window(), &mut seeker.steps)?;
+    let there = field.view.get(span.clone())?;
+    let length = there.chars().filter(|character| !character.is_whitespace()).count();
+    let score = Score::of(1, length);
+    if score < threshold {
+        return None;
+    }
+    let text = letter::carry(quote.search, quote.replace, there)?;
+    let lines = field.text.at(span.start)..=field.text.at(span.end.saturating_sub(1));
+    let changes = super::carry::trimmed(span.start, there, &text).into_iter().collect();
+    let receipt =
+        Receipt { tier: Tier::Similar, score, candidates: 1, runner_up: None, line: *lines.start() };
+    Some(Located::One(Found { changes, receipt, lines }))
+}
+
+fn by_line(
+    seeker: &Seeker<'_>,
+    neighbours: &Neighbours,
+    (threshold, slip): (Score, Slip),
+    outline: &dyn Fn() -> Option<Outline>,
+) -> Option<Located> {
+    let near = neighbours.best.filter(|near| near.score >= threshold && neighbours.leads(near.score))?;
+    let block = Block::of(seeker.quote.search, seeker.quote.replace);
+    let site = site(seeker, &block, near.first..=near.last)?;
+    if let Some(apart) = site.apart
+        && slip == Slip::Pen
+        && !is_slip(seeker, block.search.line(apart), site.line(apart), outline)
+    {
+        return None;
+    }
+    let receipt = Receipt {
+        tier: Tier::Similar,
+        score: near.score,
+        candidates: 1,
+        runner_up: neighbours.runner_up,
+        line: near.first,
+    };
+    Some(match carry(&block, &site, seeker.field.text) {
+        Ok(changes) => Located::One(Found { changes, receipt, lines: near.first..=near.last }),
+        Err(conflict) => Located::Conflict(conflict),
+    })
+}
+
+/// The lines of a block, when they are exactly one line away from the quoted ones.
+fn site(seeker: &Seeker<'_>, block: &Block<'_>, lines: RangeInclusive<usize>) -> Option<Site> {
+    let ground = &seeker.ground;
+    let (from, to) = (ground.index_of(*lines.start()), ground.index_of(lines.end() + 1));
+    let search = &block.search;
+    let same = |row: usize, index: usize| fold(search.line(row).trim()) == fold(ground.line(index).trim());
+    let n = search.len();
+    if n < LEAST {
+        return None;
+    }
+    let first = (0..n).find(|row| !same(*row, from + row))?;
+    if first == 0 {
+        return None;
+    }
+    let rest = first + 1..n;
+    let (apart, extra) = if to - from == n && rest.clone().all(|row| same(row, from + row)) {
+        (Some(first), None)
+    } else if to - from == n + 1 && (first..n).all(|row| same(row, from + row + 1)) {
+        (None, Some(first))
+    } else {
+        return None;
+    };
+    let moved = |row: usize| usize::from(extra.is_some_and(|extra| row >= extra));
+    let lines = (0..n).map(|row| ground.number(from + row + moved(row))).collect();
+    Some(Site { lines, apart, extra })
+}
+
+/// Tells whether a quoted line differs from the file's by a slip of the pen, or inside of a comment alone.
+fn is_slip(
+    seeker: &Seeker<'_>,
+    quoted: &str,
+    line: usize,
+    outline: &dyn Fn() -> Option<Outline>,
+) -> bool {
+    let (text, start) = (seeker.field.text.text(line), seeker.field.text.span(line).start);
+    let (quoted, there) = (quoted.trim(), text.trim());
+    let [one, other] = [quoted, there].map(|line| line.chars().count());
+    let similarity = Score::of(strsim::levenshtein(quoted, there), one.max(other));
+    if similarity.percent() < HALF {
+        return false;
+    }
+    if letter::is_slip_of_pen(&fold(quoted), &fold(there)) {
+        return true;
+    }
+    let indent = text.len() - text.trim_start().len();
+    let Some((asked, found)) = differing(quoted, there) else { return false };
+    let span = start + indent + found.start..start + indent + found.end;
+    let closes = ["*/", "-->", "\"\"\"", "'''"];
+    let words = quoted.get(asked).unwrap_or_default();
+    !closes.iter().any(|sign| words.contains(sign)) && outline().is_some_and(|outline| outline.in_comment(span))
+}
+
+/// Where two lines differ, one character wide at least, so that it lies inside of something.
+fn differing(one: &str, other: &str) -> Option<(std::ops::Range<usize>, std::ops::Range<usize>)> {
+    let change = super::carry::trimmed(0, other, one)?;
+    let head = change.span.start;
+    let tail = other.len() - change.span.end;
+    let there = if change.span.is_empty() {
+        let before = other.get(..head)?.chars().next_back().map_or(0, char::len_utf8);
+        let after = other.get(head..)?.chars().next().map_or(0, char::len_utf8);
+        head - before..head + after
+    } else {
+        change.span
+    };
+    Some((head..one.len() - tail, there))
+}
