@@ -289,8 +289,10 @@ pub struct Error {
     pub hint: Option<String>,
     /// Path of the request's field at fault, as in `line_edits[2].end_line`.
     pub field: Option<String>,
-    /// Places in the file that the refusal speaks of.
+    /// Places in the file that the refusal speaks of; the first of them where they are many.
     pub places: Vec<Place>,
+    /// How many places there are, where that was counted.
+    pub count: Option<usize>,
     /// The lines that come nearest to what was searched and not found.
     pub best: Option<Box<Best>>,
     /// The call that is proposed.
@@ -308,6 +310,7 @@ impl Error {
             hint: None,
             field: None,
             places: Vec::new(),
+            count: None,
             best: None,
             next: None,
             disk: Disk::Untouched,
@@ -332,6 +335,13 @@ impl Error {
     #[must_use]
     pub fn places(mut self, places: Vec<Place>) -> Error {
         self.places = places;
+        self
+    }
+
+    /// Says how many places there are, of which some may be listed.
+    #[must_use]
+    pub fn counting(mut self, places: usize) -> Error {
+        self.count = Some(places);
         self
     }
 

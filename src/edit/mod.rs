@@ -13,8 +13,9 @@ mod search_replace;
 pub mod pattern;
 
 use std::num::NonZeroUsize;
+use std::ops::Range;
 
-use crate::error::{Error, Place};
+use crate::error::{Code, Error, Place};
 use crate::locate::{Receipt, Tolerance};
 use crate::text::{Buffer, Plan};
 use pattern::Flags;
@@ -118,8 +119,32 @@ pub enum Needle {
 pub struct LineWindow {
     /// First line, from 1.
     pub start: usize,
-    /// Last line, not before `start`.
+    /// Last line, not before `start`; [`LineWindow::OPEN`] for the last one of the text.
     pub end: usize,
+}
+
+impl LineWindow {
+    /// The end of a window that reaches to the last line of the text, whichever that is.
+    pub const OPEN: usize = usize::MAX;
+
+    /// The part of the view that the window shows.
+    ///
+    /// Errors: `RANGE_OUT_OF_BOUNDS` for a line that the text does not have.
+    pub fn span(self, buffer: &Buffer) -> Result<Range<usize>, Error> {
+        let count = buffer.lines().count();
+        let end = if self.end == LineWindow::OPEN { count } else { self.end };
+        let beyond = |line: usize, field: &str| {
+            let message = format!("Line {line} is out of bounds (file has {count} lines)");
+            Err(Error::new(Code::RangeOutOfBounds, message).field(field))
+        };
+        match (self.start > count, end > count) {
+            (true, _) if self.end == LineWindow::OPEN => beyond(self.start, "lines.start"),
+            (_, true) => beyond(end, "lines.end"),
+            (true, false) | (false, false) => {
+                Ok(buffer.lines().span(self.start).start..buffer.lines().span(end).end)
+            }
+        }
+    }
 }
 
 /// How much the work on one edit may come to.
@@ -212,4 +237,22 @@ pub fn plan(edit: &Edit, buffer: &Buffer, scene: Scene<'_>) -> Result<Planned, E
 fn place(buffer: &Buffer, line: usize) -> Place {
     let preview = buffer.lines().text(line).trim_end().chars().take(60).collect();
     Place { line, preview, symbol: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Hints;
+
+    #[test]
+    fn an_open_window_ends_with_the_text() {
+        let buffer = Buffer::read(b"a\nb\nc".to_vec(), Hints::default()).unwrap();
+        let span = |start, end| LineWindow { start, end }.span(&buffer);
+        assert_eq!((span(2, 3), span(2, LineWindow::OPEN)), (Ok(2..5), Ok(2..5)));
+        assert_eq!(span(1, 1), Ok(0..2));
+        for (start, end, field) in [(4, LineWindow::OPEN, "lines.start"), (1, 4, "lines.end"), (4, 5, "lines.end")] {
+            let refused = span(start, end).unwrap_err();
+            assert_eq!((refused.code, refused.field.as_deref()), (Code::RangeOutOfBounds, Some(field)));
+        }
+    }
 }

@@ -7,6 +7,7 @@ mod check;
 mod decide;
 mod edit;
 mod guards;
+mod look;
 mod report;
 mod rules;
 mod trust;
@@ -23,6 +24,7 @@ use rules::Rules;
 use trust::Trust;
 
 pub use decide::{Decision, decide};
+pub use look::Reading;
 pub use report::{Report, Status};
 pub use trust::{Commands, Promise};
 
