@@ -250,7 +250,9 @@ mod tests {
         let span = |start, end| LineWindow { start, end }.span(&buffer);
         assert_eq!((span(2, 3), span(2, LineWindow::OPEN)), (Ok(2..5), Ok(2..5)));
         assert_eq!(span(1, 1), Ok(0..2));
-        for (start, end, field) in [(4, LineWindow::OPEN, "lines.start"), (1, 4, "lines.end"), (4, 5, "lines.end")] {
+        for (start, end, field) in
+            [(4, LineWindow::OPEN, "lines.start"), (1, 4, "lines.end"), (4, 5, "lines.end")]
+        {
             let refused = span(start, end).unwrap_err();
             assert_eq!((refused.code, refused.field.as_deref()), (Code::RangeOutOfBounds, Some(field)));
         }

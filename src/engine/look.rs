@@ -65,7 +65,11 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt as _;
 
-    async fn looked(files: &[(&str, &str)], path: &str, lines: (usize, usize)) -> Result<(usize, usize), Error> {
+    async fn looked(
+        files: &[(&str, &str)],
+        path: &str,
+        lines: (usize, usize),
+    ) -> Result<(usize, usize), Error> {
         let root = tempfile::tempdir().unwrap();
         for (name, text) in files {
             std::fs::write(root.path().join(name), text).unwrap();

@@ -45,7 +45,8 @@ impl BlockFields {
             let message = "the text to look for is blank, so it would match everywhere";
             return Err(Error::new(Code::InvalidInput, message).field("search"));
         }
-        let tolerance = self.likeness.map_or(Ok(Tolerance::Wrapping), |likeness| self.raise_likeness(likeness))?;
+        let tolerance =
+            self.likeness.map_or(Ok(Tolerance::Wrapping), |likeness| self.raise_likeness(likeness))?;
         let lines = self.raise_window()?;
         Ok(Edit::Search(Search {
             needle: Needle::Literal(self.search),

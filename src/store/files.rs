@@ -3,6 +3,7 @@
 //! Invariant: a path reaches the disk only as a [`Place`], and a place only through the folder that it was admitted in; when
 //! that folder is another one by now, the call refuses.
 
+use super::admit::{self, Purpose};
 use super::folder::Folder;
 use super::place::Place;
 use super::policy_file::PolicyText;
@@ -11,7 +12,6 @@ use super::root::Root;
 use super::ruling::{self, PolicyFile};
 use super::snapshot::{self, Before, Snapshot};
 use super::trouble::{self, conflict};
-use super::admit::{self, Purpose};
 use super::{editorconfig, policy_file};
 use crate::error::{Code, Error};
 use crate::text::Hints;

@@ -1,10 +1,17 @@
 //! What there is to say about a call, before it is cut to size.
 
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::Shape;
 use super::gates::{Spot, line, notes, required, unchecked, unsaid};
 use super::listed::Listed;
+use super::next::Proposal;
 use crate::engine::{Report, Status};
-use crate::error::{Code, Disk, Error, Family, Place};
+use crate::error::{Best, Code, Disk, Error, Family, Place};
 use crate::gate::{Finding, Run};
+use crate::locate::Receipt;
 use crate::text::{Diff, Region, Shift};
 
 /// The beginning of the message of every refusal after which the file is as it was.
@@ -27,7 +34,7 @@ pub(super) struct Facts<'a> {
     pub(super) disk: Disk,
     pub(super) code: Option<Code>,
     pub(super) message: String,
-    pub(super) hint: Option<&'a str>,
+    pub(super) hint: Option<Cow<'a, str>>,
     pub(super) field: Option<&'a str>,
     pub(super) path: Option<&'a str>,
     pub(super) resolved_path: Option<&'a str>,
@@ -41,6 +48,12 @@ pub(super) struct Facts<'a> {
     pub(super) lines_changed: Option<usize>,
     pub(super) created: bool,
     pub(super) places: &'a [Place],
+    /// How the text was found.
+    pub(super) receipt: Option<Receipt>,
+    /// What comes nearest to a text that was not found.
+    pub(super) best: Option<Nearest<'a>>,
+    /// The call that is proposed; whole, or counted as left out.
+    pub(super) next: Listed<Value>,
     pub(super) regions: &'a [Region],
     pub(super) shifts: &'a [Shift],
     pub(super) errors: Listed<String>,
@@ -50,9 +63,27 @@ pub(super) struct Facts<'a> {
     pub(super) notes: Listed<String>,
 }
 
+/// The lines that come nearest to what was searched.
+#[derive(Debug, Clone)]
+pub(super) struct Nearest<'a> {
+    pub(super) best: &'a Best,
+    pub(super) lines: Listed<&'a str>,
+}
+
+impl<'a> Nearest<'a> {
+    pub(super) fn new(best: &'a Best) -> Nearest<'a> {
+        Nearest { best, lines: Listed::all(best.lines.iter().map(String::as_str).collect()) }
+    }
+}
+
 impl<'a> Facts<'a> {
     /// The facts of a call that was carried through to a decision.
-    pub(super) fn of_report(report: &'a Report, diff: &'a Diff<'a>, regions: &'a [Region]) -> Facts<'a> {
+    pub(super) fn of_report(
+        report: &'a Report,
+        diff: &'a Diff<'a>,
+        regions: &'a [Region],
+        shape: &'a Shape,
+    ) -> Facts<'a> {
         let refused = report.status == Status::Refused;
         let (blocking, other): (Vec<&Finding>, Vec<&Finding>) = report
             .verdict
@@ -75,8 +106,8 @@ impl<'a> Facts<'a> {
             status: report.status,
             disk: Disk::Untouched,
             code: refused.then_some(Code::GateRefused),
-            message: message(report, diff, &errors, &listed.shown),
-            hint: refused.then_some(remedy),
+            message: message(report, diff, &errors, &listed.shown, shape),
+            hint: refused.then_some(remedy.into()),
             field: None,
             path: Some(&report.path),
             resolved_path: report.resolved_path.as_deref(),
@@ -89,6 +120,9 @@ impl<'a> Facts<'a> {
             lines_changed: touched.map(|(old, new)| old.max(new)),
             created: report.created,
             places: &report.places,
+            receipt: report.receipt,
+            best: None,
+            next: Listed::all(Vec::new()),
             regions,
             shifts: &report.shifts,
             errors: listed,
@@ -100,18 +134,27 @@ impl<'a> Facts<'a> {
     }
 
     /// The facts of a call that was stopped.
-    pub(super) fn of_error(error: &'a Error, path: Option<&'a str>) -> Facts<'a> {
-        let field = error.field.as_deref();
+    pub(super) fn of_error(error: &'a Error, shape: &'a Shape) -> Facts<'a> {
+        let (field, path) = (error.field.as_deref(), shape.path.as_deref());
+        let said = (shape.voice.refused)(error, path.unwrap_or_default());
+        let said = said.as_deref().unwrap_or(&error.message);
         let (disk, hint) = match (error.disk, &error.hint) {
             (Disk::Unknown, None) => (UNKNOWN.0, UNKNOWN.1),
             (Disk::Unknown, Some(hint)) => (UNKNOWN.0, hint.as_str()),
             (Disk::Untouched, _) => (NOTHING, error.next_step()),
         };
         let message = match field {
-            Some(field) if error.code.family() == Family::Request && !error.message.contains(field) => {
-                format!("{disk}{field}: {}", error.message)
+            Some(field) if error.code.family() == Family::Request && !said.contains(field) => {
+                format!("{disk}{field}: {said}")
             }
-            Some(_) | None => format!("{disk}{}", error.message),
+            Some(_) | None => format!("{disk}{said}"),
+        };
+        let proposal = error.next.as_ref().and_then(|next| Proposal::of(next, shape));
+        let (next, hint) = match (proposal, &error.hint) {
+            (None, _) => (Vec::new(), hint.into()),
+            (Some(Proposal::Call(next)), _) => (vec![next], hint.into()),
+            (Some(Proposal::Words(words)), None) => (Vec::new(), words.into()),
+            (Some(Proposal::Words(words)), Some(own)) => (Vec::new(), format!("{own}; {words}").into()),
         };
         Facts {
             success: false,
@@ -132,6 +175,9 @@ impl<'a> Facts<'a> {
             lines_changed: None,
             created: false,
             places: &error.places,
+            receipt: None,
+            best: error.best.as_deref().map(Nearest::new),
+            next: Listed::all(next),
             regions: &[],
             shifts: &[],
             errors: Listed::all(Vec::new()),
@@ -178,7 +224,13 @@ fn outside(report: &Report) -> String {
     }
 }
 
-fn message(report: &Report, diff: &Diff<'_>, blocking: &[&Finding], errors: &[String]) -> String {
+fn message(
+    report: &Report,
+    diff: &Diff<'_>,
+    blocking: &[&Finding],
+    errors: &[String],
+    shape: &Shape,
+) -> String {
     let (path, counts) = (&report.path, format!("(+{} -{})", diff.added(), diff.removed()));
     let replaced = match report.replacements {
         Some(1) => ", 1 replacement".to_owned(),
@@ -186,8 +238,10 @@ fn message(report: &Report, diff: &Diff<'_>, blocking: &[&Finding], errors: &[St
         None => String::new(),
     };
     match report.status {
-        Status::Written if report.created => format!("created {path} {counts}"),
-        Status::Written => format!("wrote {path} {counts}{replaced}"),
+        Status::Written => (shape.voice.written)(report).unwrap_or_else(|| match report.created {
+            true => format!("created {path} {counts}"),
+            false => format!("wrote {path} {counts}{replaced}"),
+        }),
         Status::Verified => {
             format!("verified {path} {counts}{replaced}: strict would write this, nothing was written")
         }

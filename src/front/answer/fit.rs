@@ -10,6 +10,9 @@ const ENVELOPE: usize = 160;
 /// How often a diff that came out too large is asked for anew.
 const TRIES: usize = 6;
 
+/// The levels at which a proposed call is kept; where it does not fit with these, it would crowd out what explains it.
+const PROPOSING: usize = 6;
+
 /// How much of an answer is kept: entries of each list, and bytes of each text and of each sentence.
 ///
 /// A text may be clipped; a sentence, which is what a note is, is whole or left out.
@@ -54,6 +57,17 @@ pub(super) fn fit(facts: &Facts<'_>, shape: &Shape) -> Answer {
     let copies = if shape.forms == Forms::Both { 2 } else { 1 };
     let wanted = (escaped(&whole) * copies).min(shape.limit / 3);
     let room = shape.limit.saturating_sub(ENVELOPE);
+    if let Some(next) = facts.next.shown.first() {
+        if next.to_string().len() * copies > room {
+            return fit(&unproposed(facts), shape);
+        }
+        let whole = LEVELS.iter().take(PROPOSING).map(|level| Bare::new(facts, *level, shape));
+        let mut whole = whole;
+        return match whole.find(|bare| bare.size + wanted <= room) {
+            Some(bare) => bare.with_diff(room),
+            None => fit(&unproposed(facts), shape),
+        };
+    }
     let mut tight = None;
     for level in LEVELS {
         let bare = Bare::new(facts, level, shape);
@@ -67,6 +81,13 @@ pub(super) fn fit(facts: &Facts<'_>, shape: &Shape) -> Answer {
     // No level leaves room for a good piece of the diff: the most generous one that fits at all is best.
     let [.., last] = LEVELS;
     tight.unwrap_or_else(|| Bare::new(facts, last, shape)).with_diff(room)
+}
+
+/// The same facts without the call that they propose, which is counted as left out.
+fn unproposed<'a>(facts: &Facts<'a>) -> Facts<'a> {
+    let mut facts = facts.clone();
+    facts.next.cut(0);
+    facts
 }
 
 /// The piece of the diff that is shown.
@@ -165,7 +186,14 @@ fn prune<'a>(facts: &Facts<'a>, level: Level) -> Facts<'a> {
     pruned.findings.cut(entries);
     pruned.notes.keep(|note| level.takes(note));
     pruned.notes.cut(entries);
+    if let Some(best) = &mut pruned.best {
+        best.lines.cut(entries);
+    }
+    let lines = pruned.best.as_ref().map_or(0, |best| best.lines.more);
+    pruned.best = pruned.best.filter(|_| entries > 0);
     let left_out = [
+        (pruned.next.more, ["proposed call", "proposed calls"]),
+        (lines, ["line of best", "lines of best"]),
         (first(&mut pruned.places, entries), ["match location", "match locations"]),
         (first(&mut pruned.regions, entries), ["edit", "edits"]),
         (first(&mut pruned.shifts, entries), ["entry of line_map", "entries of line_map"]),

@@ -9,7 +9,7 @@ use super::listed::Listed;
 use super::*;
 use crate::engine::{Status, Workspace};
 use crate::error::{Code, Disk, Place};
-use crate::front::tools::{Ask, safe_edit_file};
+use crate::front::tools::{Asked, safe_edit_file};
 use crate::gate::{Finding, Outcome, Progress, Run, Severity, Watch};
 use told::*;
 
@@ -142,7 +142,7 @@ async fn written(watch: Watch) -> Result<Report, Error> {
     let root = tempfile::tempdir().unwrap();
     let workspace = Workspace::open(&[root.path().to_owned()]).unwrap();
     let request = json!({"path": "a.py", "content": "x = 1\n"}).as_object().cloned().unwrap();
-    let Ask { request, .. } = (safe_edit_file::TOOL.ask)(request).unwrap();
+    let Asked { request, .. } = safe_edit_file::asked(request).unwrap();
     workspace.edit(request, watch).await
 }
 
