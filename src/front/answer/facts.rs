@@ -135,36 +135,21 @@ impl<'a> Facts<'a> {
 
     /// The facts of a call that was stopped.
     pub(super) fn of_error(error: &'a Error, shape: &'a Shape) -> Facts<'a> {
-        let (field, path) = (error.field.as_deref(), shape.path.as_deref());
-        let said = (shape.voice.refused)(error, path.unwrap_or_default());
-        let said = said.as_deref().unwrap_or(&error.message);
-        let (disk, hint) = match (error.disk, &error.hint) {
-            (Disk::Unknown, None) => (UNKNOWN.0, UNKNOWN.1),
+        let (start, hint) = match (error.disk, &error.hint) {
+            (Disk::Unknown, None) => UNKNOWN,
             (Disk::Unknown, Some(hint)) => (UNKNOWN.0, hint.as_str()),
             (Disk::Untouched, _) => (NOTHING, error.next_step()),
         };
-        let message = match field {
-            Some(field) if error.code.family() == Family::Request && !said.contains(field) => {
-                format!("{disk}{field}: {said}")
-            }
-            Some(_) | None => format!("{disk}{said}"),
-        };
-        let proposal = error.next.as_ref().and_then(|next| Proposal::of(next, shape));
-        let (next, hint) = match (proposal, &error.hint) {
-            (None, _) => (Vec::new(), hint.into()),
-            (Some(Proposal::Call(next)), _) => (vec![next], hint.into()),
-            (Some(Proposal::Words(words)), None) => (Vec::new(), words.into()),
-            (Some(Proposal::Words(words)), Some(own)) => (Vec::new(), format!("{own}; {words}").into()),
-        };
+        let (next, hint) = proposed(error, hint, shape);
         Facts {
             success: false,
             status: Status::Refused,
             disk: error.disk,
             code: Some(error.code),
-            message,
+            message: format!("{start}{}", said(error, shape)),
             hint: Some(hint),
-            field,
-            path,
+            field: error.field.as_deref(),
+            path: shape.path.as_deref(),
             resolved_path: None,
             version: None,
             previous_version: None,
@@ -177,7 +162,7 @@ impl<'a> Facts<'a> {
             places: &error.places,
             receipt: None,
             best: error.best.as_deref().map(Nearest::new),
-            next: Listed::all(next),
+            next,
             regions: &[],
             shifts: &[],
             errors: Listed::all(Vec::new()),
@@ -193,6 +178,30 @@ impl<'a> Facts<'a> {
         let findings = self.findings.shown.iter().map(|finding| Spot::from(*finding));
         unsaid(&self.warnings.shown, &self.message, findings)
     }
+}
+
+/// What a refusal says, in the words of its tool; with the field at fault, where a request is refused.
+fn said(error: &Error, shape: &Shape) -> String {
+    let own = (shape.voice.refused)(error, shape.path.as_deref().unwrap_or_default());
+    let said = own.unwrap_or_else(|| error.message.clone());
+    match &error.field {
+        Some(field) if error.code.family() == Family::Request && !said.contains(field) => {
+            format!("{field}: {said}")
+        }
+        Some(_) | None => said,
+    }
+}
+
+/// The call that a refusal proposes, and the hint, which has the proposal where there is no tool for it.
+fn proposed<'a>(error: &'a Error, hint: &'a str, shape: &Shape) -> (Listed<Value>, Cow<'a, str>) {
+    let proposal = error.next.as_ref().and_then(|next| Proposal::of(next, shape));
+    let (next, hint) = match (proposal, &error.hint) {
+        (None, _) => (Vec::new(), hint.into()),
+        (Some(Proposal::Call(next)), _) => (vec![next], hint.into()),
+        (Some(Proposal::Words(words)), None) => (Vec::new(), words.into()),
+        (Some(Proposal::Words(words)), Some(own)) => (Vec::new(), format!("{own}; {words}").into()),
+    };
+    (Listed::all(next), hint)
 }
 
 /// The first findings, each as one line.

@@ -50,24 +50,30 @@ impl Level {
 
 /// Renders the facts within the limit of the shape.
 pub(super) fn fit(facts: &Facts<'_>, shape: &Shape) -> Answer {
+    match facts.next.shown.is_empty() {
+        true => without_proposal(facts, shape),
+        false => with_proposal(facts, shape).unwrap_or_else(|| without_proposal(&unproposed(facts), shape)),
+    }
+}
+
+/// Bytes that the two forms may have together.
+fn room(shape: &Shape) -> usize {
+    shape.limit.saturating_sub(ENVELOPE)
+}
+
+const fn copies(forms: Forms) -> usize {
+    match forms {
+        Forms::Both => 2,
+        Forms::Json | Forms::Text => 1,
+    }
+}
+
+fn without_proposal(facts: &Facts<'_>, shape: &Shape) -> Answer {
     let whole = match shape.diff {
         DiffWish::Shown => facts.diff.map(|diff| diff.render(shape.limit).0).unwrap_or_default(),
         DiffWish::Left => String::new(),
     };
-    let copies = if shape.forms == Forms::Both { 2 } else { 1 };
-    let wanted = (escaped(&whole) * copies).min(shape.limit / 3);
-    let room = shape.limit.saturating_sub(ENVELOPE);
-    if let Some(next) = facts.next.shown.first() {
-        if next.to_string().len() * copies > room {
-            return fit(&unproposed(facts), shape);
-        }
-        let whole = LEVELS.iter().take(PROPOSING).map(|level| Bare::new(facts, *level, shape));
-        let mut whole = whole;
-        return match whole.find(|bare| bare.size + wanted <= room) {
-            Some(bare) => bare.with_diff(room),
-            None => fit(&unproposed(facts), shape),
-        };
-    }
+    let (room, wanted) = (room(shape), (escaped(&whole) * copies(shape.forms)).min(shape.limit / 3));
     let mut tight = None;
     for level in LEVELS {
         let bare = Bare::new(facts, level, shape);
@@ -81,6 +87,14 @@ pub(super) fn fit(facts: &Facts<'_>, shape: &Shape) -> Answer {
     // No level leaves room for a good piece of the diff: the most generous one that fits at all is best.
     let [.., last] = LEVELS;
     tight.unwrap_or_else(|| Bare::new(facts, last, shape)).with_diff(room)
+}
+
+/// An answer that has the proposed call as a whole, where one has room for it.
+fn with_proposal(facts: &Facts<'_>, shape: &Shape) -> Option<Answer> {
+    let (room, copies) = (room(shape), copies(shape.forms));
+    facts.next.shown.first().filter(|next| next.to_string().len() * copies <= room)?;
+    let mut bare = LEVELS.iter().take(PROPOSING).map(|level| Bare::new(facts, *level, shape));
+    bare.find(|bare| bare.size <= room).map(|bare| bare.with_diff(room))
 }
 
 /// The same facts without the call that they propose, which is counted as left out.

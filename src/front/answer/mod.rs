@@ -25,7 +25,7 @@ use facts::Facts;
 pub use gates::{Spot, unsaid};
 pub use lines::lines;
 pub use next::{Call, Offers};
-pub use voice::{Names, Voice, places};
+pub use voice::{Names, Voice};
 
 /// How an answer is to look.
 #[derive(Debug, Clone)]

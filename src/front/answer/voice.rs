@@ -67,8 +67,3 @@ impl Voice {
         refusal
     }
 }
-
-/// How many places an ambiguous refusal speaks of.
-pub fn places(refusal: &Error) -> usize {
-    refusal.count.unwrap_or(refusal.places.len())
-}

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Structured;
 use super::progress::watch;
-use crate::engine::{Reading, Report, Workspace};
+use crate::engine::{Report, Workspace};
 use crate::error::{Code, Error};
 use crate::front::answer::{self, Answer, Call, Forms, Offers, Shape};
 use crate::front::tools::{Ask, Asked, Tool};
@@ -34,12 +34,6 @@ pub(super) struct Desk {
     pub(super) stop: CancellationToken,
 }
 
-/// What is to be told to the caller.
-enum Outcome {
-    Edit(Result<Report, Error>),
-    Look(Result<Reading, Error>),
-}
-
 /// Carries out one call.
 pub(super) async fn call(
     tool: &'static Tool,
@@ -54,16 +48,18 @@ pub(super) async fn call(
     let asked =
         spawn_blocking(move || (tool.ask)(arguments)).await.unwrap_or_else(|trouble| Err(broken(&trouble)));
     match asked {
-        Err(refusal) => render(Outcome::Edit(Err(refusal)), shape).await,
-        Ok(Ask::Edit(Asked { request, shape: wanted })) => {
+        Err(refusal) => render(shape, move |shape| answer::refusal(&refusal, shape)).await,
+        Ok(Ask::Edit(asked)) => {
+            let Asked { request, shape: wanted } = *asked;
             let shape = Shape { forms, path, offers: shape.offers, ..wanted };
             let edited = edit(request, desk, context).await.map_err(|refusal| shape.voice.renamed(refusal));
-            render(Outcome::Edit(edited), shape).await
+            render(shape, move |shape| answer::answer(&edited, shape)).await
         }
         Ok(Ask::Look(look)) => {
             let seen = tokio::spawn(async move { desk.workspace.read_lines(look).await });
             let seen = seen.await.unwrap_or_else(|trouble| Err(broken(&trouble)));
-            render(Outcome::Look(seen.map_err(|refusal| shape.voice.renamed(refusal))), shape).await
+            let seen = seen.map_err(|refusal| shape.voice.renamed(refusal));
+            render(shape, move |shape| answer::lines(&seen, shape)).await
         }
     }
 }
@@ -98,14 +94,10 @@ async fn pass_to(call: CancellationToken, stop: CancellationToken) -> Infallible
     std::future::pending().await
 }
 
-async fn render(outcome: Outcome, shape: Shape) -> CallToolResult {
+async fn render(shape: Shape, told: impl FnOnce(&Shape) -> Answer + Send + 'static) -> CallToolResult {
     let forms = shape.forms;
     let path = shape.path.clone();
-    let rendered = spawn_blocking(move || match outcome {
-        Outcome::Edit(result) => answer::answer(&result, &shape),
-        Outcome::Look(result) => answer::lines(&result, &shape),
-    })
-    .await;
+    let rendered = spawn_blocking(move || told(&shape)).await;
     let Answer { success, json, text } = rendered.unwrap_or_else(|trouble| undescribed(&trouble, path));
     let content = vec![ContentBlock::text(text)];
     let mut result = if success { CallToolResult::success(content) } else { CallToolResult::error(content) };

@@ -47,7 +47,7 @@ fn ask(arguments: JsonObject) -> Result<Ask, Error> {
         mode: Mode::Strict,
         expect: Expect::Absent,
     };
-    Ok(Ask::Edit(Asked { request, shape: Shape::default() }))
+    Ok(Ask::Edit(Box::new(Asked { request, shape: Shape::default() })))
 }
 
 #[cfg(test)]
@@ -58,7 +58,8 @@ mod tests {
     #[test]
     fn it_asks_for_a_file_that_is_not_there() {
         let asked = ask(rmcp::object!({"path": "a/b", "content": ""})).unwrap();
-        let Ask::Edit(Asked { request: asked, .. }) = asked else { panic!("{asked:?}") };
+        let Ask::Edit(asked) = asked else { panic!("{asked:?}") };
+        let asked = asked.request;
         assert_eq!(asked.edit, Edit::Content(String::new()));
         assert_eq!(asked.expect, Expect::Absent);
         assert_eq!(asked.target.shown(), "a/b");

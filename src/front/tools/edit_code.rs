@@ -11,7 +11,7 @@ use super::{Again, Ask, Asked, Effect, Tool, WireMode};
 use crate::edit::{Aim, Edit};
 use crate::engine::Report;
 use crate::error::{Code, Error, Score};
-use crate::front::answer::{Names, Shape, Voice, places};
+use crate::front::answer::{Names, Shape, Voice};
 use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::{BlockFields, Expect, LikenessFields, Request, Target};
@@ -110,7 +110,7 @@ fn ask(mut arguments: JsonObject) -> Result<Ask, Error> {
     let mode = asked.mode.map(WireMode::raise).unwrap_or_default();
     let target = Target::File(asked.file_path.clone());
     let request = Request { target, edit: asked.edit()?, mode, expect };
-    Ok(Ask::Edit(Asked { request, shape: Shape { voice, ..Shape::default() } }))
+    Ok(Ask::Edit(Box::new(Asked { request, shape: Shape { voice, ..Shape::default() } })))
 }
 
 impl EditCode {
@@ -164,7 +164,7 @@ fn refused(refusal: &Error, _: &str) -> Option<String> {
         }),
         Code::AmbiguousMatch => {
             let lines: Vec<String> = refusal.places.iter().map(|place| place.line.to_string()).collect();
-            let count = places(refusal);
+            let count = refusal.place_count();
             let more = if count > lines.len() { ", ..." } else { "" };
             Some(format!("Ambiguous match. Found {count} occurrences at lines {}{more}", lines.join(", ")))
         }
@@ -185,7 +185,7 @@ mod tests {
         let mut arguments = rmcp::object!({"file_path": "a.go", "new_content": "y"});
         arguments.extend(fields.as_object().cloned().unwrap_or_default());
         match ask(arguments)? {
-            Ask::Edit(asked) => Ok(asked),
+            Ask::Edit(asked) => Ok(*asked),
             Ask::Look(look) => panic!("{look:?}"),
         }
     }

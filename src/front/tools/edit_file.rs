@@ -10,7 +10,7 @@ use super::{Again, Ask, Asked, Effect, Tool, WireMode};
 use crate::edit::Aim;
 use crate::engine::Report;
 use crate::error::{Code, Error};
-use crate::front::answer::{Names, Shape, Voice, places};
+use crate::front::answer::{Names, Shape, Voice};
 use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::{BlockFields, Expect, Request, Target};
@@ -76,7 +76,7 @@ fn ask(arguments: JsonObject) -> Result<Ask, Error> {
         mode: asked.mode.map(WireMode::raise).unwrap_or_default(),
         expect: asked.expected_version.map_or(Expect::Anything, Expect::Version),
     };
-    Ok(Ask::Edit(Asked { request, shape: Shape { voice: VOICE, ..Shape::default() } }))
+    Ok(Ask::Edit(Box::new(Asked { request, shape: Shape { voice: VOICE, ..Shape::default() } })))
 }
 
 fn written(report: &Report) -> Option<String> {
@@ -87,7 +87,7 @@ fn written(report: &Report) -> Option<String> {
 fn refused(refusal: &Error, path: &str) -> Option<String> {
     match refusal.code {
         Code::MatchNotFound => Some(format!("old_string not found in {path}")),
-        Code::AmbiguousMatch => Some(format!("old_string appears {} times in {path}", places(refusal))),
+        Code::AmbiguousMatch => Some(format!("old_string appears {} times in {path}", refusal.place_count())),
         _ => None,
     }
 }
@@ -103,7 +103,7 @@ mod tests {
 
     fn asked(arguments: Value) -> Result<Asked, Error> {
         match ask(arguments.as_object().cloned().unwrap_or_default())? {
-            Ask::Edit(asked) => Ok(asked),
+            Ask::Edit(asked) => Ok(*asked),
             Ask::Look(look) => panic!("{look:?}"),
         }
     }

@@ -67,7 +67,7 @@ pub enum Again {
 #[derive(Debug)]
 pub enum Ask {
     /// An edit.
-    Edit(Asked),
+    Edit(Box<Asked>),
     /// A look at lines.
     Look(Look),
 }

@@ -24,7 +24,7 @@ pub const TOOL: Tool = Tool {
     again: Again::Changes,
     voice: Voice::PLAIN,
     schema: || SCHEMA.clone(),
-    ask: |arguments| asked(arguments).map(Ask::Edit),
+    ask: |arguments| asked(arguments).map(|asked| Ask::Edit(Box::new(asked))),
 };
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<SafeEditFile>);
