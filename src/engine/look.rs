@@ -95,7 +95,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_cannot_be_shown_is_refused() {
-        let files = [(".env", "secret\n"), ("a.txt", "1\n"), ("b", "\0")];
+        let files = [(".env", "secret\n"), ("a.txt", "1\n")];
         for (path, start, code) in [
             (".env", 1, Code::Protected),
             ("second name", 1, Code::Protected),
@@ -103,10 +103,10 @@ mod tests {
             ("none/none", 1, Code::FileNotFound),
             ("../a.txt", 1, Code::PathOutsideRoot),
             ("a.txt", 2, Code::RangeOutOfBounds),
-            ("b", 1, Code::NotText),
             (".", 1, Code::NotAFile),
         ] {
-            assert_eq!(looked(&files, path, (start, start)).await.unwrap_err().code, code, "{path}");
+            let refused = looked(&files, path, (start, start)).await.map_err(|refusal| refusal.code);
+            assert_eq!(refused, Err(code), "{path}");
         }
     }
 }

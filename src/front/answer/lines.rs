@@ -102,9 +102,9 @@ mod tests {
     fn what_is_left_out_is_said() {
         let text = "one\ntwo\nthree\n";
         for (most, content, end) in [
-            (21, Some("1: one\n2: two\n3: three"), 3),
-            (22, None, 3),
-            (20, Some("1: one\n2: two"), 2),
+            (22, Some("1: one\n2: two\n3: three"), 3),
+            (23, None, 3),
+            (21, Some("1: one\n2: two"), 2),
             (13, Some("1: one\n2: two"), 2),
             (12, Some("1: one"), 1),
             (6, Some("1: one"), 1),
