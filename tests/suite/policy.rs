@@ -42,14 +42,15 @@ fn the_policy_names_the_toolsets_unless_the_command_line_does() {
     let (edit, default) = (["safe_edit_file"], ["read_content_lines", "safe_edit_file"]);
     let all = ["create_file", "edit_code", "edit_file", "read_content_lines", "safe_edit_file"];
     assert_eq!(offered(None, &[]), default);
-    assert_eq!(
-        offered(Some("server: { tools: [edit, legacy] }"), &[]),
-        ["create_file", "safe_edit_file"]
-    );
+    assert_eq!(offered(Some("server: { tools: [edit, legacy] }"), &[]), ["create_file", "safe_edit_file"]);
     assert_eq!(offered(Some("server: { tools: [all] }"), &[]), all);
     assert_eq!(offered(Some("server: { tools: [legacy] }"), &["--tools", "edit"]), edit);
     assert_eq!(offered(Some("server: { tools: [legacy] }"), &[]), ["create_file"]);
-    assert_eq!(offered(Some("server: { tools: [legasy] }"), &[]), default, "an invalid policy stops no server");
+    assert_eq!(
+        offered(Some("server: { tools: [legasy] }"), &[]),
+        default,
+        "an invalid policy stops no server"
+    );
 }
 
 #[test]

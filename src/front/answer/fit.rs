@@ -204,7 +204,9 @@ fn prune<'a>(facts: &Facts<'a>, level: Level) -> Facts<'a> {
         best.lines.cut(entries);
     }
     let lines = pruned.best.as_ref().map_or(0, |best| best.lines.more);
-    pruned.best = pruned.best.filter(|_| entries > 0);
+    if entries == 0 {
+        (pruned.best, pruned.receipt) = (None, None);
+    }
     let left_out = [
         (pruned.next.more, ["proposed call", "proposed calls"]),
         (lines, ["line of best", "lines of best"]),
