@@ -80,7 +80,7 @@ impl Workspace {
             work(&workspace)
         };
         tokio::task::spawn_blocking(job).await.unwrap_or_else(|trouble| {
-            let message = format!("the edit stopped half-way: {trouble}");
+            let message = format!("the work stopped half-way: {trouble}");
             Err(Error::new(Code::Internal, message).disk_unknown())
         })
     }

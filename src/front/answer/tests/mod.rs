@@ -160,6 +160,23 @@ fn a_refusal_shows_what_comes_nearest_and_the_call_that_would_work() {
 }
 
 #[test]
+fn a_call_that_has_no_room_is_not_shown_in_part() {
+    let arguments = rmcp::object!({"path": "a.go", "search": "x", "replace": "y"});
+    let again = Some(Call { tool: "safe_edit_file", arguments });
+    let told = |length: usize| {
+        let next = Next::Edit { search: "f".repeat(length), replace: "g".repeat(length) };
+        let error = Error::new(Code::MatchNotFound, "m").best(nearest()).proposing(next);
+        let offers = Offers { again: again.clone(), reader: None };
+        let answer = refusal(&error, &Shape { offers, ..Shape::default() });
+        assert!(on_the_wire(&answer, Forms::Both) <= 8192);
+        assert_eq!(answer.json["best"]["lines"].as_array().map(Vec::len), Some(2), "{}", answer.json);
+        (answer.json.get("next").is_some(), answer.json["notes"].to_string().contains("1 proposed call"))
+    };
+    assert_eq!((told(10), told(1500)), ((true, false), (true, false)));
+    assert_eq!((told(2000), told(1_000_000)), ((false, true), (false, true)));
+}
+
+#[test]
 fn a_look_is_proposed_to_whoever_can_look() {
     let read = || Error::new(Code::MatchNotFound, "m").proposing(Next::Read { start_line: 40, end_line: 52 });
     let told = |error: Error, reader| {
