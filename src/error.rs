@@ -4,6 +4,8 @@
 //! stable [`Code`], says what was seen, and where it can, what to call next. Unless it says otherwise, nothing was
 //! written.
 
+use std::num::NonZeroU32;
+
 /// The families of refusals; the command line's exit code is the family's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
@@ -291,8 +293,10 @@ pub struct Error {
     pub hint: Option<String>,
     /// Path of the request's field at fault, as in `line_edits[2].end_line`.
     pub field: Option<String>,
-    /// Places in the file that the refusal speaks of.
+    /// Places in the file that the refusal speaks of; the first of them where they are many.
     pub places: Vec<Place>,
+    /// How many places there are, where more than the listed ones were counted; small, as every call returns an error.
+    count: Option<NonZeroU32>,
     /// The lines that come nearest to what was searched and not found.
     pub best: Option<Box<Best>>,
     /// The call that is proposed.
@@ -310,6 +314,7 @@ impl Error {
             hint: None,
             field: None,
             places: Vec::new(),
+            count: None,
             best: None,
             next: None,
             disk: Disk::Untouched,
@@ -335,6 +340,19 @@ impl Error {
     pub fn places(mut self, places: Vec<Place>) -> Error {
         self.places = places;
         self
+    }
+
+    /// Says how many places there are, of which some may be listed.
+    #[must_use]
+    pub fn counting(mut self, places: usize) -> Error {
+        self.count = NonZeroU32::new(u32::try_from(places).unwrap_or(u32::MAX));
+        self
+    }
+
+    /// How many places the refusal speaks of, listed or not.
+    pub fn place_count(&self) -> usize {
+        let counted = self.count.and_then(|count| usize::try_from(count.get()).ok());
+        counted.unwrap_or(self.places.len())
     }
 
     /// Names the lines that come nearest to what was searched.

@@ -14,7 +14,7 @@ pub mod pattern;
 
 use std::num::NonZeroUsize;
 
-use crate::error::{Error, Place};
+use crate::error::{Code, Error, Place};
 use crate::locate::{Receipt, Tolerance};
 use crate::text::{Buffer, Plan};
 use pattern::Flags;
@@ -118,8 +118,26 @@ pub enum Needle {
 pub struct LineWindow {
     /// First line, from 1.
     pub start: usize,
-    /// Last line, not before `start`.
+    /// Last line, not before `start`; [`LineWindow::OPEN`] for the last one of the text.
     pub end: usize,
+}
+
+impl LineWindow {
+    /// The end of a window that reaches to the last line of the text, whichever that is.
+    pub const OPEN: usize = usize::MAX;
+
+    /// The first and the last line of the window in a text of so many lines.
+    ///
+    /// Errors: `RANGE_OUT_OF_BOUNDS` for a line that the text does not have.
+    pub fn within(self, count: usize) -> Result<(usize, usize), Error> {
+        let open = self.end == LineWindow::OPEN;
+        let (line, field) = if open { (self.start, "lines.start") } else { (self.end, "lines.end") };
+        if line > count {
+            let message = format!("Line {line} is out of bounds (file has {count} lines)");
+            return Err(Error::new(Code::RangeOutOfBounds, message).field(field));
+        }
+        Ok((self.start, if open { count } else { self.end }))
+    }
 }
 
 /// How much the work on one edit may come to.
@@ -212,4 +230,21 @@ pub fn plan(edit: &Edit, buffer: &Buffer, scene: Scene<'_>) -> Result<Planned, E
 fn place(buffer: &Buffer, line: usize) -> Place {
     let preview = buffer.lines().text(line).trim_end().chars().take(60).collect();
     Place { line, preview, symbol: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_open_window_ends_with_the_text() {
+        let within = |start, end| LineWindow { start, end }.within(3);
+        assert_eq!((within(2, 3), within(2, LineWindow::OPEN)), (Ok((2, 3)), Ok((2, 3))));
+        for (start, end, field) in
+            [(4, LineWindow::OPEN, "lines.start"), (1, 4, "lines.end"), (4, 5, "lines.end")]
+        {
+            let refused = within(start, end).unwrap_err();
+            assert_eq!((refused.code, refused.field.as_deref()), (Code::RangeOutOfBounds, Some(field)));
+        }
+    }
 }

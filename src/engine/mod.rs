@@ -7,6 +7,7 @@ mod check;
 mod decide;
 mod edit;
 mod guards;
+mod look;
 mod report;
 mod rules;
 mod trust;
@@ -23,6 +24,7 @@ use rules::Rules;
 use trust::Trust;
 
 pub use decide::{Decision, decide};
+pub use look::Reading;
 pub use report::{Report, Status};
 pub use trust::{Commands, Promise};
 
@@ -78,7 +80,7 @@ impl Workspace {
             work(&workspace)
         };
         tokio::task::spawn_blocking(job).await.unwrap_or_else(|trouble| {
-            let message = format!("the edit stopped half-way: {trouble}");
+            let message = format!("the work stopped half-way: {trouble}");
             Err(Error::new(Code::Internal, message).disk_unknown())
         })
     }

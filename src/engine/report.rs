@@ -5,6 +5,7 @@ use super::check::Drafted;
 use crate::edit::Planned;
 use crate::error::Place;
 use crate::gate::{Outcome, Verdict};
+use crate::locate::Receipt;
 use crate::store::{self, Published};
 use crate::text::diff::{self, Diff};
 use crate::text::{Buffer, Plan, Region, Shift, Stamp};
@@ -61,6 +62,8 @@ pub struct Report {
     pub replacements: Option<usize>,
     /// Where the search matched.
     pub places: Vec<Place>,
+    /// How the text was found; only a literal search has this.
+    pub receipt: Option<Receipt>,
     /// How the lines behind them moved.
     pub shifts: Vec<Shift>,
     /// What the gates said.
@@ -117,6 +120,7 @@ impl Report {
             created: status == Status::Written && before.is_none(),
             replacements: planned.replacements,
             places: planned.places,
+            receipt: planned.receipt,
             shifts: draft.map.shifts(),
             verdict,
             warnings: planned.warnings,

@@ -50,6 +50,7 @@ fn fit(schema: &Value, value: Value, path: &str) -> Result<Value, Error> {
         (Some("boolean"), value @ Value::Bool(_)) | (None, value) => Ok(value),
         // A few integers have names: the wire struct knows which.
         (Some("integer"), value @ Value::String(_)) => Ok(value),
+        (Some("number"), value @ Value::Number(_)) => Ok(value),
         (Some("integer"), value) => match integer(&value) {
             Some(integer) => Ok(Value::Number(Number::from(integer))),
             None => Err(unfit(schema, &value, path)),
@@ -123,6 +124,7 @@ fn unfit(schema: &JsonObject, value: &Value, path: &str) -> Error {
         "object" => "an object",
         "array" => "an array",
         "boolean" => "true or false",
+        "number" => "a number",
         "integer" if value.is_number() => "a 64-bit integer",
         "integer" => "an integer",
         _ => "a string",
@@ -167,6 +169,7 @@ mod tests {
         parts: Option<Vec<Part>>,
         deep: Option<bool>,
         line_count: Option<i64>,
+        share: Option<f64>,
     }
 
     fn asked(arguments: Value) -> Result<Asked, Error> {
@@ -182,6 +185,13 @@ mod tests {
             json!({"path": "a", "parts": ["{\"line\": 3}", {"line": 4e0}]}),
         ] {
             assert_eq!(asked(same).unwrap(), full);
+        }
+    }
+
+    #[test]
+    fn a_number_may_be_whole() {
+        for (given, wanted) in [(json!(0.9), 0.9), (json!(1), 1.0), (json!(-0.0), 0.0)] {
+            assert_eq!(asked(json!({"path": "a", "share": given})).unwrap().share, Some(wanted));
         }
     }
 
@@ -201,6 +211,8 @@ mod tests {
             ("path", json!(3), "must be a string, found 3"),
             ("deep", json!("true"), "must be true or false, found the string \"true\""),
             ("parts", json!("x"), "must be an array, found the string \"x\""),
+            ("share", json!("0.9"), "must be a number, found the string \"0.9\""),
+            ("share", json!(true), "must be a number, found true"),
             ("line_count", json!(1.5), "must be a 64-bit integer, found 1.5"),
             ("line_count", json!(1e30), "must be a 64-bit integer, found 1e+30"),
             ("line_count", json!(u64::MAX), "must be a 64-bit integer, found 18446744073709551615"),
@@ -237,7 +249,7 @@ mod tests {
             let mut arguments = json!({"path": "a"});
             arguments[field] = json!(1);
             refused(arguments.clone(), field, said);
-            let hint = "known fields here: path, parts, deep, line_count";
+            let hint = "known fields here: path, parts, deep, line_count, share";
             assert_eq!(asked(arguments).unwrap_err().next_step(), hint);
         }
         let nested = json!({"path": "a", "parts": [{"lin": 1}]});

@@ -12,18 +12,28 @@ use crate::text::nearest;
 pub enum Toolset {
     /// Editing, in all modes.
     Edit,
+    /// Looking at what is there.
+    Look,
+    /// Replacing a text that is quoted.
+    Text,
+    /// Replacing a block of code that is quoted, perhaps with a slip.
+    Code,
     /// What older clients call.
     Legacy,
 }
 
 impl Toolset {
     /// Every toolset, in the order of the documentation.
-    pub const ALL: [Toolset; 2] = [Toolset::Edit, Toolset::Legacy];
+    pub const ALL: [Toolset; 5] =
+        [Toolset::Edit, Toolset::Look, Toolset::Text, Toolset::Code, Toolset::Legacy];
 
     /// The toolset's name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Toolset::Edit => "edit",
+            Toolset::Look => "look",
+            Toolset::Text => "text",
+            Toolset::Code => "code",
             Toolset::Legacy => "legacy",
         }
     }
@@ -45,7 +55,7 @@ pub enum Access {
 
 impl Default for Selection {
     fn default() -> Selection {
-        Selection(vec![Toolset::Edit])
+        Selection(vec![Toolset::Edit, Toolset::Look])
     }
 }
 
@@ -62,7 +72,7 @@ impl Selection {
     pub fn tools(&self, access: Access) -> impl Iterator<Item = &'static Tool> {
         TOOLS.iter().filter(move |tool| {
             let allowed = match (access, tool.effect) {
-                (Access::Write, _) => true,
+                (Access::Write, _) | (Access::ReadOnly, Effect::Looks) => true,
                 (Access::ReadOnly, Effect::Adds | Effect::Changes) => false,
             };
             allowed && self.0.contains(&tool.toolset)
@@ -118,9 +128,18 @@ mod tests {
 
     #[test]
     fn a_selection_offers_its_own_tools_only() {
-        assert_eq!(names("edit", Access::Write), ["safe_edit_file"]);
-        assert_eq!(names("legacy", Access::Write), ["create_file"]);
-        assert_eq!(names("all", Access::Write), ["safe_edit_file", "create_file"]);
+        for (toolset, tool) in [
+            ("edit", "safe_edit_file"),
+            ("look", "read_content_lines"),
+            ("text", "edit_file"),
+            ("code", "edit_code"),
+            ("legacy", "create_file"),
+        ] {
+            assert_eq!(names(toolset, Access::Write), [tool]);
+        }
+        let all = ["safe_edit_file", "read_content_lines", "edit_file", "edit_code", "create_file"];
+        assert_eq!(names("all", Access::Write), all);
+        assert_eq!(Selection::default().to_string(), "edit,look");
         assert_eq!(names(" legacy , edit,edit", Access::Write), ["safe_edit_file", "create_file"]);
         for list in ["edit", "edit,legacy"] {
             assert_eq!(list.parse::<Selection>().unwrap().to_string(), list);
@@ -145,20 +164,24 @@ mod tests {
 
     #[test]
     fn read_only_leaves_no_writer() {
-        assert_eq!(names("all", Access::ReadOnly), Vec::<&str>::new());
+        assert_eq!(names("all", Access::ReadOnly), ["read_content_lines"]);
     }
 
     #[test]
     fn an_unknown_name_is_refused_with_the_known_ones() {
         for (list, seen) in [
             ("edti", "did you mean `edit`?"),
-            ("look", "unknown toolset `look`"),
+            ("history", "unknown toolset `history`"),
             ("", "no toolset"),
             (",", "no toolset"),
         ] {
             let refused = list.parse::<Selection>().unwrap_err();
             assert!(refused.message.contains(seen), "{list}: {}", refused.message);
-            assert!(refused.next_step().contains("edit, legacy"), "{}", refused.next_step());
+            assert!(
+                refused.next_step().contains("edit, look, text, code, legacy"),
+                "{}",
+                refused.next_step()
+            );
         }
     }
 }

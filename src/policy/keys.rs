@@ -31,8 +31,8 @@ pub(super) const EXIT: Range = Range { least: 0, most: 255, said: "from 0 to 255
 pub(super) const COUNTED: Range = Range { least: 1, most: u32::MAX as u64, said: "at least 1" };
 
 /// The toolsets that this version has, and those of later ones.
-pub(super) const TOOLSETS: [&str; 3] = ["edit", "legacy", "all"];
-pub(super) const LATER_TOOLSETS: [&str; 6] = ["look", "text", "code", "ai", "content", "history"];
+pub(super) const TOOLSETS: [&str; 6] = ["edit", "look", "text", "code", "legacy", "all"];
+pub(super) const LATER_TOOLSETS: [&str; 3] = ["ai", "content", "history"];
 
 /// Declares tables: key, what may stand there, what holds without it, what it says.
 macro_rules! tables {
@@ -116,7 +116,7 @@ tables! {
             => "`required`: `content` for a file that is there needs `expected_version`";
     }
     SERVER {
-        "tools": List(&Words(&TOOLSETS), 1), Is("[edit]")
+        "tools": List(&Words(&TOOLSETS), 1), Is("[edit, look]")
             => "the toolsets that are offered where `--tools` does not say; of the policy at the top of the first root";
     }
     DAMAGE {

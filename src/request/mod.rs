@@ -4,10 +4,14 @@
 //! Invariant: a [`Request`] has exactly one edit mode, and every check that needs no file has been made.
 #![deny(clippy::disallowed_methods)]
 
+mod block;
 mod fields;
+mod look;
 mod target;
 
+pub use block::{BlockFields, LikenessFields};
 pub use fields::{Fields, Flagged, InsertFields, LineEditFields, WindowFields};
+pub use look::{Look, LookFields};
 pub use target::Target;
 
 use crate::edit::Edit;

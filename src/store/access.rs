@@ -75,7 +75,10 @@ pub(super) fn rule_for(path: &str) -> Option<&'static str> {
 
 /// The refusal of a path that a rule covers.
 pub(super) fn protected(path: &str, rule: &str) -> Error {
-    Error::new(Code::Protected, format!("{path} may not be written: the built-in rule {rule} protects it"))
+    Error::new(
+        Code::Protected,
+        format!("{path} may not be read or written: the built-in rule {rule} protects it"),
+    )
 }
 
 impl Rule {
@@ -314,7 +317,10 @@ mod tests {
         let rule = rule_for("a/.GIT/config").unwrap();
         let error = protected("a/.GIT/config", rule);
         assert_eq!(error.code, Code::Protected);
-        assert_eq!(error.message, "a/.GIT/config may not be written: the built-in rule .git/** protects it");
+        assert_eq!(
+            error.message,
+            "a/.GIT/config may not be read or written: the built-in rule .git/** protects it"
+        );
     }
 
     proptest::proptest! {

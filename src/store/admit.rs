@@ -16,8 +16,17 @@ use std::os::fd::OwnedFd;
 const PSEUDO: [u64; 8] =
     [0x9fa0, 0x6265_6572, 0x6462_6720, 0x7472_6163, 0x7363_6673, 0x0027_e0eb, 0x6367_7270, 0xcafe_4a11];
 
-/// Admits a path whose file is to be written.
-pub(super) fn admit(roots: &[Root], path: &str) -> Result<Place, Error> {
+/// What a path is admitted for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Its file is to be written.
+    Write,
+    /// Its file is to be read only: a place that is admitted for this is refused when something is published there.
+    Read,
+}
+
+/// Admits a path whose file is to be written, or read.
+pub(super) fn admit(roots: &[Root], path: &str, purpose: Purpose) -> Result<Place, Error> {
     spelling::check(path)?;
     let (root, rest) = walk::choose(roots, path)?;
     refuse_protected(&spelling::normal(&rest).unwrap_or_else(|| rest.clone()), path)?;
@@ -34,9 +43,11 @@ pub(super) fn admit(roots: &[Root], path: &str) -> Result<Place, Error> {
     refuse_protected(&real_path(&found, &name), path)?;
     alias::refuse_aliases(&found, &name, path)?;
     state::refuse_reached(&found, &name, path)?;
-    match &file {
-        Some((_, stat, fd)) => vet_file(&found, &name, (stat, fd), path)?,
-        None => vet_new(&found, &name, path)?,
+    match (purpose, &file) {
+        (Purpose::Write, Some((_, stat, fd))) => vet_file(&found, &name, (stat, fd), path)?,
+        (Purpose::Write, None) => vet_new(&found, &name, path)?,
+        (Purpose::Read, Some((_, stat, fd))) => vet_sight(&found, (stat, fd), path)?,
+        (Purpose::Read, None) => {}
     }
     place(roots, (root, &rest), found, name).ok_or_else(|| trouble::outside(path))
 }
@@ -71,6 +82,12 @@ fn vet_file(found: &Found, name: &str, (stat, fd): (&Stat, &OwnedFd), path: &str
     alias::refuse_links(found, stat, path)?;
     let step = found.folders.last().ok_or_else(|| trouble::outside(path))?;
     permit::may_replace(&step.folder, name, stat, path)
+}
+
+/// Whoever may read a file may do so under any of its names, but for one that is protected under another.
+fn vet_sight(found: &Found, (stat, fd): (&Stat, &OwnedFd), path: &str) -> Result<(), Error> {
+    refuse_special(stat, fd, path)?;
+    alias::refuse_protected_links(found, stat, path)
 }
 
 fn vet_new(found: &Found, name: &str, path: &str) -> Result<(), Error> {

@@ -73,15 +73,19 @@ fn links_in_marked_folders(folder: &Folder) -> rustix::io::Result<Vec<String>> {
 
 /// Refuses a file that has more than one name; where one of the others is protected, with its rule.
 pub(super) fn refuse_links(found: &Found, stat: &Stat, path: &str) -> Result<(), Error> {
+    let Some(search) = Search::of_names(found, stat) else { return Ok(()) };
     let names = permit::names_of(stat);
-    if names < 2 {
-        return Ok(());
-    }
-    let mut search = Search { wanted: Identity::of(stat), left: MOST_ENTRIES, names, rule: None };
-    if let Some(top) = found.folders.first() {
-        search.look(&top.folder, "", top.identity.device);
-    }
     Err(search.rule.map_or_else(|| permit::hard_linked(path, names), |rule| access::protected(path, rule)))
+}
+
+/// Refuses a file of which another name is protected, with its rule; or may be, where too much would have to be looked
+/// at to know.
+pub(super) fn refuse_protected_links(found: &Found, stat: &Stat, path: &str) -> Result<(), Error> {
+    match Search::of_names(found, stat) {
+        None | Some(Search { rule: None, left: 1.., .. }) => Ok(()),
+        Some(Search { rule: Some(rule), .. }) => Err(access::protected(path, rule)),
+        Some(Search { rule: None, left: 0, .. }) => Err(permit::hard_linked(path, permit::names_of(stat))),
+    }
 }
 
 /// What every folder on the way, and the file, is; with the path from there to the file.
@@ -116,6 +120,15 @@ struct Search {
 }
 
 impl Search {
+    /// What the walk over the root of a file finds of its names; nothing to look for where it has but one.
+    fn of_names(found: &Found, stat: &Stat) -> Option<Search> {
+        let names = permit::names_of(stat);
+        let mut search = Search { wanted: Identity::of(stat), left: MOST_ENTRIES, names, rule: None };
+        let top = found.folders.first().filter(|_| names > 1)?;
+        search.look(&top.folder, "", top.identity.device);
+        Some(search)
+    }
+
     /// Looks until all names were seen, a rule was found, or enough was looked at; passes over what cannot be looked into.
     fn look(&mut self, folder: &Folder, path: &str, device: u64) {
         if device != self.wanted.device {

@@ -3,6 +3,7 @@
 //! Invariant: a path reaches the disk only as a [`Place`], and a place only through the folder that it was admitted in; when
 //! that folder is another one by now, the call refuses.
 
+use super::admit::{self, Purpose};
 use super::folder::Folder;
 use super::place::Place;
 use super::policy_file::PolicyText;
@@ -11,7 +12,7 @@ use super::root::Root;
 use super::ruling::{self, PolicyFile};
 use super::snapshot::{self, Before, Snapshot};
 use super::trouble::{self, conflict};
-use super::{admit, editorconfig, policy_file};
+use super::{editorconfig, policy_file};
 use crate::error::{Code, Error};
 use crate::text::Hints;
 use rustix::io::Errno;
@@ -35,7 +36,12 @@ impl Files {
 
     /// Admits a path whose file is to be written: everything that forbids that, and is known before reading, refuses here.
     pub fn admit(&self, path: &str) -> Result<Place, Error> {
-        admit::admit(&self.roots, path)
+        admit::admit(&self.roots, path, Purpose::Write)
+    }
+
+    /// Admits a path whose file is to be read, also where nobody may write it.
+    pub fn admit_to_read(&self, path: &str) -> Result<Place, Error> {
+        admit::admit(&self.roots, path, Purpose::Read)
     }
 
     /// Reads the file, at most `limit` bytes; `None` when there is no file yet.

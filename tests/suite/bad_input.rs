@@ -106,7 +106,7 @@ fn lines_and_patterns_that_are_none() {
 #[test]
 fn arguments_that_are_no_arguments() {
     let mut scene = Scene::new();
-    for tool in ["safe_edit_file", "create_file"] {
+    for tool in ["safe_edit_file", "create_file", "edit_file", "edit_code", "read_content_lines"] {
         for arguments in
             [json!({}), json!({"path": 5}), json!({"path": null, "content": "x"}), json!({"path": ["a.txt"]})]
         {
@@ -178,6 +178,8 @@ fn paths_that_lead_to_no_file_of_the_root() {
         scene.refuse("safe_edit_file", &arguments, &["TOO_LARGE"]);
     }
     scene.refuse("safe_edit_file", &json!({"path": "binary", "search": "E", "replace": "F"}), &["NOT_TEXT"]);
+    scene.refuse("read_content_lines", &json!({"path": "huge.txt"}), &["TOO_LARGE"]);
+    scene.refuse("read_content_lines", &json!({"path": "binary"}), &["NOT_TEXT"]);
     scene.good_edit("large files");
 }
 

@@ -57,7 +57,7 @@ const WORDS: &[&str] = &[
 
 fn edit_of(json: &str) -> Option<Edit> {
     let arguments = serde_json::from_str(json).ok()?;
-    (safe_edit_file::TOOL.ask)(arguments).ok().map(|ask| ask.request.edit)
+    safe_edit_file::asked(arguments).ok().map(|ask| ask.request.edit)
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn succeeds(command: &mut Command) -> String {
 fn the_python_sdk_is_served_in_both_eras() {
     let Some(python) = installed("LOCKGATE_TEST_VENV", "venv", "bin/python") else { return };
     let told = succeeds(Command::new(python).arg(tool("mcp_client.py")).arg(env!("CARGO_BIN_EXE_lockgate")));
-    assert_eq!(told.lines().filter(|line| line.starts_with("ok ")).count(), 18, "{told}");
+    assert_eq!(told.lines().filter(|line| line.starts_with("ok ")).count(), 21, "{told}");
 }
 
 /// What the inspector says about the tools of a server.
@@ -62,7 +62,7 @@ fn the_inspector_has_nothing_to_say_about_the_tools() {
     let bin = inspector.parent().unwrap().parent().unwrap().join(".bin");
     let root = tempfile::tempdir().unwrap();
     let root = root.path().to_str().unwrap();
-    for tools in ["edit", "all"] {
+    for tools in ["edit,look", "all"] {
         let told =
             inspected(&bin, &[env!("CARGO_BIN_EXE_lockgate"), "serve", "--tools", tools, "--root", root]);
         let listed = told.matches("inputSchema").count();

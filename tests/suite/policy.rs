@@ -39,13 +39,18 @@ fn listed(root: &Path, arguments: &[&str]) -> Vec<String> {
 
 #[test]
 fn the_policy_names_the_toolsets_unless_the_command_line_does() {
-    let (edit, all) = (["safe_edit_file"], ["create_file", "safe_edit_file"]);
-    assert_eq!(offered(None, &[]), edit);
-    assert_eq!(offered(Some("server: { tools: [edit, legacy] }"), &[]), all);
+    let (edit, default) = (["safe_edit_file"], ["read_content_lines", "safe_edit_file"]);
+    let all = ["create_file", "edit_code", "edit_file", "read_content_lines", "safe_edit_file"];
+    assert_eq!(offered(None, &[]), default);
+    assert_eq!(offered(Some("server: { tools: [edit, legacy] }"), &[]), ["create_file", "safe_edit_file"]);
     assert_eq!(offered(Some("server: { tools: [all] }"), &[]), all);
     assert_eq!(offered(Some("server: { tools: [legacy] }"), &["--tools", "edit"]), edit);
     assert_eq!(offered(Some("server: { tools: [legacy] }"), &[]), ["create_file"]);
-    assert_eq!(offered(Some("server: { tools: [legasy] }"), &[]), edit, "an invalid policy stops no server");
+    assert_eq!(
+        offered(Some("server: { tools: [legasy] }"), &[]),
+        default,
+        "an invalid policy stops no server"
+    );
 }
 
 #[test]
@@ -53,7 +58,7 @@ fn the_toolsets_are_those_of_the_top_of_the_first_root() {
     let root = tempfile::tempdir().unwrap();
     fs::create_dir(root.path().join("sub")).unwrap();
     fs::write(root.path().join("sub/quality.yaml"), "server: { tools: [legacy] }").unwrap();
-    assert_eq!(listed(root.path(), &[]), ["safe_edit_file"]);
+    assert_eq!(listed(root.path(), &[]), ["read_content_lines", "safe_edit_file"]);
     fs::write(root.path().join("quality.yaml"), "extends: parent\nserver: { tools: [legacy] }").unwrap();
     assert_eq!(listed(root.path(), &[]), ["create_file"]);
 }

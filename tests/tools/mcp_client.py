@@ -17,6 +17,7 @@ from mcp import Client, MCPError, StdioServerParameters
 BINARY = sys.argv[1]
 OLD, NEW = "legacy", "2026-07-28"
 TOOL = "safe_edit_file"
+READER = "read_content_lines"
 
 
 @asynccontextmanager
@@ -36,13 +37,14 @@ def same(seen, wanted):
 async def lists_its_tools(mode):
     async with client(mode, "--tools", "all") as (connected, _):
         tools = {tool.name: tool for tool in (await connected.list_tools()).tools}
-        same(sorted(tools), ["create_file", TOOL])
+        same(sorted(tools), ["create_file", "edit_code", "edit_file", READER, TOOL])
         same(tools[TOOL].annotations.destructive_hint, True)
         same(tools["create_file"].annotations.idempotent_hint, True)
         if mode != NEW:  # A client that is told its version asks for nothing else.
             assert "quality gates" in connected.instructions
     async with client(mode, "--read-only") as (connected, _):
-        same((await connected.list_tools()).tools, [])
+        left = (await connected.list_tools()).tools
+        same([(tool.name, tool.annotations.read_only_hint) for tool in left], [(READER, True)])
 
 
 async def edits_in_every_mode(mode):
@@ -66,6 +68,22 @@ async def edits_in_every_mode(mode):
         shown = await connected.call_tool(TOOL, dict(path="app.py", content="x = 2\n", mode="verify_only"))
         same(shown.structured_content["status"], "verified")
         same((root / "app.py").read_text(), steps[-1][1])
+
+
+async def edits_what_is_quoted_and_reads_it_back(mode):
+    async with client(mode, "--tools", "all") as (connected, root):
+        (root / "app.py").write_text("x = 1\ny = 1\n")
+        for tool, fields, said in [
+            ("edit_file", dict(old_string="x = 1", new_string="x = 2"), "Successfully replaced 1 occurrence(s) in app.py"),
+            ("edit_code", dict(search_context="y = 1", new_content="y = 2"), "Replaced block at line 2 (Match Score: 100%)"),
+        ]:
+            answer = await connected.call_tool(tool, dict(file_path="app.py", **fields))
+            same((answer.is_error, answer.structured_content["message"]), (False, said))
+        seen = await connected.call_tool(READER, dict(path="app.py", start_line=2))
+        told = seen.structured_content
+        same((told["content"], told["total_lines"]), ("2: y = 2", 2))
+        same(told["version"], answer.structured_content["version"])
+        assert told["content"] in seen.content[0].text, seen
 
 
 async def refuses_where_the_model_sees_it(mode):
@@ -136,6 +154,7 @@ async def main():
         for check in (
             lists_its_tools,
             edits_in_every_mode,
+            edits_what_is_quoted_and_reads_it_back,
             refuses_where_the_model_sees_it,
             answers_in_the_form_that_was_asked_for,
             tells_its_progress,

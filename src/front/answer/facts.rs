@@ -1,10 +1,17 @@
 //! What there is to say about a call, before it is cut to size.
 
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::Shape;
 use super::gates::{Spot, line, notes, required, unchecked, unsaid};
 use super::listed::Listed;
+use super::next::Proposal;
 use crate::engine::{Report, Status};
-use crate::error::{Code, Disk, Error, Family, Place};
+use crate::error::{Best, Code, Disk, Error, Family, Place};
 use crate::gate::{Finding, Run};
+use crate::locate::Receipt;
 use crate::text::{Diff, Region, Shift};
 
 /// The beginning of the message of every refusal after which the file is as it was.
@@ -27,7 +34,7 @@ pub(super) struct Facts<'a> {
     pub(super) disk: Disk,
     pub(super) code: Option<Code>,
     pub(super) message: String,
-    pub(super) hint: Option<&'a str>,
+    pub(super) hint: Option<Cow<'a, str>>,
     pub(super) field: Option<&'a str>,
     pub(super) path: Option<&'a str>,
     pub(super) resolved_path: Option<&'a str>,
@@ -41,6 +48,12 @@ pub(super) struct Facts<'a> {
     pub(super) lines_changed: Option<usize>,
     pub(super) created: bool,
     pub(super) places: &'a [Place],
+    /// How the text was found.
+    pub(super) receipt: Option<Receipt>,
+    /// What comes nearest to a text that was not found.
+    pub(super) best: Option<Nearest<'a>>,
+    /// The call that is proposed; whole, or counted as left out.
+    pub(super) next: Listed<Value>,
     pub(super) regions: &'a [Region],
     pub(super) shifts: &'a [Shift],
     pub(super) errors: Listed<String>,
@@ -50,9 +63,27 @@ pub(super) struct Facts<'a> {
     pub(super) notes: Listed<String>,
 }
 
+/// The lines that come nearest to what was searched.
+#[derive(Debug, Clone)]
+pub(super) struct Nearest<'a> {
+    pub(super) best: &'a Best,
+    pub(super) lines: Listed<&'a str>,
+}
+
+impl<'a> Nearest<'a> {
+    pub(super) fn new(best: &'a Best) -> Nearest<'a> {
+        Nearest { best, lines: Listed::all(best.lines.iter().map(String::as_str).collect()) }
+    }
+}
+
 impl<'a> Facts<'a> {
     /// The facts of a call that was carried through to a decision.
-    pub(super) fn of_report(report: &'a Report, diff: &'a Diff<'a>, regions: &'a [Region]) -> Facts<'a> {
+    pub(super) fn of_report(
+        report: &'a Report,
+        diff: &'a Diff<'a>,
+        regions: &'a [Region],
+        shape: &'a Shape,
+    ) -> Facts<'a> {
         let refused = report.status == Status::Refused;
         let (blocking, other): (Vec<&Finding>, Vec<&Finding>) = report
             .verdict
@@ -75,8 +106,8 @@ impl<'a> Facts<'a> {
             status: report.status,
             disk: Disk::Untouched,
             code: refused.then_some(Code::GateRefused),
-            message: message(report, diff, &errors, &listed.shown),
-            hint: refused.then_some(remedy),
+            message: message(report, diff, &errors, &listed.shown, shape),
+            hint: refused.then_some(remedy.into()),
             field: None,
             path: Some(&report.path),
             resolved_path: report.resolved_path.as_deref(),
@@ -89,6 +120,9 @@ impl<'a> Facts<'a> {
             lines_changed: touched.map(|(old, new)| old.max(new)),
             created: report.created,
             places: &report.places,
+            receipt: report.receipt,
+            best: None,
+            next: Listed::all(Vec::new()),
             regions,
             shifts: &report.shifts,
             errors: listed,
@@ -100,28 +134,22 @@ impl<'a> Facts<'a> {
     }
 
     /// The facts of a call that was stopped.
-    pub(super) fn of_error(error: &'a Error, path: Option<&'a str>) -> Facts<'a> {
-        let field = error.field.as_deref();
-        let (disk, hint) = match (error.disk, &error.hint) {
-            (Disk::Unknown, None) => (UNKNOWN.0, UNKNOWN.1),
+    pub(super) fn of_error(error: &'a Error, shape: &'a Shape) -> Facts<'a> {
+        let (start, hint) = match (error.disk, &error.hint) {
+            (Disk::Unknown, None) => UNKNOWN,
             (Disk::Unknown, Some(hint)) => (UNKNOWN.0, hint.as_str()),
             (Disk::Untouched, _) => (NOTHING, error.next_step()),
         };
-        let message = match field {
-            Some(field) if error.code.family() == Family::Request && !error.message.contains(field) => {
-                format!("{disk}{field}: {}", error.message)
-            }
-            Some(_) | None => format!("{disk}{}", error.message),
-        };
+        let (next, hint) = proposed(error, hint, shape);
         Facts {
             success: false,
             status: Status::Refused,
             disk: error.disk,
             code: Some(error.code),
-            message,
+            message: format!("{start}{}", said(error, shape)),
             hint: Some(hint),
-            field,
-            path,
+            field: error.field.as_deref(),
+            path: shape.path.as_deref(),
             resolved_path: None,
             version: None,
             previous_version: None,
@@ -132,6 +160,9 @@ impl<'a> Facts<'a> {
             lines_changed: None,
             created: false,
             places: &error.places,
+            receipt: None,
+            best: error.best.as_deref().map(Nearest::new),
+            next,
             regions: &[],
             shifts: &[],
             errors: Listed::all(Vec::new()),
@@ -147,6 +178,30 @@ impl<'a> Facts<'a> {
         let findings = self.findings.shown.iter().map(|finding| Spot::from(*finding));
         unsaid(&self.warnings.shown, &self.message, findings)
     }
+}
+
+/// What a refusal says, in the words of its tool; with the field at fault, where a request is refused.
+fn said(error: &Error, shape: &Shape) -> String {
+    let own = (shape.voice.refused)(error, shape.path.as_deref().unwrap_or_default());
+    let said = own.unwrap_or_else(|| error.message.clone());
+    match &error.field {
+        Some(field) if error.code.family() == Family::Request && !said.contains(field) => {
+            format!("{field}: {said}")
+        }
+        Some(_) | None => said,
+    }
+}
+
+/// The call that a refusal proposes, and the hint, which has the proposal where there is no tool for it.
+fn proposed<'a>(error: &'a Error, hint: &'a str, shape: &Shape) -> (Listed<Value>, Cow<'a, str>) {
+    let proposal = error.next.as_ref().and_then(|next| Proposal::of(next, shape));
+    let (next, hint) = match (proposal, &error.hint) {
+        (None, _) => (Vec::new(), hint.into()),
+        (Some(Proposal::Call(next)), _) => (vec![next], hint.into()),
+        (Some(Proposal::Words(words)), None) => (Vec::new(), words.into()),
+        (Some(Proposal::Words(words)), Some(own)) => (Vec::new(), format!("{own}; {words}").into()),
+    };
+    (Listed::all(next), hint)
 }
 
 /// The first findings, each as one line.
@@ -178,7 +233,13 @@ fn outside(report: &Report) -> String {
     }
 }
 
-fn message(report: &Report, diff: &Diff<'_>, blocking: &[&Finding], errors: &[String]) -> String {
+fn message(
+    report: &Report,
+    diff: &Diff<'_>,
+    blocking: &[&Finding],
+    errors: &[String],
+    shape: &Shape,
+) -> String {
     let (path, counts) = (&report.path, format!("(+{} -{})", diff.added(), diff.removed()));
     let replaced = match report.replacements {
         Some(1) => ", 1 replacement".to_owned(),
@@ -186,8 +247,10 @@ fn message(report: &Report, diff: &Diff<'_>, blocking: &[&Finding], errors: &[St
         None => String::new(),
     };
     match report.status {
-        Status::Written if report.created => format!("created {path} {counts}"),
-        Status::Written => format!("wrote {path} {counts}{replaced}"),
+        Status::Written => (shape.voice.written)(report).unwrap_or_else(|| match report.created {
+            true => format!("created {path} {counts}"),
+            false => format!("wrote {path} {counts}{replaced}"),
+        }),
         Status::Verified => {
             format!("verified {path} {counts}{replaced}: strict would write this, nothing was written")
         }

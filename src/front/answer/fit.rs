@@ -10,6 +10,9 @@ const ENVELOPE: usize = 160;
 /// How often a diff that came out too large is asked for anew.
 const TRIES: usize = 6;
 
+/// The levels at which a proposed call is kept; where it does not fit with these, it would crowd out what explains it.
+const PROPOSING: usize = 6;
+
 /// How much of an answer is kept: entries of each list, and bytes of each text and of each sentence.
 ///
 /// A text may be clipped; a sentence, which is what a note is, is whole or left out.
@@ -47,13 +50,30 @@ impl Level {
 
 /// Renders the facts within the limit of the shape.
 pub(super) fn fit(facts: &Facts<'_>, shape: &Shape) -> Answer {
+    match facts.next.shown.is_empty() {
+        true => without_proposal(facts, shape),
+        false => with_proposal(facts, shape).unwrap_or_else(|| without_proposal(&unproposed(facts), shape)),
+    }
+}
+
+/// Bytes that the two forms may have together.
+fn room(shape: &Shape) -> usize {
+    shape.limit.saturating_sub(ENVELOPE)
+}
+
+const fn copies(forms: Forms) -> usize {
+    match forms {
+        Forms::Both => 2,
+        Forms::Json | Forms::Text => 1,
+    }
+}
+
+fn without_proposal(facts: &Facts<'_>, shape: &Shape) -> Answer {
     let whole = match shape.diff {
         DiffWish::Shown => facts.diff.map(|diff| diff.render(shape.limit).0).unwrap_or_default(),
         DiffWish::Left => String::new(),
     };
-    let copies = if shape.forms == Forms::Both { 2 } else { 1 };
-    let wanted = (escaped(&whole) * copies).min(shape.limit / 3);
-    let room = shape.limit.saturating_sub(ENVELOPE);
+    let (room, wanted) = (room(shape), (escaped(&whole) * copies(shape.forms)).min(shape.limit / 3));
     let mut tight = None;
     for level in LEVELS {
         let bare = Bare::new(facts, level, shape);
@@ -67,6 +87,21 @@ pub(super) fn fit(facts: &Facts<'_>, shape: &Shape) -> Answer {
     // No level leaves room for a good piece of the diff: the most generous one that fits at all is best.
     let [.., last] = LEVELS;
     tight.unwrap_or_else(|| Bare::new(facts, last, shape)).with_diff(room)
+}
+
+/// An answer that has the proposed call as a whole, where one has room for it.
+fn with_proposal(facts: &Facts<'_>, shape: &Shape) -> Option<Answer> {
+    let (room, copies) = (room(shape), copies(shape.forms));
+    facts.next.shown.first().filter(|next| next.to_string().len() * copies <= room)?;
+    let mut bare = LEVELS.iter().take(PROPOSING).map(|level| Bare::new(facts, *level, shape));
+    bare.find(|bare| bare.size <= room).map(|bare| bare.with_diff(room))
+}
+
+/// The same facts without the call that they propose, which is counted as left out.
+fn unproposed<'a>(facts: &Facts<'a>) -> Facts<'a> {
+    let mut facts = facts.clone();
+    facts.next.cut(0);
+    facts
 }
 
 /// The piece of the diff that is shown.
@@ -165,7 +200,16 @@ fn prune<'a>(facts: &Facts<'a>, level: Level) -> Facts<'a> {
     pruned.findings.cut(entries);
     pruned.notes.keep(|note| level.takes(note));
     pruned.notes.cut(entries);
+    if let Some(best) = &mut pruned.best {
+        best.lines.cut(entries);
+    }
+    let lines = pruned.best.as_ref().map_or(0, |best| best.lines.more);
+    if entries == 0 {
+        (pruned.best, pruned.receipt) = (None, None);
+    }
     let left_out = [
+        (pruned.next.more, ["proposed call", "proposed calls"]),
+        (lines, ["line of best", "lines of best"]),
         (first(&mut pruned.places, entries), ["match location", "match locations"]),
         (first(&mut pruned.regions, entries), ["edit", "edits"]),
         (first(&mut pruned.shifts, entries), ["entry of line_map", "entries of line_map"]),

@@ -3,22 +3,25 @@
 use serde_json::{Map, Value, json};
 
 use super::facts::Facts;
+use super::facts::Nearest;
 use super::fit::clip;
 use crate::engine::Status;
-use crate::error::{Code, Disk, Place};
+use crate::error::{Code, Difference, Disk, Place, Score};
 use crate::gate::{Finding, Run};
+use crate::locate::Receipt;
+use crate::text::Region;
 
 /// Renders the facts; no text is longer than `bytes`, but notes and the diff are put in as they are.
 pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str) -> Value {
     let text = |text: &str| Value::String(clip(text, bytes));
     let texts = |texts: &[String]| list(texts, |entry| text(entry));
     let known = facts.disk == Disk::Untouched;
-    let fields: [(&str, Option<Value>); 25] = [
+    let fields: [(&str, Option<Value>); 27] = [
         ("success", Some(facts.success.into())),
         ("status", Some(facts.status.name().into())),
         ("code", facts.code.map(Code::name).map(Value::from)),
         ("message", Some(text(&facts.message))),
-        ("hint", facts.hint.map(text)),
+        ("hint", facts.hint.as_deref().map(text)),
         ("field", facts.field.map(text)),
         ("path", facts.path.map(text)),
         ("resolved_path", facts.resolved_path.map(text)),
@@ -31,14 +34,10 @@ pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str) -> Value {
         ("replacements", facts.replacements.map(Value::from)),
         ("lines_changed", facts.lines_changed.map(Value::from)),
         ("created", facts.created.then_some(Value::Bool(true))),
+        ("best", facts.best.as_ref().map(|best| nearest(best, bytes))),
+        ("next", facts.next.shown.first().cloned()),
         ("match_locations", list(facts.places, |one| place(one, bytes))),
-        (
-            "edits",
-            list(facts.regions, |region| {
-                json!({"start_line": region.start_line, "end_line": region.end_line,
-                "new_start_line": region.new_start_line, "new_end_line": region.new_end_line})
-            }),
-        ),
+        ("edits", list(facts.regions, |one| region(one, facts.receipt))),
         ("line_map", list(facts.shifts, |shift| json!({"from": shift.from, "by": shift.by}))),
         ("errors", texts(&facts.errors.shown)),
         ("validation_warnings", texts(&facts.warnings.shown)),
@@ -60,6 +59,37 @@ fn place(place: &Place, bytes: usize) -> Value {
     fields.insert("preview".into(), clip(&place.preview, bytes).into());
     if let Some(symbol) = &place.symbol {
         fields.insert("symbol".into(), clip(symbol, bytes).into());
+    }
+    Value::Object(fields)
+}
+
+fn region(region: &Region, receipt: Option<Receipt>) -> Value {
+    let mut fields = json!({"start_line": region.start_line, "end_line": region.end_line,
+        "new_start_line": region.new_start_line, "new_end_line": region.new_end_line});
+    if let (Some(fields), Some(Receipt { tier, score, candidates, runner_up, .. })) =
+        (fields.as_object_mut(), receipt)
+    {
+        let mut found = json!({"tier": tier.name(), "score": score.ratio(), "candidates": candidates});
+        if let (Some(found), Some(runner_up)) = (found.as_object_mut(), runner_up) {
+            found.insert("runner_up".into(), runner_up.ratio().into());
+        }
+        fields.insert("match".into(), found);
+    }
+    fields
+}
+
+fn nearest(Nearest { best, lines }: &Nearest<'_>, bytes: usize) -> Value {
+    let mut fields = Map::new();
+    fields.insert("start_line".into(), best.start_line.into());
+    fields.insert("end_line".into(), best.end_line.into());
+    fields.insert("score".into(), Score::ratio(best.score).into());
+    if let Some(lines) = list(&lines.shown, |line| clip(line, bytes).into()) {
+        fields.insert("lines".into(), lines);
+    }
+    if let Some(Difference { line, column, asked, found }) = &best.first_difference {
+        let difference =
+            json!({"line": line, "column": column, "asked": clip(asked, bytes), "found": clip(found, bytes)});
+        fields.insert("first_difference".into(), difference);
     }
     Value::Object(fields)
 }

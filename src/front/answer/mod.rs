@@ -8,8 +8,11 @@ mod facts;
 mod fit;
 mod gates;
 mod json;
+mod lines;
 mod listed;
+mod next;
 mod text;
+mod voice;
 
 use std::ops::RangeInclusive;
 
@@ -20,9 +23,12 @@ use crate::error::Error;
 use facts::Facts;
 
 pub use gates::{Spot, unsaid};
+pub use lines::lines;
+pub use next::{Call, Offers};
+pub use voice::{Names, Voice};
 
 /// How an answer is to look.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Shape {
     /// Greatest size of the answer in bytes; one of [`Shape::LIMITS`].
     pub limit: usize,
@@ -32,6 +38,10 @@ pub struct Shape {
     pub forms: Forms,
     /// The target as the caller named it, for refusals that know no better.
     pub path: Option<String>,
+    /// The words of the tool that answers.
+    pub voice: Voice,
+    /// What a refusal may propose to call.
+    pub offers: Offers,
 }
 
 impl Shape {
@@ -41,7 +51,14 @@ impl Shape {
 
 impl Default for Shape {
     fn default() -> Shape {
-        Shape { limit: 8192, diff: DiffWish::Shown, forms: Forms::Both, path: None }
+        Shape {
+            limit: 8192,
+            diff: DiffWish::Shown,
+            forms: Forms::Both,
+            path: None,
+            voice: Voice::PLAIN,
+            offers: Offers::default(),
+        }
     }
 }
 
@@ -79,14 +96,14 @@ pub struct Answer {
 /// Renders what became of a request.
 pub fn answer(result: &Result<Report, Error>, shape: &Shape) -> Answer {
     match result {
-        Ok(report) => fit::fit(&Facts::of_report(report, &report.diff(), &report.regions()), shape),
+        Ok(report) => fit::fit(&Facts::of_report(report, &report.diff(), &report.regions(), shape), shape),
         Err(error) => refusal(error, shape),
     }
 }
 
 /// Renders a refusal.
 pub fn refusal(error: &Error, shape: &Shape) -> Answer {
-    fit::fit(&Facts::of_error(error, shape.path.as_deref()), shape)
+    fit::fit(&Facts::of_error(error, shape), shape)
 }
 
 #[cfg(test)]

@@ -1,19 +1,22 @@
 //! The answer to read: what happened in the first line, then what it rests on.
 
 use super::Forms;
-use super::facts::Facts;
+use super::facts::{Facts, Nearest};
 use super::fit::clip;
-use crate::error::{Code, Place};
+use crate::error::{Code, Difference, Place};
 use crate::gate::{Finding, Run};
+use crate::locate::{Receipt, Tier};
 use crate::text::{Region, Shift};
 
 /// Renders the facts; no text but a note is longer than `bytes`. Beside the JSON, which has the whole diff, only its changes are
 /// shown.
 pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str, forms: Forms) -> String {
     let mut lines = vec![clip(&facts.message, bytes)];
-    lines.extend(facts.code.map(|code| remedy(code, facts.hint, bytes)));
+    lines.extend(facts.code.map(|code| remedy(code, facts.hint.as_deref(), bytes)));
     lines.extend(facts.resolved_path.map(|path| format!("the path leads to {}", clip(path, bytes))));
     lines.extend(standing(facts, bytes));
+    lines.extend(facts.receipt.and_then(receipt));
+    lines.extend(facts.best.iter().flat_map(|best| nearest(best, bytes)));
     lines.extend(facts.findings.shown.iter().map(|one| finding(one, bytes)));
     lines.extend(facts.unsaid().map(|warning| format!("warning: {}", clip(warning, bytes))));
     if !facts.success || diff.is_empty() {
@@ -37,6 +40,7 @@ pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str, forms: Forms) 
         let runs: Vec<String> = facts.runs.iter().map(|one| run(one, bytes)).collect();
         lines.push(format!("gates: {}", runs.join(", ")));
     }
+    lines.extend(facts.next.shown.iter().map(|next| format!("next: {next}")));
     lines.extend(facts.notes.shown.iter().map(|note| format!("note: {note}")));
     lines.join("\n")
 }
@@ -58,6 +62,30 @@ fn standing(facts: &Facts<'_>, bytes: usize) -> Option<String> {
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// How the text was found, where it does not stand there as it was quoted.
+fn receipt(receipt: Receipt) -> Option<String> {
+    let Receipt { tier, score, candidates, runner_up, .. } = receipt;
+    let other =
+        runner_up.map(|score| format!(", the next best place {}%", score.percent())).unwrap_or_default();
+    let found = || {
+        format!("found by tier {}, score {}%, candidates {candidates}{other}", tier.name(), score.percent())
+    };
+    (tier != Tier::Exact).then(found)
+}
+
+/// What comes nearest, line by line, and where it first differs.
+fn nearest(Nearest { best, lines }: &Nearest<'_>, bytes: usize) -> Vec<String> {
+    let head =
+        format!("best: lines {} to {}, score {}%", best.start_line, best.end_line, best.score.percent());
+    let numbered =
+        (best.start_line..).zip(&lines.shown).map(|(line, text)| format!("{line}: {}", clip(text, bytes)));
+    let difference = best.first_difference.iter().map(|Difference { line, column, asked, found }| {
+        let (asked, found) = (clip(asked, bytes), clip(found, bytes));
+        format!("first difference: line {line}, column {column}, asked {asked:?}, found {found:?}")
+    });
+    std::iter::once(head).chain(numbered).chain(difference).collect()
 }
 
 /// The diff without the names of the file and without the lines that stay.

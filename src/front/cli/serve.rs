@@ -40,7 +40,7 @@ pub(super) struct Args {
 /// Which tools are offered.
 #[derive(Debug, clap::Args)]
 pub(super) struct Choice {
-    /// Toolsets to offer, separated by commas, or `all` [default: those of the policy, else `edit`]
+    /// Toolsets to offer, separated by commas, or `all` [default: those of the policy, else `edit,look`]
     #[arg(long, value_name = "LIST")]
     tools: Option<String>,
     /// Leaves out every tool that can write

@@ -7,7 +7,7 @@ use clap::builder::styling::Style;
 
 use super::excerpt::Excerpt;
 use super::paint::{ADDED, DONE, FAINT, HUNK, LABEL, REFUSED, REMOVED, WARNING, labelled, paint, visible};
-use super::told::{Told, ToldFinding, ToldRun};
+use super::told::{Told, ToldBest, ToldDifference, ToldFinding, ToldRun};
 
 /// An answer in full, ending with what came of the request.
 pub(super) fn answer(told: &Told, excerpts: &[Excerpt]) -> String {
@@ -22,6 +22,7 @@ pub(super) fn answer(told: &Told, excerpts: &[Excerpt]) -> String {
     for place in told.match_locations.iter().filter(|_| !told.success) {
         text += &labelled(LABEL, "line", format!("{}: {}", place.line, visible(&place.preview)));
     }
+    text += &told.best.as_ref().map(best).unwrap_or_default();
     for warning in told.unsaid() {
         text += &labelled(WARNING, "warning", visible(warning));
     }
@@ -98,6 +99,25 @@ fn gate(run: &ToldRun) -> String {
     format!("{} {}{why} {}", run.gate, paint(style, &run.outcome), paint(FAINT, format!("{} ms", run.ms)))
 }
 
+/// The lines that come nearest, each with its number, and where they first differ from what was asked.
+fn best(best: &ToldBest) -> String {
+    let percent = (best.score * 100.0).floor();
+    let place = format!("lines {} to {}, score {percent}%", best.start_line, best.end_line);
+    let mut text = labelled(LABEL, "best", place);
+    for (line, shown) in (best.start_line..).zip(&best.lines) {
+        text += &labelled(LABEL, "line", format!("{line}: {}", visible(shown)));
+    }
+    if let Some(ToldDifference { line, column, asked, found }) = &best.first_difference {
+        let (asked, found) = (visible(asked), visible(found));
+        text += &labelled(
+            LABEL,
+            "differs",
+            format!("line {line}, column {column}: asked {asked:?}, found {found:?}"),
+        );
+    }
+    text
+}
+
 fn outcome(told: &Told) -> String {
     let style = if told.success { DONE } else { REFUSED };
     let code = told.code.as_deref().map(|code| format!("{code}: ")).unwrap_or_default();
@@ -114,6 +134,9 @@ fn outcome(told: &Told) -> String {
     }
     if let Some(hint) = &told.hint {
         text += &labelled(LABEL, "hint", visible(hint));
+    }
+    if let Some(next) = &told.next {
+        text += &labelled(LABEL, "next", visible(&next.to_string()));
     }
     text
 }
@@ -188,6 +211,21 @@ mod tests {
         let shown = plain(&answer(&told, &[]));
         let warnings: Vec<&str> = shown.lines().filter(|line| line.starts_with("warning  ")).collect();
         assert_eq!(warnings, ["warning   syntax is broken"], "{shown}");
+    }
+
+    #[test]
+    fn what_comes_nearest_is_shown_with_the_call_that_would_work() {
+        let told =
+            Told::read(&json!({"success": false, "status": "refused", "code": "NO_MATCH", "message": "none",
+            "hint": "quote", "next": {"tool": "safe_edit_file", "arguments": {"path": "a"}},
+            "best": {"start_line": 9, "end_line": 9, "score": 0.85, "lines": ["x\u{1b}"],
+                "first_difference": {"line": 9, "column": 2, "asked": "y", "found": ""}}}))
+            .unwrap();
+        assert_eq!(
+            plain(&answer(&told, &[])),
+            "best      lines 9 to 9, score 85%\nline      9: x\u{241b}\ndiffers   line 9, column 2: asked \"y\", found \"\"\n\
+             refused   NO_MATCH: none\nhint      quote\nnext      {\"tool\":\"safe_edit_file\",\"arguments\":{\"path\":\"a\"}}\n"
+        );
     }
 
     #[test]

@@ -35,6 +35,10 @@ pub(super) struct Told {
     pub bytes_outside_edit: Option<String>,
     /// The unified diff.
     pub diff: Option<String>,
+    /// What comes nearest to a text that was not found.
+    pub best: Option<ToldBest>,
+    /// The call that is proposed.
+    pub next: Option<Value>,
     /// Where a search matched.
     pub match_locations: Vec<ToldPlace>,
     /// What does not stop the call.
@@ -45,6 +49,36 @@ pub(super) struct Told {
     pub gates: Vec<ToldRun>,
     /// What the caller should know.
     pub notes: Vec<String>,
+}
+
+/// The lines that come nearest to what was searched.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct ToldBest {
+    /// The first of them, from 1.
+    pub start_line: usize,
+    /// The last of them, inclusive.
+    pub end_line: usize,
+    /// How alike they are, from 0 to 1.
+    pub score: f64,
+    /// The lines.
+    #[serde(default)]
+    pub lines: Vec<String>,
+    /// Where they first differ from what was searched.
+    #[serde(default)]
+    pub first_difference: Option<ToldDifference>,
+}
+
+/// Where two texts first differ.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct ToldDifference {
+    /// The line in the file, from 1.
+    pub line: usize,
+    /// The column in it, from 1, in characters.
+    pub column: usize,
+    /// What the request has there.
+    pub asked: String,
+    /// What the file has there.
+    pub found: String,
 }
 
 /// A line of the file.

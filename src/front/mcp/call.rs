@@ -17,39 +17,70 @@ use super::Structured;
 use super::progress::watch;
 use crate::engine::{Report, Workspace};
 use crate::error::{Code, Error};
-use crate::front::answer::{self, Answer, Forms, Shape};
-use crate::front::tools::{Ask, Tool};
+use crate::front::answer::{self, Answer, Call, Forms, Offers, Shape};
+use crate::front::tools::{Ask, Asked, Tool};
+use crate::request::Request;
+
+/// What a server gives each call.
+#[derive(Clone)]
+pub(super) struct Desk {
+    /// The files.
+    pub(super) workspace: Arc<Workspace>,
+    /// Whether answers have a structured part.
+    pub(super) structured: Structured,
+    /// The tool that reads lines, where it is offered.
+    pub(super) reader: Option<&'static str>,
+    /// Cancelled when the server is asked to stop.
+    pub(super) stop: CancellationToken,
+}
 
 /// Carries out one call.
 pub(super) async fn call(
     tool: &'static Tool,
-    workspace: Arc<Workspace>,
-    structured: Structured,
+    desk: Desk,
     arguments: JsonObject,
     context: RequestContext<RoleServer>,
-    stop: CancellationToken,
 ) -> CallToolResult {
-    let forms = forms(structured, context.protocol_version());
-    let path = arguments.get("path").and_then(Value::as_str).map(str::to_owned);
-    let mut shape = Shape { forms, path: path.clone(), ..Shape::default() };
+    let forms = forms(desk.structured, context.protocol_version());
+    let path = arguments.get(tool.voice.names.path).and_then(Value::as_str).map(str::to_owned);
+    let offers = Offers { again: again(tool, &arguments), reader: desk.reader };
+    let shape = Shape { forms, path: path.clone(), voice: tool.voice, offers, ..Shape::default() };
     let asked =
         spawn_blocking(move || (tool.ask)(arguments)).await.unwrap_or_else(|trouble| Err(broken(&trouble)));
-    let result = match asked {
-        Err(refusal) => Err(refusal),
-        Ok(Ask { request, shape: wanted }) => {
-            shape = Shape { forms, path, ..wanted };
-            let ended = context.ct.child_token();
-            let (watch, progress) = watch(&context, ended.clone());
-            // A task of its own: should it fail, this one still answers.
-            let edit = tokio::spawn(async move { workspace.edit(request, watch).await });
-            let (edited, ()) = tokio::select! {
-                both = async { tokio::join!(edit, progress.pass_on()) } => both,
-                never = pass_to(ended, stop) => match never {},
-            };
-            edited.unwrap_or_else(|trouble| Err(broken(&trouble).disk_unknown()))
+    match asked {
+        Err(refusal) => render(shape, move |shape| answer::refusal(&refusal, shape)).await,
+        Ok(Ask::Edit(asked)) => {
+            let Asked { request, shape: wanted } = *asked;
+            let shape = Shape { forms, path, offers: shape.offers, ..wanted };
+            let edited = edit(request, desk, context).await.map_err(|refusal| shape.voice.renamed(refusal));
+            render(shape, move |shape| answer::answer(&edited, shape)).await
         }
+        Ok(Ask::Look(look)) => {
+            let seen = tokio::spawn(async move { desk.workspace.read_lines(look).await });
+            let seen = seen.await.unwrap_or_else(|trouble| Err(broken(&trouble)));
+            let seen = seen.map_err(|refusal| shape.voice.renamed(refusal));
+            render(shape, move |shape| answer::lines(&seen, shape)).await
+        }
+    }
+}
+
+/// The call, where it has a text to look for, which a refusal may correct.
+fn again(tool: &'static Tool, arguments: &JsonObject) -> Option<Call> {
+    let searches = arguments.contains_key(tool.voice.names.search);
+    searches.then(|| Call { tool: tool.name, arguments: arguments.clone() })
+}
+
+async fn edit(request: Request, desk: Desk, context: RequestContext<RoleServer>) -> Result<Report, Error> {
+    let Desk { workspace, stop, .. } = desk;
+    let ended = context.ct.child_token();
+    let (watch, progress) = watch(&context, ended.clone());
+    // A task of its own: should it fail, this one still answers.
+    let edit = tokio::spawn(async move { workspace.edit(request, watch).await });
+    let (edited, ()) = tokio::select! {
+        both = async { tokio::join!(edit, progress.pass_on()) } => both,
+        never = pass_to(ended, stop) => match never {},
     };
-    render(result, shape).await
+    edited.unwrap_or_else(|trouble| Err(broken(&trouble).disk_unknown()))
 }
 
 /// How long a call may go on once the server is asked to stop: most edits are written by then.
@@ -63,10 +94,10 @@ async fn pass_to(call: CancellationToken, stop: CancellationToken) -> Infallible
     std::future::pending().await
 }
 
-async fn render(result: Result<Report, Error>, shape: Shape) -> CallToolResult {
+async fn render(shape: Shape, told: impl FnOnce(&Shape) -> Answer + Send + 'static) -> CallToolResult {
     let forms = shape.forms;
     let path = shape.path.clone();
-    let rendered = spawn_blocking(move || answer::answer(&result, &shape)).await;
+    let rendered = spawn_blocking(move || told(&shape)).await;
     let Answer { success, json, text } = rendered.unwrap_or_else(|trouble| undescribed(&trouble, path));
     let content = vec![ContentBlock::text(text)];
     let mut result = if success { CallToolResult::success(content) } else { CallToolResult::error(content) };

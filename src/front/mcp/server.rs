@@ -13,30 +13,41 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::Structured;
-use super::call::call;
+use super::call::{Desk, call};
 use crate::engine::Workspace;
-use crate::front::tools::{Again, Effect, Tool};
+use crate::front::tools::{Again, Effect, Tool, read_content_lines, safe_edit_file};
 use crate::front::toolset::{Access, Selection};
 
-/// What the agent is told before its first call.
-pub(super) const INSTRUCTIONS: &str = "Edit files with safe_edit_file: `path` and exactly one of content, \
-    line_edits, insert_lines, or search with replace. Put all edits of one file into one call; line numbers \
-    are those before the call. The project's quality gates judge the result before it is written. An answer \
-    with isError has written nothing, unless it says that this is not known; its code, message and findings \
-    say what to mend. mode verify_only shows what would happen. Send the last answer's version as \
-    expected_version to be sure that nobody else has changed the file.";
+/// What the agent is told before its first call, of the tools that it has.
+pub(super) fn instructions(selection: &Selection, access: Access) -> String {
+    let offered = |name: &str| selection.tools(access).any(|tool| tool.name == name);
+    let said = [
+        (offered(safe_edit_file::TOOL.name), EDIT),
+        (offered(read_content_lines::TOOL.name), READ),
+        (selection.tools(access).any(|tool| tool.effect == Effect::Changes), JUDGED),
+    ];
+    said.into_iter().filter_map(|(offered, said)| offered.then_some(said)).collect::<Vec<_>>().join(" ")
+}
+
+const EDIT: &str = "Edit files with safe_edit_file: `path` and exactly one of content, line_edits, insert_lines, or \
+    search with replace. Put all edits of one file into one call; line numbers are those before the call.";
+
+const READ: &str = "read_content_lines shows lines and their version.";
+
+const JUDGED: &str = "The project's quality gates judge an edit before it is written. An answer with isError has written nothing, \
+    unless it says that this is not known; its code, message and findings say what to mend. mode verify_only shows \
+    what would happen. Send the last version as expected_version to be sure that nobody else changed the file.";
 
 /// The server of one workspace; clones share it.
 #[derive(Clone)]
 pub(super) struct Server {
     tool_router: Arc<ToolRouter<Server>>,
-    workspace: Arc<Workspace>,
-    structured: Structured,
-    stop: CancellationToken,
+    instructions: Arc<str>,
+    desk: Desk,
 }
 
 impl Server {
-    /// A server that offers the tools of this selection, and whose edits end when `stop` is cancelled.
+    /// The server that offers the tools of this selection, and whose edits end when `stop` is cancelled.
     pub(super) fn new(
         workspace: Arc<Workspace>,
         selection: &Selection,
@@ -46,7 +57,13 @@ impl Server {
     ) -> Server {
         let tool_router =
             selection.tools(access).fold(ToolRouter::new(), |router, tool| router.with_route(route(tool)));
-        Server { tool_router: Arc::new(tool_router), workspace, structured, stop }
+        let reader = read_content_lines::TOOL.name;
+        let reader = selection.tools(access).any(|tool| tool.name == reader).then_some(reader);
+        Server {
+            tool_router: Arc::new(tool_router),
+            instructions: instructions(selection, access).into(),
+            desk: Desk { workspace, structured, reader, stop },
+        }
     }
 }
 
@@ -57,7 +74,7 @@ impl ServerHandler for Server {
             .with_server_info(
                 Implementation::new("lockgate", env!("CARGO_PKG_VERSION")).with_title("lockgate"),
             )
-            .with_instructions(INSTRUCTIONS)
+            .with_instructions(self.instructions.to_string())
     }
 
     async fn call_tool(
@@ -102,7 +119,7 @@ pub(super) fn listing(tool: &'static Tool) -> model::Tool {
         _ => String::new(),
     };
     let hints = ToolAnnotations::with_title(tool.title)
-        .read_only(false)
+        .read_only(tool.effect == Effect::Looks)
         .destructive(tool.effect == Effect::Changes)
         .idempotent(tool.again == Again::Nothing)
         .open_world(false);
@@ -112,11 +129,10 @@ pub(super) fn listing(tool: &'static Tool) -> model::Tool {
 fn route(tool: &'static Tool) -> ToolRoute<Server> {
     ToolRoute::new_dyn(listing(tool), move |context: ToolCallContext<'_, Server>| {
         let ToolCallContext { service, request_context, arguments, .. } = context;
-        let (workspace, structured) = (Arc::clone(&service.workspace), service.structured);
-        let stop = service.stop.clone();
+        let desk = service.desk.clone();
         Box::pin(async move {
             let arguments = arguments.unwrap_or_default();
-            Ok(call(tool, workspace, structured, arguments, request_context, stop).await.into())
+            Ok(call(tool, desk, arguments, request_context).await.into())
         })
     })
 }

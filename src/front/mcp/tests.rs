@@ -6,8 +6,10 @@ use tokio::io::{
 };
 use tokio::time::timeout;
 
-use super::server::{INSTRUCTIONS, Server};
+use super::server::{Server, instructions};
 use super::*;
+use crate::front::tools::TOOLS;
+use crate::front::toolset::Toolset;
 
 /// A client in the same process.
 struct Client {
@@ -77,13 +79,17 @@ async fn both_eras_list_the_tools() {
     let old = client.ask(1, "tools/list", json!({})).await;
     let mut client = Client::new("all");
     let found = client.ask(1, "server/discover", json!({"_meta": meta()})).await;
-    assert_eq!(found["result"]["instructions"], INSTRUCTIONS, "{found}");
+    assert_eq!(
+        found["result"]["instructions"],
+        instructions(&"all".parse().unwrap(), Access::Write),
+        "{found}"
+    );
     let new = client.ask(2, "tools/list", json!({"_meta": meta()})).await;
     assert_eq!(old["result"]["tools"], new["result"]["tools"]);
     assert_eq!(old["result"]["tools"], listed(&"all".parse().unwrap(), Access::Write)["tools"]);
     let names: Vec<&Value> =
         old["result"]["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
-    assert_eq!(names, ["create_file", "safe_edit_file"]);
+    assert_eq!(names, ["create_file", "edit_code", "edit_file", "read_content_lines", "safe_edit_file"]);
 }
 
 #[tokio::test]
@@ -165,8 +171,28 @@ async fn the_end_of_the_input_ends_the_server() {
 #[test]
 fn the_default_tools_and_the_instructions_stay_small() {
     let listed = serde_json::to_string(&listed(&Selection::default(), Access::Write)).unwrap();
-    assert!(listed.len() <= 6 * 1024, "{} bytes", listed.len());
-    assert!(INSTRUCTIONS.len() < 600, "{} characters", INSTRUCTIONS.len());
+    assert!(listed.len() <= 8 * 1024, "{} bytes", listed.len());
+    for tools in Toolset::ALL.map(Toolset::name).into_iter().chain(["edit,look", "all"]) {
+        let told = instructions(&tools.parse().unwrap(), Access::Write);
+        assert!(told.len() < 600, "{tools}: {} characters", told.len());
+    }
+}
+
+fn words(text: &str) -> Vec<&str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').collect()
+}
+
+#[test]
+fn the_instructions_speak_of_no_tool_that_is_not_there() {
+    for tools in Toolset::ALL.map(Toolset::name).into_iter().chain(["edit,look", "text,code"]) {
+        for access in [Access::Write, Access::ReadOnly] {
+            let selection: Selection = tools.parse().unwrap();
+            let told = instructions(&selection, access);
+            for tool in TOOLS.iter().filter(|tool| words(&told).contains(&tool.name)) {
+                assert!(selection.tools(access).any(|offered| offered.name == tool.name), "{tools}: {told}");
+            }
+        }
+    }
 }
 
 #[test]
@@ -179,6 +205,11 @@ fn the_hints_are_honest() {
         hints("safe_edit_file"),
         json!({"title": "Edit a file", "readOnlyHint": false, "destructiveHint": true, "idempotentHint": false,
             "openWorldHint": false})
+    );
+    assert_eq!(
+        hints("read_content_lines"),
+        json!({"title": "Read lines of a file", "readOnlyHint": true, "destructiveHint": false,
+            "idempotentHint": true, "openWorldHint": false})
     );
     assert_eq!(
         hints("create_file"),

@@ -6,10 +6,10 @@ use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Again, Ask, Effect, Tool};
+use super::{Again, Ask, Asked, Effect, Tool};
 use crate::edit::Edit;
 use crate::error::Error;
-use crate::front::answer::Shape;
+use crate::front::answer::{Shape, Voice};
 use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::{Expect, Mode, Request, Target};
@@ -21,6 +21,7 @@ pub const TOOL: Tool = Tool {
     toolset: Toolset::Legacy,
     effect: Effect::Adds,
     again: Again::Nothing,
+    voice: Voice::PLAIN,
     schema: || SCHEMA.clone(),
     ask,
 };
@@ -46,7 +47,7 @@ fn ask(arguments: JsonObject) -> Result<Ask, Error> {
         mode: Mode::Strict,
         expect: Expect::Absent,
     };
-    Ok(Ask { request, shape: Shape::default() })
+    Ok(Ask::Edit(Box::new(Asked { request, shape: Shape::default() })))
 }
 
 #[cfg(test)]
@@ -56,7 +57,9 @@ mod tests {
 
     #[test]
     fn it_asks_for_a_file_that_is_not_there() {
-        let asked = ask(rmcp::object!({"path": "a/b", "content": ""})).unwrap().request;
+        let asked = ask(rmcp::object!({"path": "a/b", "content": ""})).unwrap();
+        let Ask::Edit(asked) = asked else { panic!("{asked:?}") };
+        let asked = asked.request;
         assert_eq!(asked.edit, Edit::Content(String::new()));
         assert_eq!(asked.expect, Expect::Absent);
         assert_eq!(asked.target.shown(), "a/b");

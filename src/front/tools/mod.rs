@@ -1,20 +1,26 @@
 //! The tools: one file each, and one row here.
 //!
-//! Invariant: a tool is a wire struct, whose doc comments are what the agent reads, and its conversion to a
-//! [`Request`]. It decides nothing about the edit.
+//! Invariant: a tool is a wire struct, whose doc comments are what the agent reads, its conversion to what the engine
+//! is asked, and its words for what came of it. It decides nothing about the edit.
 
 pub mod create_file;
+pub mod edit_code;
+pub mod edit_file;
+pub mod read_content_lines;
 pub mod safe_edit_file;
 
 use rmcp::model::JsonObject;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
-use super::answer::Shape;
+use super::answer::{Shape, Voice};
 use super::toolset::Toolset;
 use crate::error::Error;
-use crate::request::Request;
+use crate::request::{Look, Mode, Request};
 
 /// Every tool, in the order of the documentation.
-pub const TOOLS: &[Tool] = &[safe_edit_file::TOOL, create_file::TOOL];
+pub const TOOLS: &[Tool] =
+    &[safe_edit_file::TOOL, read_content_lines::TOOL, edit_file::TOOL, edit_code::TOOL, create_file::TOOL];
 
 /// A tool as it is listed and called.
 #[derive(Debug)]
@@ -29,6 +35,8 @@ pub struct Tool {
     pub effect: Effect,
     /// What the same call does a second time.
     pub again: Again,
+    /// The words in which it speaks.
+    pub voice: Voice,
     /// The schema of its arguments; the description at its root is the tool's.
     pub schema: fn() -> JsonObject,
     /// Turns the arguments of a call into what the engine is asked.
@@ -38,6 +46,8 @@ pub struct Tool {
 /// What a tool's call does to files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
+    /// It shows what is there.
+    Looks,
     /// It adds files and leaves those that are there alone.
     Adds,
     /// It changes what is there.
@@ -53,11 +63,55 @@ pub enum Again {
     Changes,
 }
 
-/// What one call asks: an edit, and how its answer is to look.
+/// What one call asks.
 #[derive(Debug)]
-pub struct Ask {
+pub enum Ask {
+    /// An edit.
+    Edit(Box<Asked>),
+    /// A look at lines.
+    Look(Look),
+}
+
+/// An edit, and how its answer is to look.
+#[derive(Debug)]
+pub struct Asked {
     /// The edit.
     pub request: Request,
     /// The answer's form.
     pub shape: Shape,
+}
+
+/// The modes as every edit tool lists them.
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum WireMode {
+    Strict,
+    Interactive,
+    VerifyOnly,
+}
+
+impl WireMode {
+    fn raise(self) -> Mode {
+        match self {
+            WireMode::Strict => Mode::Strict,
+            WireMode::Interactive => Mode::Interactive,
+            WireMode::VerifyOnly => Mode::VerifyOnly,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_listed_modes_are_the_engine_s() {
+        let names = Mode::ALL.map(Mode::name);
+        for tool in
+            TOOLS.iter().filter(|tool| ["safe_edit_file", "edit_file", "edit_code"].contains(&tool.name))
+        {
+            assert_eq!((tool.schema)()["properties"]["mode"]["enum"], json!(names), "{}", tool.name);
+        }
+    }
 }

@@ -8,14 +8,12 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use super::{Again, Ask, Effect, Tool};
+use super::{Again, Ask, Asked, Effect, Tool, WireMode};
 use crate::error::{Code, Error};
-use crate::front::answer::{DiffWish, Shape};
+use crate::front::answer::{DiffWish, Shape, Voice};
 use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
-use crate::request::{
-    self, Expect, Fields, Flagged, InsertFields, LineEditFields, Request, Target, WindowFields,
-};
+use crate::request::{Expect, Fields, Flagged, InsertFields, LineEditFields, Request, Target, WindowFields};
 
 /// The tool's row in the list of tools.
 pub const TOOL: Tool = Tool {
@@ -24,8 +22,9 @@ pub const TOOL: Tool = Tool {
     toolset: Toolset::Edit,
     effect: Effect::Changes,
     again: Again::Changes,
+    voice: Voice::PLAIN,
     schema: || SCHEMA.clone(),
-    ask,
+    ask: |arguments| asked(arguments).map(|asked| Ask::Edit(Box::new(asked))),
 };
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<SafeEditFile>);
@@ -62,7 +61,7 @@ struct SafeEditFile {
     within: Option<String>,
     /// strict (default) writes unless a new finding blocks; interactive writes and warns; verify_only never writes
     /// and answers as strict would.
-    mode: Option<Mode>,
+    mode: Option<WireMode>,
     /// Answer with the diff.
     #[serde(default = "shown")]
     show_diff: bool,
@@ -105,14 +104,6 @@ struct Lines {
     end: i64,
 }
 
-#[derive(Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum Mode {
-    Strict,
-    Interactive,
-    VerifyOnly,
-}
-
 /// Listed as an integer, because many clients take one type only; names are understood as well.
 struct Flags(Flagged);
 
@@ -141,7 +132,10 @@ const fn shown() -> bool {
     true
 }
 
-fn ask(arguments: JsonObject) -> Result<Ask, Error> {
+/// Turns the arguments of a call into the edit that they ask for.
+///
+/// Errors: what the fields themselves refuse, before any file is looked at.
+pub fn asked(arguments: JsonObject) -> Result<Asked, Error> {
     let asked: SafeEditFile = arguments::read(&SCHEMA, arguments)?;
     let shape = Shape {
         limit: asked.max_bytes.map(limit).transpose()?.unwrap_or(Shape::default().limit),
@@ -163,10 +157,10 @@ fn ask(arguments: JsonObject) -> Result<Ask, Error> {
     let request = Request {
         target: Target::File(asked.path),
         edit: fields.raise()?,
-        mode: asked.mode.map_or(request::Mode::default(), request::Mode::from),
+        mode: asked.mode.map(WireMode::raise).unwrap_or_default(),
         expect: asked.expected_version.map_or(Expect::Anything, Expect::Version),
     };
-    Ok(Ask { request, shape })
+    Ok(Asked { request, shape })
 }
 
 fn limit(bytes: i64) -> Result<usize, Error> {
@@ -190,24 +184,15 @@ impl From<InsertLines> for InsertFields {
     }
 }
 
-impl From<Mode> for request::Mode {
-    fn from(mode: Mode) -> request::Mode {
-        match mode {
-            Mode::Strict => request::Mode::Strict,
-            Mode::Interactive => request::Mode::Interactive,
-            Mode::VerifyOnly => request::Mode::VerifyOnly,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::edit::Edit;
+    use crate::request::Mode;
     use serde_json::json;
 
-    fn asked(arguments: Value) -> Result<Ask, Error> {
-        ask(arguments.as_object().cloned().unwrap_or_default())
+    fn asked(arguments: Value) -> Result<Asked, Error> {
+        super::asked(arguments.as_object().cloned().unwrap_or_default())
     }
 
     fn refused(arguments: Value) -> (Code, Option<String>, String) {
@@ -232,7 +217,7 @@ mod tests {
             arguments.as_object_mut().unwrap().extend(fields.as_object().cloned().unwrap());
             let asked = asked(arguments).unwrap_or_else(|error| panic!("{fields}: {error:?}"));
             assert_eq!(asked.request.edit.mode(), mode, "{fields}");
-            assert_eq!(asked.request.mode, request::Mode::Strict);
+            assert_eq!(asked.request.mode, Mode::Strict);
         }
     }
 
@@ -242,7 +227,7 @@ mod tests {
             "expected_version": "0123456789ab", "max_bytes": 2000}))
         .unwrap();
         assert_eq!(asked.request.edit, Edit::Content("x".into()));
-        assert_eq!(asked.request.mode, request::Mode::VerifyOnly);
+        assert_eq!(asked.request.mode, Mode::VerifyOnly);
         assert_eq!(asked.request.expect, Expect::Version("0123456789ab".into()));
         assert_eq!((asked.shape.limit, asked.shape.diff), (2000, DiffWish::Left));
     }
@@ -270,11 +255,5 @@ mod tests {
         assert_eq!(field.as_deref(), Some("search_flags"));
         assert!(message.contains("must be an integer"), "{message}");
         assert_eq!(refused(json!({"path": "a"})).0, Code::ModeMissing);
-    }
-
-    #[test]
-    fn the_listed_modes_are_the_engine_s() {
-        let names: Vec<&str> = request::Mode::ALL.into_iter().map(request::Mode::name).collect();
-        assert_eq!(SCHEMA["properties"]["mode"]["enum"], json!(names));
     }
 }

@@ -92,7 +92,7 @@ fn unknown_words_are_refused_with_the_word_that_was_meant() {
         ("guards: { line_edits: yes }", "1:23: unknown line_edits `yes` (known: optional, required)"),
         (
             "server: { tools: [edti] }",
-            "1:19: unknown tools `edti`, did you mean `edit`? (known: edit, legacy, all, look,",
+            "1:19: unknown tools `edti`, did you mean `edit`? (known: edit, look, text, code, legacy, all, ai,",
         ),
         ("damage: { qqq: off }", "1:11: unknown key `qqq` (known: line_prefixes, "),
     ] {
@@ -151,7 +151,11 @@ fn what_is_not_kept_is_refused_and_what_may_stand_there_is_read() {
         ("damage: { typographic_quotes: block }", "`off`", "damage: { typographic_quotes: off }"),
         ("damage: { nul_bytes: warn }", "`off`", "damage: { nul_bytes: off }"),
         ("entities: { form: {} }", "`{}`", "entities: {}"),
-        ("server: { tools: [look] }", "`edit`, `legacy`, `all`", "server: { tools: [edit] }"),
+        (
+            "server: { tools: [ai] }",
+            "`edit`, `look`, `text`, `code`, `legacy`, `all`",
+            "server: { tools: [look] }",
+        ),
         ("paths: [{ match: a, access: deny }]", "`read`, `write`", "paths: [{ match: a, access: read }]"),
     ] {
         refused(asks, "this version does not keep `");

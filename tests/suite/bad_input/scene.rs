@@ -79,7 +79,7 @@ impl Scene {
         self.refuse("safe_edit_file", &arguments, &[code]);
     }
 
-    /// Every way to edit this path must be refused.
+    /// Every way to edit this path, and to look at it, must be refused.
     pub fn refuse_path(&mut self, path: &str, codes: &[&str]) {
         let edits = [
             json!({"path": path, "content": "x\n"}),
@@ -93,6 +93,8 @@ impl Scene {
             assert!(start.elapsed() < QUICKLY, "{path:.80} took {:?}", start.elapsed());
         }
         self.refuse("create_file", &json!({"path": path, "content": "x\n"}), codes);
+        self.refuse("edit_file", &json!({"file_path": path, "old_string": "K", "new_string": "x"}), codes);
+        self.refuse("read_content_lines", &json!({"path": path}), codes);
     }
 
     /// Sends a line with an id that may be readable or not; what comes back must be a refusal, of the protocol or of

@@ -93,7 +93,7 @@ const WRONG: &[&str] = &[
     "modes: { interactive: no }",
     "guards: { line_edits: true }",
     "server: { tools: [] }",
-    "server: { tools: [look] }",
+    "server: { tools: [history] }",
     "confirm: always",
     "durability: process",
     "damage: { nul_bytes: block }",

@@ -8,9 +8,10 @@ use tokio_util::sync::CancellationToken;
 use super::listed::Listed;
 use super::*;
 use crate::engine::{Status, Workspace};
-use crate::error::{Code, Disk, Place};
-use crate::front::tools::{Ask, safe_edit_file};
+use crate::error::{Best, Code, Difference, Disk, Next, Place, Score};
+use crate::front::tools::{Asked, edit_code, edit_file, safe_edit_file};
 use crate::gate::{Finding, Outcome, Progress, Run, Severity, Watch};
+use crate::locate::{Receipt, Tier};
 use told::*;
 
 proptest! {
@@ -45,6 +46,25 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_proposed_call_is_whole_or_said_to_be_left_out(told in told(), shape in shape()) {
+        let (answer, _) = answered(&told, &shape);
+        let left_out = answer.json["notes"].to_string();
+        let said = left_out.contains("1 proposed call") || left_out.contains("more is not shown");
+        match (&told.next, answer.json.get("next")) {
+            (None, seen) => prop_assert_eq!(seen, None),
+            (Some(_), None) => prop_assert!(said, "{}", answer.json),
+            (Some(next), Some(seen)) => {
+                prop_assert_eq!(next, seen);
+                prop_assert!(answer.text.contains(&format!("\nnext: {next}")), "{}", answer.text);
+            }
+        }
+    }
+}
+
 /// The control: without the levels and hunks of `fit`, the same facts are too large.
 #[test]
 fn unbounded_facts_would_break_the_limit() {
@@ -59,7 +79,7 @@ fn unbounded_facts_would_break_the_limit() {
         findings: Vec::new(),
         places: vec![place; 100],
         notes: Vec::new(),
-        refusal: false,
+        ..Told::default()
     };
     let (bounded, _) = answered(&told, &Shape::default());
     assert!(on_the_wire(&bounded, Forms::Both) <= 8192);
@@ -93,6 +113,88 @@ fn a_refusal_says_that_nothing_was_written_and_what_to_do() {
     );
 }
 
+/// The nearest lines of a refusal, and how they differ from what was asked.
+fn nearest() -> Best {
+    let difference = Difference { line: 51, column: 19, asked: "string)".into(), found: "[]byte)".into() };
+    Best {
+        start_line: 50,
+        end_line: 51,
+        score: Score::of(3, 20),
+        lines: vec!["// Process.".into(), "func Process(data []byte)".into()],
+        first_difference: Some(difference),
+    }
+}
+
+#[test]
+fn a_refusal_shows_what_comes_nearest_and_the_call_that_would_work() {
+    let arguments =
+        rmcp::object!({"file_path": "a.go", "search_context": "x", "new_content": "y", "mode": "strict"});
+    let shape = Shape {
+        path: Some("a.go".into()),
+        voice: edit_code::TOOL.voice,
+        offers: Offers { again: Some(Call { tool: "edit_code", arguments }), reader: None },
+        ..Shape::default()
+    };
+    let next = Next::Edit { search: "found".into(), replace: "new".into() };
+    let error = Error::new(Code::MatchNotFound, "m").best(nearest()).proposing(next);
+    let answer = refusal(&error, &shape);
+    let wanted = json!({"tool": "edit_code", "arguments": {"file_path": "a.go", "search_context": "found",
+        "new_content": "new", "mode": "strict"}});
+    assert_eq!(answer.json["next"], wanted);
+    assert_eq!(
+        answer.json["best"],
+        json!({"start_line": 50, "end_line": 51, "score": 0.85,
+            "lines": ["// Process.", "func Process(data []byte)"],
+            "first_difference": {"line": 51, "column": 19, "asked": "string)", "found": "[]byte)"}})
+    );
+    assert_eq!(
+        answer.text,
+        format!(
+            "nothing was written: No match found. Best candidate at line 50 (Score: 85%).\n\
+             NO_MATCH; read the file again and quote what is there\n\
+             best: lines 50 to 51, score 85%\n50: // Process.\n51: func Process(data []byte)\n\
+             first difference: line 51, column 19, asked \"string)\", found \"[]byte)\"\n\
+             next: {wanted}"
+        )
+    );
+}
+
+#[test]
+fn a_call_that_has_no_room_is_not_shown_in_part() {
+    let arguments = rmcp::object!({"path": "a.go", "search": "x", "replace": "y"});
+    let again = Some(Call { tool: "safe_edit_file", arguments });
+    let told = |length: usize| {
+        let next = Next::Edit { search: "f".repeat(length), replace: "g".repeat(length) };
+        let error = Error::new(Code::MatchNotFound, "m").best(nearest()).proposing(next);
+        let offers = Offers { again: again.clone(), reader: None };
+        let answer = refusal(&error, &Shape { offers, ..Shape::default() });
+        assert!(on_the_wire(&answer, Forms::Both) <= 8192);
+        assert_eq!(answer.json["best"]["lines"].as_array().map(Vec::len), Some(2), "{}", answer.json);
+        (answer.json.get("next").is_some(), answer.json["notes"].to_string().contains("1 proposed call"))
+    };
+    assert_eq!((told(10), told(1500)), ((true, false), (true, false)));
+    assert_eq!((told(2000), told(1_000_000)), ((false, true), (false, true)));
+}
+
+#[test]
+fn a_look_is_proposed_to_whoever_can_look() {
+    let read = || Error::new(Code::MatchNotFound, "m").proposing(Next::Read { start_line: 40, end_line: 52 });
+    let told = |error: Error, reader| {
+        let offers = Offers { again: None, reader };
+        refusal(&error, &Shape { path: Some("a.go".into()), offers, ..Shape::default() }).json
+    };
+    let offered = told(read(), Some("read_content_lines"));
+    assert_eq!(
+        offered["next"],
+        json!({"tool": "read_content_lines", "arguments": {"path": "a.go", "start_line": 40, "end_line": 52}})
+    );
+    assert_eq!(offered["hint"], Code::MatchNotFound.remedy());
+    let alone = told(read(), None);
+    assert_eq!((alone.get("next"), &alone["hint"]), (None, &json!("read lines 40 to 52")));
+    let hinted = told(read().hint("look"), None);
+    assert_eq!(hinted["hint"], "look; read lines 40 to 52");
+}
+
 #[test]
 fn a_field_that_the_message_lacks_is_added_to_it() {
     let error = Error::new(Code::RangeOutOfBounds, "lines count from 1").field("line_edits[2].end_line");
@@ -119,7 +221,7 @@ fn a_one_line_edit_is_answered_briefly() {
         findings: Vec::new(),
         places: Vec::new(),
         notes: Vec::new(),
-        refusal: false,
+        ..Told::default()
     };
     for forms in [Forms::Both, Forms::Json, Forms::Text] {
         let (answer, _) = answered(&told, &Shape { forms, ..Shape::default() });
@@ -137,12 +239,48 @@ fn beside_the_json_the_text_shows_the_changes_only() {
     assert!(lines(Forms::Text).contains("+++ b/\n@@ -1,3 +1,3 @@\n a\n-b\n+x\n c"), "{}", lines(Forms::Text));
 }
 
+#[tokio::test]
+async fn an_edit_says_how_its_text_was_found() {
+    let mut report =
+        edited(json!({"path": "a.py", "line_edits": [{"start_line": 1, "end_line": 1, "new_content": "y"}]}))
+            .await
+            .unwrap();
+    report.replacements = Some(1);
+    let score = Score::of(2, 100);
+    let found = |tier, runner_up| Some(Receipt { tier, score, candidates: 1, runner_up, line: 20 });
+    report.receipt = found(Tier::Indent, Some(Score::of(1, 2)));
+    let report = Ok(report);
+    let told = |voice| answer(&report, &Shape { voice, ..Shape::default() });
+    let plain = told(Voice::PLAIN);
+    let receipt = json!({"tier": "indent", "score": 0.98, "candidates": 1, "runner_up": 0.5});
+    assert_eq!(plain.json["edits"][0]["match"], receipt, "{}", plain.json);
+    let line = "\nfound by tier indent, score 98%, candidates 1, the next best place 50%\n";
+    assert!(plain.text.contains(line), "{}", plain.text);
+    let said = |voice| told(voice).json["message"].clone();
+    assert_eq!(said(edit_file::TOOL.voice), "Successfully replaced 1 occurrence(s) in a.py");
+    assert_eq!(said(edit_code::TOOL.voice), "Replaced block at line 20 (Match Score: 98%)");
+    let Ok(mut report) = report else { return };
+    report.receipt = found(Tier::Exact, None);
+    let exact = answer(&Ok(report), &Shape::default());
+    assert_eq!(exact.json["edits"][0]["match"], json!({"tier": "exact", "score": 0.98, "candidates": 1}));
+    assert!(!exact.text.contains("found by"), "{}", exact.text);
+}
+
+/// An edit of `a.py` that holds `x = 1`.
+async fn edited(request: serde_json::Value) -> Result<Report, Error> {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::write(root.path().join("a.py"), "x = 1\n").unwrap();
+    let workspace = Workspace::open(&[root.path().to_owned()]).unwrap();
+    let Asked { request, .. } = safe_edit_file::asked(request.as_object().cloned().unwrap()).unwrap();
+    workspace.edit(request, Watch::idle()).await
+}
+
 /// An edit of `a.py` that the gates let through, in a folder of its own.
 async fn written(watch: Watch) -> Result<Report, Error> {
     let root = tempfile::tempdir().unwrap();
     let workspace = Workspace::open(&[root.path().to_owned()]).unwrap();
     let request = json!({"path": "a.py", "content": "x = 1\n"}).as_object().cloned().unwrap();
-    let Ask { request, .. } = (safe_edit_file::TOOL.ask)(request).unwrap();
+    let Asked { request, .. } = safe_edit_file::asked(request).unwrap();
     workspace.edit(request, watch).await
 }
 
@@ -240,9 +378,8 @@ async fn every_error_that_is_left_out_is_counted() {
 
 /// Whether a note is a whole sentence: one of the answer's own, or one that was given.
 fn whole(note: &str, given: &[String]) -> bool {
-    let one = "1 (match location|edit|entry of line_map|gate|finding|error|warning|note)";
-    let many =
-        r"([2-9]|\d\d+) (match locations|edits|entries of line_map|gates|findings|errors|warnings|notes)";
+    let one = "1 (proposed call|line of best|match location|edit|entry of line_map|gate|finding|error|warning|note)";
+    let many = r"([2-9]|\d\d+) (lines of best|match locations|edits|entries of line_map|gates|findings|errors|warnings|notes)";
     let count = format!("({one}|{many})");
     let own = [
         format!("not shown: {count}(, {count})*"),

@@ -1,6 +1,9 @@
 //! Whatever an answer may have to tell, made up at random.
 
 use super::*;
+use crate::error::{Best, Difference, Score};
+use crate::front::answer::facts::Nearest;
+use crate::locate::{Receipt, Tier};
 use crate::text::{Buffer, Change, Diff, Hints, Plan, Region, Shift, diff};
 
 /// A text with edits spread over it, and what is to be said about them.
@@ -15,6 +18,9 @@ pub(super) struct Told {
     pub(super) findings: Vec<Finding>,
     pub(super) places: Vec<Place>,
     pub(super) notes: Vec<String>,
+    pub(super) best: Option<Best>,
+    pub(super) next: Option<Value>,
+    pub(super) receipt: Option<Receipt>,
     pub(super) refusal: bool,
 }
 
@@ -45,7 +51,7 @@ impl Told {
             disk: Disk::Untouched,
             code: self.refusal.then_some(Code::GateRefused),
             message: self.message.clone(),
-            hint: self.refusal.then_some(self.message.as_str()),
+            hint: self.refusal.then_some(self.message.as_str().into()),
             field: self.refusal.then_some(self.path.as_str()),
             path: Some(&self.path),
             resolved_path: self.refusal.then_some(self.message.as_str()),
@@ -58,6 +64,9 @@ impl Told {
             lines_changed: Some(if self.refusal { usize::MAX } else { 1 }),
             created: self.refusal,
             places: &self.places,
+            receipt: self.receipt,
+            best: self.best.as_ref().map(Nearest::new),
+            next: Listed::all(self.next.iter().cloned().collect()),
             regions,
             shifts,
             errors: Listed::all(texts.clone()),
@@ -86,6 +95,33 @@ pub(super) fn place() -> impl Strategy<Value = Place> {
         preview,
         symbol,
     })
+}
+
+pub(super) fn best() -> impl Strategy<Value = Best> {
+    let difference = (any::<usize>(), any::<usize>(), text(40), text(40))
+        .prop_map(|(line, column, asked, found)| Difference { line, column, asked, found });
+    let lines = prop::collection::vec(text(200), 0..30);
+    (any::<usize>(), lines, prop::option::of(difference)).prop_map(|(start_line, lines, first_difference)| {
+        Best {
+            start_line: start_line / 2,
+            end_line: usize::MAX,
+            score: Score::of(1, 3),
+            lines,
+            first_difference,
+        }
+    })
+}
+
+pub(super) fn next() -> impl Strategy<Value = Value> {
+    (text(3000), text(3000)).prop_map(|(search, replace)| {
+        json!({"tool": "edit_file", "arguments": {"file_path": "a", "old_string": search, "new_string": replace}})
+    })
+}
+
+/// A receipt with the longest of every part.
+fn receipt() -> Receipt {
+    let score = Score::of(1, 3);
+    Receipt { tier: Tier::Wrapping, score, candidates: usize::MAX, runner_up: Some(score), line: 1 }
 }
 
 pub(super) fn run() -> impl Strategy<Value = Run> {
@@ -127,8 +163,17 @@ pub(super) fn told() -> impl Strategy<Value = Told> {
         prop::collection::vec(place(), 0..40),
         prop::collection::vec(text(300), 0..10),
     );
-    (before, edited, text(80), text(2000), text(2000), lists, any::<bool>()).prop_map(
-        |(before, edited, word, path, message, (runs, findings, places, notes), refusal)| Told {
+    let nearest = (prop::option::of(best()), prop::option::of(next()), any::<bool>());
+    let words = (text(80), text(2000), text(2000));
+    (before, edited, words, lists, nearest, any::<bool>()).prop_map(
+        |(
+            before,
+            edited,
+            (word, path, message),
+            (runs, findings, places, notes),
+            (best, next, found),
+            refusal,
+        )| Told {
             before,
             edited,
             word: word.replace('\0', " "),
@@ -138,6 +183,9 @@ pub(super) fn told() -> impl Strategy<Value = Told> {
             findings,
             places,
             notes,
+            best,
+            next,
+            receipt: found.then(receipt),
             refusal,
         },
     )
@@ -147,7 +195,7 @@ pub(super) fn shape() -> impl Strategy<Value = Shape> {
     let limit = prop_oneof![Just(*Shape::LIMITS.start()), 1024_usize..20_000, Just(8192)];
     let forms = prop_oneof![Just(Forms::Both), Just(Forms::Json), Just(Forms::Text)];
     let diff = prop_oneof![Just(DiffWish::Shown), Just(DiffWish::Left)];
-    (limit, forms, diff).prop_map(|(limit, forms, diff)| Shape { limit, diff, forms, path: None })
+    (limit, forms, diff).prop_map(|(limit, forms, diff)| Shape { limit, diff, forms, ..Shape::default() })
 }
 
 /// Bytes of the line that the client gets.

@@ -18,8 +18,8 @@ use super::signals;
 use super::told::Told;
 use crate::engine::{Promise, Report};
 use crate::error::{Code, Error, Family};
-use crate::front::answer::{self, Forms, Shape};
-use crate::front::tools::{Ask, safe_edit_file};
+use crate::front::answer::{self, Call, Forms, Offers, Shape};
+use crate::front::tools::{Asked, safe_edit_file};
 use crate::gate::Watch;
 use crate::request::Request;
 
@@ -59,8 +59,13 @@ fn carry(roots: Roots, promise: Promise, asked: asked::Asked) -> (Result<Report,
         Err(refusal) => return (Err(refusal), Shape::default()),
     };
     let path = arguments.get("path").and_then(Value::as_str).map(str::to_owned);
-    match (safe_edit_file::TOOL.ask)(arguments) {
-        Ok(Ask { request, shape }) => (edit(roots, promise, request), Shape { path, ..shape }),
+    let tool = safe_edit_file::TOOL.name;
+    let again = arguments.contains_key("search").then(|| Call { tool, arguments: arguments.clone() });
+    match safe_edit_file::asked(arguments) {
+        Ok(Asked { request, shape }) => {
+            let offers = Offers { again, reader: None };
+            (edit(roots, promise, request), Shape { path, offers, ..shape })
+        }
         Err(refusal) => (Err(refusal), Shape { path, ..Shape::default() }),
     }
 }

@@ -1,0 +1,112 @@
+//! Looking at a text: nothing is locked, judged or written.
+
+use std::sync::Arc;
+
+use super::Workspace;
+use crate::error::{Code, Error};
+use crate::policy::Policy;
+use crate::request::{Look, Target};
+use crate::text::Buffer;
+
+/// Some lines of a text, as it was when they were read.
+#[derive(Debug)]
+pub struct Reading {
+    /// The target as lockgate names it: relative to its root, with `/`.
+    pub path: String,
+    /// Where the text really lies, when a symbolic link was followed.
+    pub resolved_path: Option<String>,
+    /// The first of the lines, from 1.
+    pub start_line: usize,
+    /// The last of them, inclusive; before the first where the text is empty.
+    pub end_line: usize,
+    /// The whole text.
+    pub text: Buffer,
+}
+
+impl Workspace {
+    /// Reads lines of a target; an end past the last line is the last line.
+    ///
+    /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, `PROTECTED`, `RANGE_OUT_OF_BOUNDS` for a start past the last
+    /// line, and what admitting a path gives.
+    pub async fn read_lines(self: &Arc<Self>, look: Look) -> Result<Reading, Error> {
+        self.off_reactor(move |workspace| workspace.look(&look)).await
+    }
+
+    fn look(&self, look: &Look) -> Result<Reading, Error> {
+        let Target::File(path) = &look.target;
+        let place = self.files.admit_to_read(path)?;
+        // A policy that is not valid stops what is written. Whoever mends the text may look at it.
+        let rules = self.rules.of(&self.files, &place).unwrap_or_else(|_| Policy::embedded());
+        let hints = self.files.hints(&place);
+        let Some(mut snapshot) = self.files.read(&place, rules.limits.file)? else {
+            let message = format!("there is no file: {}", place.shown());
+            return Err(Error::new(Code::FileNotFound, message).field("path").hint("correct the path"));
+        };
+        let text = Buffer::read(snapshot.take_bytes(), hints)?;
+        let count = text.lines().count();
+        if look.start_line > count.max(1) {
+            let message = format!("Line {} is out of bounds (file has {count} lines)", look.start_line);
+            return Err(Error::new(Code::RangeOutOfBounds, message)
+                .field("start_line")
+                .hint(format!("give a start_line from 1 to {}", count.max(1))));
+        }
+        Ok(Reading {
+            path: place.shown().to_owned(),
+            resolved_path: place.resolved().map(str::to_owned),
+            start_line: look.start_line,
+            end_line: look.end_line.min(count),
+            text,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    async fn looked(
+        files: &[(&str, &str)],
+        path: &str,
+        lines: (usize, usize),
+    ) -> Result<(usize, usize), Error> {
+        let root = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            std::fs::write(root.path().join(name), text).unwrap();
+            let mode = std::fs::Permissions::from_mode(0o444);
+            std::fs::set_permissions(root.path().join(name), mode).unwrap();
+        }
+        if let [(first, _), ..] = files {
+            std::fs::hard_link(root.path().join(first), root.path().join("second name")).unwrap();
+        }
+        let workspace = Workspace::open(&[root.path().to_owned()]).unwrap();
+        let target = Target::File(path.to_owned());
+        let reading = workspace.read_lines(Look { target, start_line: lines.0, end_line: lines.1 }).await?;
+        Ok((reading.start_line, reading.end_line))
+    }
+
+    #[tokio::test]
+    async fn a_file_that_nobody_may_write_is_read() {
+        let files = [("a.txt", "1\n2\n3\n"), ("quality.yaml", "nonsense: [")];
+        assert_eq!(looked(&files, "a.txt", (2, 102)).await, Ok((2, 3)));
+        assert_eq!(looked(&files, "second name", (1, 1)).await, Ok((1, 1)));
+        assert_eq!(looked(&[("empty", "")], "empty", (1, 101)).await, Ok((1, 0)));
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_shown_is_refused() {
+        let files = [(".env", "secret\n"), ("a.txt", "1\n")];
+        for (path, start, code) in [
+            (".env", 1, Code::Protected),
+            ("second name", 1, Code::Protected),
+            ("none", 1, Code::FileNotFound),
+            ("none/none", 1, Code::FileNotFound),
+            ("../a.txt", 1, Code::PathOutsideRoot),
+            ("a.txt", 2, Code::RangeOutOfBounds),
+            (".", 1, Code::NotAFile),
+        ] {
+            let refused = looked(&files, path, (start, start)).await.map_err(|refusal| refusal.code);
+            assert_eq!(refused, Err(code), "{path}");
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The answer of a look: the lines, each with its number.
+//!
+//! Invariant: what is shown is whole lines from the first one on, unless a single line is longer than all that may be
+//! shown; `truncated` says that something was left out, and only then.
+
+use serde_json::{Value, json};
+
+use super::{Answer, Shape, refusal};
+use crate::engine::Reading;
+use crate::error::Error;
+
+/// The most characters of lines and their numbers that are shown.
+const MOST: usize = 100_000;
+
+/// The lines that are shown.
+struct Shown {
+    content: String,
+    end_line: usize,
+    truncated: bool,
+}
+
+/// Renders what became of a look.
+pub fn lines(result: &Result<Reading, Error>, shape: &Shape) -> Answer {
+    match result {
+        Ok(reading) => shown(reading, MOST),
+        Err(error) => refusal(error, shape),
+    }
+}
+
+fn shown(reading: &Reading, most: usize) -> Answer {
+    let Shown { content, end_line, truncated } = cut(reading, most);
+    let (path, start_line) = (&reading.path, reading.start_line);
+    let (total, version) = (reading.text.lines().count(), reading.text.stamp().to_string());
+    let mut json = json!({ "path": path, "start_line": start_line, "end_line": end_line, "total_lines": total,
+        "version": version, "content": content });
+    let mut text = format!("{path}: lines {start_line} to {end_line} of {total}, version {version}\n");
+    if let Some(fields) = json.as_object_mut() {
+        if let Some(resolved) = &reading.resolved_path {
+            fields.insert("resolved_path".to_owned(), resolved.as_str().into());
+            text += &format!("the path leads to {resolved}\n");
+        }
+        if truncated {
+            fields.insert("truncated".to_owned(), Value::Bool(true));
+            text += "truncated: not all of these lines is shown\n";
+        }
+    }
+    text += &content;
+    Answer { success: true, json, text }
+}
+
+/// As many of the lines as fit.
+fn cut(reading: &Reading, most: usize) -> Shown {
+    let lines = reading.text.lines();
+    let (mut content, mut used, mut end_line) = (String::new(), 0, reading.start_line.saturating_sub(1));
+    for line in reading.start_line..=reading.end_line {
+        let separator = if content.is_empty() { "" } else { "\n" };
+        let row = format!("{separator}{line}: {}", lines.text(line));
+        let characters = row.chars().count();
+        if used + characters > most {
+            if content.is_empty() {
+                (content, end_line) = (row.chars().take(most).collect(), line);
+            }
+            return Shown { content, end_line, truncated: true };
+        }
+        content += &row;
+        used += characters;
+        end_line = line;
+    }
+    Shown { content, end_line, truncated: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{Buffer, Hints};
+
+    fn reading(text: &str, start_line: usize, end_line: usize) -> Reading {
+        let text = Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
+        Reading { path: "a.py".into(), resolved_path: None, start_line, end_line, text }
+    }
+
+    #[test]
+    fn each_line_has_its_number() {
+        let answer = shown(&reading("one\r\ntwo\n\nfour", 2, 4), MOST);
+        let version = answer.json["version"].as_str().unwrap().to_owned();
+        assert_eq!(
+            answer.json,
+            json!({"path": "a.py", "start_line": 2, "end_line": 4, "total_lines": 4, "version": version,
+                "content": "2: two\n3: \n4: four"})
+        );
+        assert_eq!(answer.text, format!("a.py: lines 2 to 4 of 4, version {version}\n2: two\n3: \n4: four"));
+    }
+
+    #[test]
+    fn an_empty_text_has_no_lines() {
+        let answer = shown(&reading("", 1, 0), MOST);
+        assert_eq!((&answer.json["content"], &answer.json["end_line"]), (&json!(""), &json!(0)));
+        assert_eq!(answer.json.get("truncated"), None);
+    }
+
+    #[test]
+    fn what_is_left_out_is_said() {
+        let text = "one\ntwo\nthree\n";
+        for (most, content, end) in [
+            (22, Some("1: one\n2: two\n3: three"), 3),
+            (23, None, 3),
+            (21, Some("1: one\n2: two"), 2),
+            (13, Some("1: one\n2: two"), 2),
+            (12, Some("1: one"), 1),
+            (6, Some("1: one"), 1),
+            (4, Some("1: o"), 1),
+        ] {
+            let answer = shown(&reading(text, 1, 3), most);
+            if let Some(content) = content {
+                assert_eq!(answer.json["content"], content, "{most}");
+            }
+            assert_eq!(answer.json["end_line"], end, "{most}");
+            let truncated = answer.json["content"] != "1: one\n2: two\n3: three";
+            assert_eq!(answer.json.get("truncated").is_some(), truncated, "{most}");
+            assert_eq!(answer.text.contains("truncated: "), truncated, "{most}");
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! The call that a refusal proposes, as the caller can make it.
+
+use rmcp::model::JsonObject;
+use serde_json::{Value, json};
+
+use super::Shape;
+use crate::error::Next;
+
+/// What a refusal may propose to call.
+#[derive(Debug, Clone, Default)]
+pub struct Offers {
+    /// The call that is answered, where it can be made again with other texts.
+    pub again: Option<Call>,
+    /// The tool that reads lines, where it is offered.
+    pub reader: Option<&'static str>,
+}
+
+/// A call of a tool.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// The tool.
+    pub tool: &'static str,
+    /// Its arguments, as they came.
+    pub arguments: JsonObject,
+}
+
+/// A proposal.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Proposal {
+    /// A call, with its tool and arguments.
+    Call(Value),
+    /// What to do, where no tool for it is known.
+    Words(String),
+}
+
+impl Proposal {
+    /// What a refusal proposes, to a caller who has these tools.
+    pub(super) fn of(next: &Next, shape: &Shape) -> Option<Proposal> {
+        let Offers { again, reader } = &shape.offers;
+        match next {
+            Next::Edit { search, replace } => again.as_ref().map(|Call { tool, arguments }| {
+                let mut arguments = arguments.clone();
+                arguments.insert(shape.voice.names.search.to_owned(), search.as_str().into());
+                arguments.insert(shape.voice.names.replace.to_owned(), replace.as_str().into());
+                Proposal::Call(json!({ "tool": tool, "arguments": arguments }))
+            }),
+            Next::Read { start_line, end_line } => Some(match (reader, &shape.path) {
+                (Some(tool), Some(path)) => Proposal::Call(json!({
+                    "tool": tool,
+                    "arguments": { "path": path, "start_line": start_line, "end_line": end_line },
+                })),
+                (_, _) => Proposal::Words(format!("read lines {start_line} to {end_line}")),
+            }),
+        }
+    }
+}

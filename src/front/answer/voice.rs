@@ -1,0 +1,69 @@
+//! In which words a tool speaks: what it calls the fields of a request, and what it says of an edit.
+
+use crate::engine::Report;
+use crate::error::Error;
+
+/// The words of one tool.
+#[derive(Debug, Clone, Copy)]
+pub struct Voice {
+    /// What it calls the fields of a request.
+    pub names: Names,
+    /// What it says of an edit that was written; nothing where the plain words do.
+    pub written: fn(&Report) -> Option<String>,
+    /// What it says of a refusal, for the path as the caller named it; nothing where the error's own message does.
+    pub refused: fn(&Error, &str) -> Option<String>,
+}
+
+/// What a tool calls the fields of a request.
+#[derive(Debug, Clone, Copy)]
+pub struct Names {
+    /// The file.
+    pub path: &'static str,
+    /// The whole new text.
+    pub content: &'static str,
+    /// The text to look for.
+    pub search: &'static str,
+    /// What is to stand in its place.
+    pub replace: &'static str,
+    /// The first line in which to look.
+    pub start: &'static str,
+    /// The last line in which to look.
+    pub end: &'static str,
+}
+
+impl Names {
+    /// The names that the request itself has for them.
+    pub const PLAIN: Names = Names {
+        path: "path",
+        content: "content",
+        search: "search",
+        replace: "replace",
+        start: "lines.start",
+        end: "lines.end",
+    };
+
+    /// The tool's name of a field, by the request's.
+    fn of<'a>(&self, field: &'a str) -> &'a str {
+        let plain = Names::PLAIN;
+        let pairs = [
+            (plain.path, self.path),
+            (plain.content, self.content),
+            (plain.search, self.search),
+            (plain.replace, self.replace),
+            (plain.start, self.start),
+            (plain.end, self.end),
+        ];
+        pairs.into_iter().find(|(name, _)| *name == field).map_or(field, |(_, own)| own)
+    }
+}
+
+impl Voice {
+    /// The plain words, which name the fields as the request does.
+    pub const PLAIN: Voice = Voice { names: Names::PLAIN, written: |_| None, refused: |_, _| None };
+
+    /// A refusal of a request, with the field at fault under the name that the caller knows.
+    pub fn renamed(&self, mut refusal: Error) -> Error {
+        refusal.field = refusal.field.map(|field| self.names.of(&field).to_owned());
+        refusal
+    }
+}

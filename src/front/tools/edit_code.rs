@@ -1,0 +1,281 @@
+//! `edit_code`: a block of code for another, also where it is quoted with a slip.
+
+use std::sync::LazyLock;
+
+use rmcp::model::JsonObject;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Again, Ask, Asked, Effect, Tool, WireMode};
+use crate::edit::{Aim, Edit};
+use crate::engine::Report;
+use crate::error::{Code, Error, Score};
+use crate::front::answer::{Names, Shape, Voice};
+use crate::front::toolset::Toolset;
+use crate::front::{arguments, schema};
+use crate::request::{BlockFields, Expect, LikenessFields, Request, Target};
+
+/// The tool's row in the list of tools.
+pub const TOOL: Tool = Tool {
+    name: "edit_code",
+    title: "Replace a block of code",
+    toolset: Toolset::Code,
+    effect: Effect::Changes,
+    again: Again::Changes,
+    voice: VOICE,
+    schema: || SCHEMA.clone(),
+    ask,
+};
+
+const VOICE: Voice = Voice {
+    names: Names {
+        path: "file_path",
+        content: "new_content",
+        search: "search_context",
+        replace: "new_content",
+        start: "start_line",
+        end: "end_line",
+    },
+    written: replaced_block,
+    refused,
+};
+
+static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<EditCode>);
+
+/// Finds the block `search_context` in a file and puts `new_content` in its place. Indentation, blanks and quotes may
+/// differ, and one line by a typing slip; there must be one such place, unless `replace_all`. Lines that you do not
+/// change keep the file's text. The project's quality gates judge the result before it is written; a refusal leaves the
+/// file as it was and shows the nearest lines.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct EditCode {
+    /// Absolute, or relative to the first root.
+    file_path: String,
+    /// The block as you know it, whole lines; not for overwrite_file.
+    search_context: Option<String>,
+    /// What stands in its place, or the whole file for overwrite_file.
+    new_content: String,
+    /// single_match (default), replace_all, or overwrite_file, which also creates the file.
+    strategy: Option<Strategy>,
+    /// How alike the block must be at least, from 0 to 1; 0.9 unless given.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    threshold: Option<f64>,
+    /// First line in which to look.
+    start_line: Option<i64>,
+    /// Last line in which to look.
+    end_line: Option<i64>,
+    /// Look inside this symbol only, as in Class.method.
+    within: Option<String>,
+    /// any: one line but the first may differ in any way; needs within or start_line.
+    similar: Option<Similar>,
+    /// strict (default) writes unless a new finding blocks; interactive writes and warns; verify_only never writes.
+    mode: Option<WireMode>,
+    /// The `version` of an earlier answer; the edit is refused if the file has changed since.
+    expected_version: Option<String>,
+}
+
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Strategy {
+    #[default]
+    SingleMatch,
+    ReplaceAll,
+    OverwriteFile,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Similar {
+    Any,
+}
+
+/// The least score where none is given.
+const THRESHOLD: f64 = 0.9;
+
+/// An older name of `single_match`, which is not listed.
+const OLD_NAME: &str = "replace_block";
+
+fn ask(mut arguments: JsonObject) -> Result<Ask, Error> {
+    if arguments.get("strategy").and_then(Value::as_str) == Some(OLD_NAME) {
+        arguments.insert("strategy".to_owned(), "single_match".into());
+    }
+    let asked: EditCode = arguments::read(&SCHEMA, arguments)?;
+    let voice = match asked.strategy.unwrap_or_default() {
+        Strategy::SingleMatch => VOICE,
+        Strategy::ReplaceAll => Voice { written: replaced_all, ..VOICE },
+        Strategy::OverwriteFile => Voice { written: |_| None, ..VOICE },
+    };
+    let expect = asked.expected_version.clone().map_or(Expect::Anything, Expect::Version);
+    let mode = asked.mode.map(WireMode::raise).unwrap_or_default();
+    let target = Target::File(asked.file_path.clone());
+    let request = Request { target, edit: asked.edit()?, mode, expect };
+    Ok(Ask::Edit(Box::new(Asked { request, shape: Shape { voice, ..Shape::default() } })))
+}
+
+impl EditCode {
+    fn edit(self) -> Result<Edit, Error> {
+        let aim = match self.strategy.unwrap_or_default() {
+            Strategy::SingleMatch => Aim::Block,
+            Strategy::ReplaceAll => Aim::EveryBlock,
+            Strategy::OverwriteFile => return Ok(Edit::Content(self.new_content)),
+        };
+        let search = self.search_context.ok_or_else(|| {
+            let message = "`search_context` is missing; only overwrite_file does without it";
+            Error::new(Code::InvalidInput, message).field("search_context")
+        })?;
+        let fields = BlockFields {
+            search,
+            replace: self.new_content,
+            aim,
+            likeness: Some(LikenessFields {
+                threshold: self.threshold.unwrap_or(THRESHOLD),
+                any_line: self.similar.is_some(),
+            }),
+            start_line: self.start_line,
+            end_line: self.end_line,
+            within: self.within,
+            versioned: self.expected_version.is_some(),
+        };
+        fields.raise().map_err(|refusal| VOICE.renamed(refusal))
+    }
+}
+
+fn replaced_block(report: &Report) -> Option<String> {
+    let first = report.places.first().map(|place| place.line);
+    let line = report.receipt.map(|receipt| receipt.line).or(first)?;
+    let score = report.receipt.map_or(Score::WHOLE, |receipt| receipt.score);
+    Some(format!("Replaced block at line {line} (Match Score: {}%)", score.percent()))
+}
+
+fn replaced_all(report: &Report) -> Option<String> {
+    let count = report.replacements?;
+    Some(format!("Successfully replaced {count} occurrence(s) in {}", report.path))
+}
+
+fn refused(refusal: &Error, _: &str) -> Option<String> {
+    match refusal.code {
+        Code::MatchNotFound => Some(match &refusal.best {
+            Some(best) => {
+                let (line, score) = (best.start_line, best.score.percent());
+                format!("No match found. Best candidate at line {line} (Score: {score}%).")
+            }
+            None => "No match found.".to_owned(),
+        }),
+        Code::AmbiguousMatch => {
+            let lines: Vec<String> = refusal.places.iter().map(|place| place.line.to_string()).collect();
+            let count = refusal.place_count();
+            let more = if count > lines.len() { ", ..." } else { "" };
+            Some(format!("Ambiguous match. Found {count} occurrences at lines {}{more}", lines.join(", ")))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edit::{LineWindow, Search, Standing};
+    use crate::error::{Best, Place};
+    use crate::front::answer::refusal;
+    use crate::locate::{Slip, Tolerance};
+    use serde_json::json;
+
+    fn asked(fields: Value) -> Result<Asked, Error> {
+        let mut arguments = rmcp::object!({"file_path": "a.go", "new_content": "y"});
+        arguments.extend(fields.as_object().cloned().unwrap_or_default());
+        match ask(arguments)? {
+            Ask::Edit(asked) => Ok(*asked),
+            Ask::Look(look) => panic!("{look:?}"),
+        }
+    }
+
+    fn search(fields: Value) -> Search {
+        match asked(fields).unwrap().request.edit {
+            Edit::Search(search) => search,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn each_strategy_becomes_its_edit() {
+        for (strategy, aim) in [
+            (json!(null), Aim::Block),
+            (json!("single_match"), Aim::Block),
+            (json!("replace_block"), Aim::Block),
+            (json!("replace_all"), Aim::EveryBlock),
+        ] {
+            assert_eq!(search(json!({"search_context": "x", "strategy": strategy})).aim, aim, "{strategy}");
+        }
+        let overwritten = asked(json!({"strategy": "overwrite_file"})).unwrap().request;
+        assert_eq!(overwritten.edit, Edit::Content("y".into()));
+        let wrong = asked(json!({"strategy": "first", "search_context": "x"})).unwrap_err();
+        assert!(
+            !wrong.message.contains(OLD_NAME) && wrong.message.contains("overwrite_file"),
+            "{}",
+            wrong.message
+        );
+        assert!(!serde_json::to_string(&*SCHEMA).unwrap().contains(OLD_NAME));
+    }
+
+    #[test]
+    fn where_and_how_to_look_is_read() {
+        let seen =
+            search(json!({"search_context": "x", "threshold": 1, "start_line": 3, "expected_version": "0"}));
+        assert_eq!(seen.lines, Some(LineWindow { start: 3, end: LineWindow::OPEN }));
+        assert_eq!(seen.tolerance, Tolerance::Similar { threshold: Score::WHOLE, slip: Slip::Pen });
+        assert_eq!(seen.standing, Standing::Again);
+        let seen = search(json!({"search_context": "x", "within": "C.m", "similar": "any"}));
+        let threshold = Score::from_ratio(THRESHOLD).unwrap();
+        assert_eq!(seen.tolerance, Tolerance::Similar { threshold, slip: Slip::Any });
+    }
+
+    #[test]
+    fn a_refusal_names_the_tool_s_own_field() {
+        for (fields, code, field) in [
+            (json!({}), Code::InvalidInput, "search_context"),
+            (json!({"search_context": ""}), Code::InvalidInput, "search_context"),
+            (json!({"search_context": "x", "threshold": "0.9"}), Code::InvalidInput, "threshold"),
+            (json!({"search_context": "x", "threshold": 90}), Code::InvalidInput, "threshold"),
+            (json!({"search_context": "x", "start_line": 0}), Code::RangeOutOfBounds, "start_line"),
+            (json!({"search_context": "x", "start_line": 4, "end_line": 3}), Code::InvalidInput, "end_line"),
+            (json!({"search_context": "x", "similar": "any"}), Code::InvalidInput, "similar"),
+            (json!({"search_context": "x", "similar": "all"}), Code::InvalidInput, "similar"),
+            (
+                json!({"search_context": "x", "validate_command": "go vet"}),
+                Code::InvalidInput,
+                "validate_command",
+            ),
+        ] {
+            let refused = asked(fields.clone()).map(|asked| asked.request).unwrap_err();
+            assert_eq!((refused.code, refused.field.as_deref()), (code, Some(field)), "{fields}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_is_worded_as_the_tool_words_it() {
+        let shape = Shape { path: Some("a.go".into()), voice: VOICE, ..Shape::default() };
+        let said = |error: Error| refusal(&error, &shape).json["message"].as_str().unwrap().to_owned();
+        let places: Vec<Place> = [3, 9].map(|line| Place { line, preview: "x".into(), symbol: None }).into();
+        let best = Best {
+            start_line: 50,
+            end_line: 50,
+            score: Score::of(3, 20),
+            lines: vec!["func Process(data []byte)".into()],
+            first_difference: None,
+        };
+        let ambiguous = || Error::new(Code::AmbiguousMatch, "m").places(places.clone());
+        for (error, message) in [
+            (Error::new(Code::MatchNotFound, "m"), "No match found."),
+            (
+                Error::new(Code::MatchNotFound, "m").best(best),
+                "No match found. Best candidate at line 50 (Score: 85%).",
+            ),
+            (ambiguous(), "Ambiguous match. Found 2 occurrences at lines 3, 9"),
+            (ambiguous().counting(12), "Ambiguous match. Found 12 occurrences at lines 3, 9, ..."),
+            (Error::new(Code::AlreadyApplied, "m"), "m"),
+        ] {
+            assert_eq!(said(error), format!("nothing was written: {message}"));
+        }
+    }
+}

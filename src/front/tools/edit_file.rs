@@ -1,0 +1,178 @@
+//! `edit_file`: one text of a file for another, quoted as it stands there.
+
+use std::sync::LazyLock;
+
+use rmcp::model::JsonObject;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Again, Ask, Asked, Effect, Tool, WireMode};
+use crate::edit::Aim;
+use crate::engine::Report;
+use crate::error::{Code, Error};
+use crate::front::answer::{Names, Shape, Voice};
+use crate::front::toolset::Toolset;
+use crate::front::{arguments, schema};
+use crate::request::{BlockFields, Expect, Request, Target};
+
+/// The tool's row in the list of tools.
+pub const TOOL: Tool = Tool {
+    name: "edit_file",
+    title: "Replace a text in a file",
+    toolset: Toolset::Text,
+    effect: Effect::Changes,
+    again: Again::Changes,
+    voice: VOICE,
+    schema: || SCHEMA.clone(),
+    ask,
+};
+
+const VOICE: Voice = Voice {
+    names: Names { path: "file_path", search: "old_string", replace: "new_string", ..Names::PLAIN },
+    written,
+    refused,
+};
+
+static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<EditFile>);
+
+/// Replaces `old_string` in a file by `new_string`. It must stand there exactly once, unless `replace_all`; quote a few
+/// whole lines. The project's quality gates judge the result before it is written; a refusal leaves the file as it was
+/// and shows the nearest lines.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct EditFile {
+    /// Absolute, or relative to the first root.
+    file_path: String,
+    /// The text as it stands in the file.
+    old_string: String,
+    /// What stands in its place; empty removes it.
+    new_string: String,
+    /// Replace every occurrence.
+    #[serde(default)]
+    replace_all: bool,
+    /// Look inside this symbol only, as in Class.method.
+    within: Option<String>,
+    /// strict (default) writes unless a new finding blocks; interactive writes and warns; verify_only never writes.
+    mode: Option<WireMode>,
+    /// The `version` of an earlier answer; the edit is refused if the file has changed since.
+    expected_version: Option<String>,
+}
+
+fn ask(arguments: JsonObject) -> Result<Ask, Error> {
+    let asked: EditFile = arguments::read(&SCHEMA, arguments)?;
+    let fields = BlockFields {
+        search: asked.old_string,
+        replace: asked.new_string,
+        aim: if asked.replace_all { Aim::EveryBlock } else { Aim::Block },
+        likeness: None,
+        start_line: None,
+        end_line: None,
+        within: asked.within,
+        versioned: asked.expected_version.is_some(),
+    };
+    let request = Request {
+        target: Target::File(asked.file_path),
+        edit: fields.raise().map_err(|refusal| VOICE.renamed(refusal))?,
+        mode: asked.mode.map(WireMode::raise).unwrap_or_default(),
+        expect: asked.expected_version.map_or(Expect::Anything, Expect::Version),
+    };
+    Ok(Ask::Edit(Box::new(Asked { request, shape: Shape { voice: VOICE, ..Shape::default() } })))
+}
+
+fn written(report: &Report) -> Option<String> {
+    let count = report.replacements?;
+    Some(format!("Successfully replaced {count} occurrence(s) in {}", report.path))
+}
+
+fn refused(refusal: &Error, path: &str) -> Option<String> {
+    match refusal.code {
+        Code::MatchNotFound => Some(format!("old_string not found in {path}")),
+        Code::AmbiguousMatch => Some(format!("old_string appears {} times in {path}", refusal.place_count())),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edit::{Edit, Needle, Search, Standing};
+    use crate::error::Place;
+    use crate::front::answer::refusal;
+    use crate::locate::Tolerance;
+    use serde_json::{Value, json};
+
+    fn asked(arguments: Value) -> Result<Asked, Error> {
+        match ask(arguments.as_object().cloned().unwrap_or_default())? {
+            Ask::Edit(asked) => Ok(*asked),
+            Ask::Look(look) => panic!("{look:?}"),
+        }
+    }
+
+    fn search(arguments: Value) -> Search {
+        match asked(arguments).unwrap().request.edit {
+            Edit::Search(search) => search,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn it_asks_for_one_place_or_for_all() {
+        let one = search(json!({"file_path": "a", "old_string": "x", "new_string": "", "within": "f"}));
+        assert_eq!(
+            one,
+            Search {
+                needle: Needle::Literal("x".into()),
+                replace: String::new(),
+                count: None,
+                lines: None,
+                within: Some("f".into()),
+                aim: Aim::Block,
+                tolerance: Tolerance::Wrapping,
+                standing: Standing::Done,
+            }
+        );
+        let all = json!({"file_path": "a", "old_string": "x", "new_string": "y", "replace_all": true,
+            "expected_version": "0123456789ab"});
+        assert_eq!(
+            (search(all.clone()).aim, search(all.clone()).standing),
+            (Aim::EveryBlock, Standing::Again)
+        );
+        assert_eq!(asked(all).unwrap().request.expect, Expect::Version("0123456789ab".into()));
+    }
+
+    #[test]
+    fn a_refusal_names_the_tool_s_own_field() {
+        for (arguments, field) in [
+            (json!({"file_path": "a", "old_string": " \n", "new_string": "y"}), "old_string"),
+            (json!({"file_path": "a", "new_string": "y"}), "old_string"),
+            (json!({"path": "a", "old_string": "x", "new_string": "y"}), "path"),
+            (
+                json!({"file_path": "a", "old_string": "x", "new_string": "y", "replace_all": "yes"}),
+                "replace_all",
+            ),
+        ] {
+            let refused = asked(arguments).unwrap_err();
+            assert_eq!((refused.code, refused.field.as_deref()), (Code::InvalidInput, Some(field)));
+        }
+        let missing = VOICE.renamed(Error::new(Code::FileNotFound, "no").field("path"));
+        assert_eq!(missing.field.as_deref(), Some("file_path"));
+    }
+
+    #[test]
+    fn a_refusal_is_worded_as_the_tool_words_it() {
+        let shape = Shape { path: Some("app.py".into()), voice: VOICE, ..Shape::default() };
+        let said = |error: Error| refusal(&error, &shape).json["message"].as_str().unwrap().to_owned();
+        let place = Place { line: 1, preview: "x".into(), symbol: None };
+        for (error, message) in [
+            (Error::new(Code::MatchNotFound, "m"), "old_string not found in app.py"),
+            (
+                Error::new(Code::AmbiguousMatch, "m").places(vec![place; 2]),
+                "old_string appears 2 times in app.py",
+            ),
+            (Error::new(Code::AmbiguousMatch, "m").counting(40), "old_string appears 40 times in app.py"),
+            (Error::new(Code::EditConflict, "m"), "m"),
+        ] {
+            assert_eq!(said(error), format!("nothing was written: {message}"));
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! `read_content_lines`: some lines of a file with their numbers.
+
+use std::sync::LazyLock;
+
+use rmcp::model::JsonObject;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Again, Ask, Effect, Tool};
+use crate::error::Error;
+use crate::front::answer::Voice;
+use crate::front::toolset::Toolset;
+use crate::front::{arguments, schema};
+use crate::request::LookFields;
+
+/// The tool's row in the list of tools.
+pub const TOOL: Tool = Tool {
+    name: "read_content_lines",
+    title: "Read lines of a file",
+    toolset: Toolset::Look,
+    effect: Effect::Looks,
+    again: Again::Nothing,
+    voice: Voice::PLAIN,
+    schema: || SCHEMA.clone(),
+    ask,
+};
+
+static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<ReadContentLines>);
+
+/// Reads lines of a file, each with its number in front, which is not part of the text. Gives `total_lines`, and the
+/// `version` for expected_version.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ReadContentLines {
+    /// Absolute, or relative to the first root.
+    path: String,
+    /// First line, 1 unless given.
+    start_line: Option<i64>,
+    /// Last line, inclusive; start_line + 100 unless given.
+    end_line: Option<i64>,
+}
+
+fn ask(arguments: JsonObject) -> Result<Ask, Error> {
+    let ReadContentLines { path, start_line, end_line } = arguments::read(&SCHEMA, arguments)?;
+    LookFields { path, start_line, end_line }.raise().map(Ask::Look)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Code;
+    use crate::request::{Look, Target};
+
+    #[test]
+    fn it_asks_for_a_look() {
+        let Ask::Look(look) = ask(rmcp::object!({"path": "a", "start_line": 40.0})).unwrap() else {
+            panic!()
+        };
+        assert_eq!(look, Look { target: Target::File("a".into()), start_line: 40, end_line: 140 });
+        let refused = ask(rmcp::object!({"path": "a", "start_line": 4, "end_line": 3})).unwrap_err();
+        assert_eq!((refused.code, refused.field.as_deref()), (Code::RangeOutOfBounds, Some("end_line")));
+    }
+}

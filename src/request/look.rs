@@ -1,0 +1,79 @@
+//! What is asked to be shown: some lines of one target.
+
+use super::Target;
+use super::fields::raise_line;
+use crate::error::{Code, Error};
+
+/// Lines that are shown after the first where no last one is given.
+const AHEAD: usize = 100;
+
+/// The fields of a look, each as given or absent.
+#[derive(Debug, Clone, Default)]
+pub struct LookFields {
+    /// The file.
+    pub path: String,
+    /// First line, from 1.
+    pub start_line: Option<i64>,
+    /// Last line, inclusive.
+    pub end_line: Option<i64>,
+}
+
+/// A look at some lines of one target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Look {
+    /// What is looked at.
+    pub target: Target,
+    /// First line, from 1.
+    pub start_line: usize,
+    /// Last line, inclusive, not before the first; the last one of the text where it has fewer.
+    pub end_line: usize,
+}
+
+impl LookFields {
+    /// Raises the fields to the look that they name.
+    ///
+    /// Errors: `RANGE_OUT_OF_BOUNDS` for a line below 1, and for an end before the start.
+    pub fn raise(self) -> Result<Look, Error> {
+        let line = |given: i64, field: &str| raise_line(given, || field.to_owned());
+        let start_line = self.start_line.map_or(Ok(1), |start| line(start, "start_line"))?;
+        let ahead = start_line.saturating_add(AHEAD);
+        let end_line = self.end_line.map_or(Ok(ahead), |end| line(end, "end_line"))?;
+        if end_line < start_line {
+            let message = format!("line {end_line} is out of bounds: it lies before line {start_line}");
+            return Err(Error::new(Code::RangeOutOfBounds, message).field("end_line"));
+        }
+        Ok(Look { target: Target::File(self.path), start_line, end_line })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raised(start_line: Option<i64>, end_line: Option<i64>) -> Result<(usize, usize), Error> {
+        let look = LookFields { path: "a".into(), start_line, end_line }.raise()?;
+        Ok((look.start_line, look.end_line))
+    }
+
+    #[test]
+    fn an_absent_line_has_its_default() {
+        assert_eq!(raised(None, None), Ok((1, 101)));
+        assert_eq!(raised(Some(40), None), Ok((40, 140)));
+        assert_eq!(raised(None, Some(7)), Ok((1, 7)));
+        assert_eq!(raised(Some(7), Some(7)), Ok((7, 7)));
+        assert!(raised(Some(i64::MAX), None).is_ok());
+    }
+
+    #[test]
+    fn a_range_that_no_text_has_is_refused() {
+        for (start, end, field) in [
+            (Some(0), None, "start_line"),
+            (Some(-1), Some(3), "start_line"),
+            (None, Some(0), "end_line"),
+            (Some(5), Some(4), "end_line"),
+        ] {
+            let refused = raised(start, end).unwrap_err();
+            assert_eq!((refused.code, refused.field.as_deref()), (Code::RangeOutOfBounds, Some(field)));
+        }
+    }
+}
