@@ -6,11 +6,11 @@ use std::ops::Range;
 use super::carry::{Block, Conflict, Site, carry};
 use super::elision::{self, Elided};
 use super::ladder::{self, Places, Rung, Search};
-use super::rows::Ground;
-use super::steps::Steps;
 use super::proposal::Proposal;
+use super::rows::Ground;
 use super::scope::Outline;
 use super::similar::{self, Neighbours};
+use super::steps::Steps;
 use super::wrapping::{Reading, readings};
 use super::{Field, Found, Located, Quote, Receipt, Repeat, Slip, Tier, Tolerance, exact, fragment};
 use crate::error::Score;
@@ -103,7 +103,8 @@ impl<'a> Seeker<'a> {
         }
         let site = Site::at(&block.search, &self.ground, at);
         let (first, last) = site.ends();
-        let receipt = Receipt { tier, score: self.score(block, &site), candidates: 1, runner_up: None, line: first };
+        let receipt =
+            Receipt { tier, score: self.score(block, &site), candidates: 1, runner_up: None, line: first };
         match carry(block, &site, self.field.text) {
             Ok(changes) => Located::One(Found { changes, receipt, lines: first..=last }),
             Err(conflict) => Located::Conflict(conflict),
@@ -136,7 +137,10 @@ impl<'a> Seeker<'a> {
             let fits = start + m <= self.ground.len();
             (fits && ladder::rung(&block.replace, &self.ground, start).is_some()).then_some(start)
         };
-        offsets.filter(|offset| keeps(*offset)).find_map(|offset| stands(&offset)).map(|start| self.ground.number(start))
+        offsets
+            .filter(|offset| keeps(*offset))
+            .find_map(|offset| stands(&offset))
+            .map(|start| self.ground.number(start))
     }
 
     /// A piece of one line, with other marks.
@@ -255,7 +259,9 @@ pub(super) fn literal(quote: Quote<'_>, field: Field<'_>) -> Option<Located> {
     let mut hits = exact::beginnings(field.view, window.clone(), quote.search);
     let hit = hits.next()?;
     if hits.next().is_some() {
-        let lines = exact::occurrences(field.view, window, quote.search).map(|hit| field.text.at(hit.start)).collect();
+        let lines = exact::occurrences(field.view, window, quote.search)
+            .map(|hit| field.text.at(hit.start))
+            .collect();
         return Some(Located::Many { tier: Tier::Exact, lines });
     }
     if exact::begins_in_indent(field.view, &hit)
@@ -299,9 +305,14 @@ impl Located {
 
     fn on(self, tier: Tier) -> Located {
         match self {
-            Located::One(found) => Located::One(Found { receipt: Receipt { tier, ..found.receipt }, ..found }),
+            Located::One(found) => {
+                Located::One(Found { receipt: Receipt { tier, ..found.receipt }, ..found })
+            }
             Located::Many { lines, .. } => Located::Many { tier, lines },
-            other @ (Located::Unchanged | Located::Standing { .. } | Located::Conflict(_) | Located::Nowhere { .. }) => other,
+            other @ (Located::Unchanged
+            | Located::Standing { .. }
+            | Located::Conflict(_)
+            | Located::Nowhere { .. }) => other,
         }
     }
 

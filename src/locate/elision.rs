@@ -9,8 +9,18 @@ use crate::text::{Change, Lines};
 
 /// Words of which a mark has one, when it has words.
 const WORDS: [&str; 12] = [
-    "existing", "rest", "unchanged", "same", "remain", "omitted", "previous", "elided", "skipped", "truncated",
-    "code", "as before",
+    "existing",
+    "rest",
+    "unchanged",
+    "same",
+    "remain",
+    "omitted",
+    "previous",
+    "elided",
+    "skipped",
+    "truncated",
+    "code",
+    "as before",
 ];
 
 /// What an elided block came to.
@@ -150,7 +160,9 @@ fn leaves_block(parts: &[Part<'_>], chain: &[usize], ground: &Ground<'_>) -> boo
         return false;
     }
     let ends = parts.iter().zip(chain).map(|(part, at)| at + part.block.search.len());
-    ends.zip(chain.iter().skip(1)).flat_map(|(end, next)| end..*next).any(|index| depth(index) <= depth(first))
+    ends.zip(chain.iter().skip(1))
+        .flat_map(|(end, next)| end..*next)
+        .any(|index| depth(index) <= depth(first))
 }
 
 #[cfg(test)]

@@ -83,7 +83,8 @@ fn line_by_line(start: usize, search: &str, replace: &str) -> Vec<Change> {
 
 /// Takes whole lines away: with their own line end, or at an open end of the text with the one before them.
 fn whole_lines(view: &str, hit: Range<usize>) -> Change {
-    let span = if hit.end < view.len() { hit.start..hit.end + 1 } else { hit.start.saturating_sub(1)..hit.end };
+    let span =
+        if hit.end < view.len() { hit.start..hit.end + 1 } else { hit.start.saturating_sub(1)..hit.end };
     Change { span, text: String::new() }
 }
 
@@ -94,7 +95,8 @@ pub(super) fn stands(view: &str, hit: &Range<usize>, search: &str, replace: &str
     if search.is_empty() || lines(replace) <= lines(search) {
         return false;
     }
-    let start = hit.start + view.get(hit.clone()).map_or(0, |text| text.len() - text.trim_start_matches('\n').len());
+    let start =
+        hit.start + view.get(hit.clone()).map_or(0, |text| text.len() - text.trim_start_matches('\n').len());
     let around = |at: Range<usize>| {
         start.checked_sub(at.start).and_then(|from| view.get(from..)).is_some_and(|text| {
             let rest = text.strip_prefix(replace);

@@ -221,14 +221,10 @@ mod tests {
     fn offsets_lead_back_to_the_raw_text() {
         let raw = "a\u{2026}b";
         let folded = Folded::of(raw);
-        assert_eq!([0, 1, 2, 3, 4, 5].map(|at| folded.raw_at(at)), [
-            Some(0),
-            Some(1),
-            None,
-            None,
-            Some(4),
-            Some(5)
-        ]);
+        assert_eq!(
+            [0, 1, 2, 3, 4, 5].map(|at| folded.raw_at(at)),
+            [Some(0), Some(1), None, None, Some(4), Some(5)]
+        );
     }
 
     #[test]

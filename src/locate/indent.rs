@@ -134,20 +134,33 @@ mod tests {
     #[test]
     fn a_block_is_moved_as_a_whole() {
         assert_eq!(mapped(&[("", "    "), ("    ", "        ")], "  ").as_deref(), Some("      "));
-        assert_eq!(mapped(&[("    ", ""), ("        ", "    ")], "            ").as_deref(), Some("        "));
-        assert_eq!(mapped(&[("    ", "  "), ("    ", "  ")], "").as_deref(), None, "flatter than that is not known");
+        assert_eq!(
+            mapped(&[("    ", ""), ("        ", "    ")], "            ").as_deref(),
+            Some("        ")
+        );
+        assert_eq!(
+            mapped(&[("    ", "  "), ("    ", "  ")], "").as_deref(),
+            None,
+            "flatter than that is not known"
+        );
     }
 
     #[test]
     fn tabs_become_blanks_and_back() {
-        assert_eq!(mapped(&[("\t", "    "), ("\t\t", "        ")], "\t\t\t").as_deref(), Some("            "));
+        assert_eq!(
+            mapped(&[("\t", "    "), ("\t\t", "        ")], "\t\t\t").as_deref(),
+            Some("            ")
+        );
         assert_eq!(mapped(&[("  ", "\t"), ("    ", "\t\t")], "      ").as_deref(), Some("\t\t\t"));
         assert_eq!(mapped(&[("", "\t"), ("    ", "\t\t")], "        ").as_deref(), Some("\t\t\t"));
     }
 
     #[test]
     fn another_unit_is_understood() {
-        assert_eq!(mapped(&[("  ", "    "), ("    ", "        ")], "      ").as_deref(), Some("            "));
+        assert_eq!(
+            mapped(&[("  ", "    "), ("    ", "        ")], "      ").as_deref(),
+            Some("            ")
+        );
         assert_eq!(mapped(&[("    ", "  "), ("        ", "    ")], "").as_deref(), Some(""));
     }
 

@@ -20,7 +20,12 @@ const FAR: usize = 2;
 
 /// Finds the place that is one letter away, in bytes of the view; nothing where there is none, or where another one is
 /// as near as two letters.
-pub(super) fn find(search: &str, view: &str, window: Range<usize>, steps: &mut Steps) -> Option<Range<usize>> {
+pub(super) fn find(
+    search: &str,
+    view: &str,
+    window: Range<usize>,
+    steps: &mut Steps,
+) -> Option<Range<usize>> {
     let search = bare(search);
     if search.chars().filter(|character| !character.is_whitespace()).count() < LEAST {
         return None;
@@ -121,7 +126,8 @@ fn aligned(
             let Some(length) = (i + 1 + k).checked_sub(FAR).filter(|length| *length <= text.len()) else {
                 continue;
             };
-            let at = |length: usize| length.checked_sub(1).and_then(|at| text.get(at)).map(|(_, there)| there);
+            let at =
+                |length: usize| length.checked_sub(1).and_then(|at| text.get(at)).map(|(_, there)| there);
             let same = at(length) == Some(letter);
             let swap = length >= 2
                 && at(length - 1) == Some(letter)
@@ -148,7 +154,10 @@ fn aligned(
         let Some(length) = (letters.len() + k).checked_sub(FAR).filter(|length| *length <= text.len()) else {
             continue;
         };
-        let stop = length.checked_sub(1).and_then(|last| text.get(last)).map_or(0, |(at, last)| at + last.len_utf8());
+        let stop = length
+            .checked_sub(1)
+            .and_then(|last| text.get(last))
+            .map_or(0, |(at, last)| at + last.len_utf8());
         near.push((start..start + stop, distance));
     }
     true
@@ -190,7 +199,8 @@ fn stroke(search: &str, there: &str) -> Option<(Stroke, Option<char>)> {
     let (one, other): (Vec<char>, Vec<char>) = (search.chars().collect(), there.chars().collect());
     let head = one.iter().zip(&other).take_while(|(one, other)| one == other).count();
     let most = one.len().min(other.len()) - head;
-    let tail = one.iter().rev().zip(other.iter().rev()).take(most).take_while(|(one, other)| one == other).count();
+    let tail =
+        one.iter().rev().zip(other.iter().rev()).take(most).take_while(|(one, other)| one == other).count();
     let before = one.get(head.checked_sub(1)?).copied();
     let after = one.get(one.len() - tail).copied().filter(|letter| is_word_char(*letter));
     let [mine, theirs] = [&one, &other].map(|text| text.get(head..text.len() - tail).unwrap_or_default());
@@ -269,7 +279,10 @@ mod tests {
     #[test]
     fn the_replacement_s_word_stands_where_it_changes_the_one_that_differs() {
         let there = "fmt.Println(\"a\")";
-        assert_eq!(carry("fmt.Printl(\"a\")", "fmt.Printl(\"b\")", there).as_deref(), Some("fmt.Println(\"b\")"));
+        assert_eq!(
+            carry("fmt.Printl(\"a\")", "fmt.Printl(\"b\")", there).as_deref(),
+            Some("fmt.Println(\"b\")")
+        );
         assert_eq!(carry("fmt.Printl(\"a\")", "log.Print(1)", there).as_deref(), Some("log.Print(1)"));
     }
 

@@ -80,7 +80,8 @@ impl<'a> Ground<'a> {
     pub(super) fn new(text: Lines<'a>, first: usize, last: usize) -> Ground<'a> {
         let spot = |line: usize| {
             let content = text.text(line);
-            (!is_blank_line(content)).then(|| Some(Spot { line: u32::try_from(line).ok()?, key: key(content) }))
+            (!is_blank_line(content))
+                .then(|| Some(Spot { line: u32::try_from(line).ok()?, key: key(content) }))
         };
         Ground { text, spots: (first..=last.min(text.count())).filter_map(spot).flatten().collect() }
     }

@@ -59,7 +59,12 @@ impl Neighbours {
 }
 
 /// The largest distance that reaches a threshold with some block, for a quote of so many characters.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "a length")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "a length"
+)]
 fn reach(length: usize, threshold: Score) -> usize {
     let ratio = threshold.ratio().max(0.5);
     ((length as f64) * (1.0 - ratio) / ratio) as usize
@@ -152,12 +157,7 @@ fn site(seeker: &Seeker<'_>, block: &Block<'_>, lines: RangeInclusive<usize>) ->
 }
 
 /// Tells whether a quoted line differs from the file's by a slip of the pen, or inside of a comment alone.
-fn is_slip(
-    seeker: &Seeker<'_>,
-    quoted: &str,
-    line: usize,
-    outline: &dyn Fn() -> Option<Outline>,
-) -> bool {
+fn is_slip(seeker: &Seeker<'_>, quoted: &str, line: usize, outline: &dyn Fn() -> Option<Outline>) -> bool {
     let (text, start) = (seeker.field.text.text(line), seeker.field.text.span(line).start);
     let (quoted, there) = (quoted.trim(), text.trim());
     let [one, other] = [quoted, there].map(|line| line.chars().count());
@@ -173,7 +173,8 @@ fn is_slip(
     let span = start + indent + found.start..start + indent + found.end;
     let closes = ["*/", "-->", "\"\"\"", "'''"];
     let words = quoted.get(asked).unwrap_or_default();
-    !closes.iter().any(|sign| words.contains(sign)) && outline().is_some_and(|outline| outline.in_comment(span))
+    !closes.iter().any(|sign| words.contains(sign))
+        && outline().is_some_and(|outline| outline.in_comment(span))
 }
 
 /// Where two lines differ, one character wide at least, so that it lies inside of something.

@@ -61,7 +61,8 @@ impl Steps {
 /// The work is bounded: lists that would take more are one piece from their first difference to their last.
 pub fn differing_lines(old: &[&str], new: &[&str]) -> Vec<(Range<usize>, Range<usize>)> {
     let whole = Piece { old: 0..old.len(), new: 0..new.len() };
-    let (old, new) = (|at| old.get(at).copied().unwrap_or_default(), |at| new.get(at).copied().unwrap_or_default());
+    let (old, new) =
+        (|at| old.get(at).copied().unwrap_or_default(), |at| new.get(at).copied().unwrap_or_default());
     let pieces = differing(&whole, old, new, &mut Steps::of_one_plan());
     pieces.into_iter().map(|piece| (piece.old, piece.new)).collect()
 }

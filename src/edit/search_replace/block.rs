@@ -41,12 +41,7 @@ fn quote<'a>(search: &Search, needle: &'a str, replace: &'a str) -> Quote<'a> {
     Quote { search: needle, replace, repeat }
 }
 
-fn concluded(
-    search: &Search,
-    needle: &str,
-    located: Located,
-    looked: &Window<'_>,
-) -> Result<Planned, Error> {
+fn concluded(search: &Search, needle: &str, located: Located, looked: &Window<'_>) -> Result<Planned, Error> {
     match located {
         Located::One(found) => planned(vec![found], looked),
         Located::Unchanged => Ok(Planned::new(looked.buffer.plan(Vec::new())?, Vec::new())),

@@ -33,7 +33,11 @@ pub fn plan(search: &Search, buffer: &Buffer, scene: Scene<'_>) -> Result<Planne
             let template = Template::parse(&search.replace, &pattern)?;
             let (count, budget) = (NonZeroUsize::new(most(search)), &mut Budget::of(scene.bounds.steps));
             let changes = pattern.replace(buffer.view(), looked.bytes(), &template, count, budget)?;
-            if changes.is_empty() { Err(missing::pattern(search, &looked)) } else { every(changes, None, buffer) }
+            if changes.is_empty() {
+                Err(missing::pattern(search, &looked))
+            } else {
+                every(changes, None, buffer)
+            }
         }
         (Needle::Literal(needle), Aim::Matches) => {
             let spans = spans(needle, buffer.view(), looked.bytes(), most(search));
@@ -41,7 +45,8 @@ pub fn plan(search: &Search, buffer: &Buffer, scene: Scene<'_>) -> Result<Planne
                 return block::plan(search, needle, &looked);
             }
             check_size(&search.replace, spans.len(), scene.bounds.bytes)?;
-            let changes = spans.into_iter().map(|span| Change { span, text: search.replace.clone() }).collect();
+            let changes =
+                spans.into_iter().map(|span| Change { span, text: search.replace.clone() }).collect();
             every(changes, Some(Tier::Exact), buffer)
         }
         (Needle::Literal(needle), Aim::Block) => block::plan(search, needle, &looked),

@@ -100,6 +100,10 @@ fn unknown(symbol: &str, outline: &Outline, name: &str) -> Error {
         None => format!("no symbol in {name} is called {symbol:?}"),
     };
     let names: Vec<&str> = outline.names().take(NAMES).collect();
-    let hint = if names.is_empty() { "there are none".to_owned() } else { format!("there are {}", names.join(", ")) };
+    let hint = if names.is_empty() {
+        "there are none".to_owned()
+    } else {
+        format!("there are {}", names.join(", "))
+    };
     Error::new(Code::MatchNotFound, message).field("within").hint(hint)
 }

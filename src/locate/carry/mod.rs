@@ -36,9 +36,10 @@ impl<'a> Block<'a> {
 
     /// Tells whether the replacement adds a line to the search or changes one, and does not only take lines away.
     pub(super) fn adds(&self) -> bool {
-        pairs::origins(self).iter().enumerate().any(|(row, origin)| {
-            origin.is_none_or(|base| self.search.line(base) != self.replace.line(row))
-        })
+        pairs::origins(self)
+            .iter()
+            .enumerate()
+            .any(|(row, origin)| origin.is_none_or(|base| self.search.line(base) != self.replace.line(row)))
     }
 }
 
@@ -128,7 +129,12 @@ pub(super) fn carry(block: &Block<'_>, site: &Site, text: Lines<'_>) -> Result<V
 fn check(block: &Block<'_>, site: &Site, segment: &Segment, text: Lines<'_>) -> Result<(), Conflict> {
     if let Some(apart) = site.apart.filter(|apart| segment.deletes(*apart)) {
         let why = "the edit takes away a line that is another one in the file";
-        return Err(Conflict::new(site.line(apart), why, block.search.line(apart), text.text(site.line(apart))));
+        return Err(Conflict::new(
+            site.line(apart),
+            why,
+            block.search.line(apart),
+            text.text(site.line(apart)),
+        ));
     }
     let Some(extra) = site.extra.filter(|extra| segment.spans(*extra)) else { return Ok(()) };
     if segment.is_plain() && block.search.gap(extra) == block.replace.gap(segment.last_row()) {

@@ -20,10 +20,8 @@ pub(super) fn origins(block: &Block<'_>) -> Vec<Option<usize>> {
     for (gone, come) in differing_lines(old, new) {
         let kept = come.start - origins.len();
         origins.extend((from..from + kept).map(Some));
-        let pairs = paired(
-            old.get(gone.clone()).unwrap_or_default(),
-            new.get(come.clone()).unwrap_or_default(),
-        );
+        let pairs =
+            paired(old.get(gone.clone()).unwrap_or_default(), new.get(come.clone()).unwrap_or_default());
         origins.extend(pairs.into_iter().map(|pair| pair.map(|index| gone.start + index)));
         from = gone.end;
     }

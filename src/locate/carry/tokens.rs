@@ -78,7 +78,10 @@ fn curly<'f>(token: &str, forms: &[&'f str], before: &str) -> Option<&'f str> {
     }
     let opens = match token {
         "\"" => before.matches(['\u{201c}', '\u{201d}', '"']).count() % 2 == 0,
-        _ => !before.chars().next_back().is_some_and(|last| last.is_alphanumeric() || ".,;:!?)]}".contains(last)),
+        _ => !before
+            .chars()
+            .next_back()
+            .is_some_and(|last| last.is_alphanumeric() || ".,;:!?)]}".contains(last)),
     };
     let wanted = if opens { opening } else { closing };
     forms.iter().find(|form| **form == wanted).copied()

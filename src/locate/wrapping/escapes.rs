@@ -21,7 +21,9 @@ pub(super) fn off(search: &str, replace: &str) -> Vec<Reading> {
     }
     let read = |table: &Table| {
         let plain = unescaped(search, table);
-        (plain != search).then(|| Reading::new(plain.replace("\r\n", "\n"), unescaped(replace, table).replace("\r\n", "\n")))
+        (plain != search).then(|| {
+            Reading::new(plain.replace("\r\n", "\n"), unescaped(replace, table).replace("\r\n", "\n"))
+        })
     };
     TABLES.iter().filter_map(read).collect()
 }
@@ -33,12 +35,14 @@ fn unescaped(text: &str, table: Table) -> String {
         let next = rest.clone().next();
         let known = table.iter().find(|(letter, _)| character == '\\' && Some(*letter) == next);
         plain.push(known.map_or(character, |(_, stands_for)| *stands_for));
-        // A pair that is not in the table stays together: the second backslash of two escapes nothing.
         match (known, character, next) {
-            (Some(_), _, _) => drop(rest.next()),
+            (Some(_), _, _) => {
+                rest.next();
+            }
+            // A pair that is not in the table stays together: the second backslash of two escapes nothing.
             (None, '\\', Some(next)) => {
                 plain.push(next);
-                drop(rest.next());
+                rest.next();
             }
             (None, _, _) => {}
         }

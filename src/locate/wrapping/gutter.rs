@@ -42,7 +42,9 @@ fn style(line: &str) -> Option<Style<'_>> {
         _ => path(trimmed)?,
     };
     let rest = trimmed.strip_prefix(before)?.trim_start_matches(|character: char| character.is_ascii_digit());
-    let separator = SEPARATORS.into_iter().find(|separator| rest.starts_with(separator) || rest == separator.trim_end())?;
+    let separator = SEPARATORS
+        .into_iter()
+        .find(|separator| rest.starts_with(separator) || rest == separator.trim_end())?;
     Some(Style { before, separator })
 }
 
@@ -73,12 +75,14 @@ fn rising(text: &str, style: Style<'_>) -> Option<(usize, usize)> {
     let numbers: Option<Vec<usize>> =
         lines(text).map(|line| numbered(line, style).map(|(number, _)| number)).collect();
     let numbers = numbers?;
-    let rises = numbers.iter().zip(numbers.iter().skip(1)).all(|(one, next)| one.checked_add(1) == Some(*next));
+    let rises =
+        numbers.iter().zip(numbers.iter().skip(1)).all(|(one, next)| one.checked_add(1) == Some(*next));
     Some((*numbers.first()?, numbers.len())).filter(|_| rises)
 }
 
 fn bare(text: &str, style: Style<'_>) -> Option<String> {
-    let bare: Option<Vec<&str>> = lines(text).map(|line| numbered(line, style).map(|(_, line)| line)).collect();
+    let bare: Option<Vec<&str>> =
+        lines(text).map(|line| numbered(line, style).map(|(_, line)| line)).collect();
     Some(joined(bare?, text))
 }
 

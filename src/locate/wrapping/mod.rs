@@ -92,10 +92,15 @@ mod tests {
 
     #[test]
     fn readings_nest() {
-        let found = readings("```rust\n7: let a = 1;\n8: let b = 2;\n```\n", "```rust\n7: let a = 3;\n8: let b = 2;\n```\n");
+        let found = readings(
+            "```rust\n7: let a = 1;\n8: let b = 2;\n```\n",
+            "```rust\n7: let a = 3;\n8: let b = 2;\n```\n",
+        );
         assert!(
-            found.iter().any(|one| one.search == "let a = 1;\nlet b = 2;\n"
-                && one.replace == "let a = 3;\nlet b = 2;\n"),
+            found
+                .iter()
+                .any(|one| one.search == "let a = 1;\nlet b = 2;\n"
+                    && one.replace == "let a = 3;\nlet b = 2;\n"),
             "{found:?}"
         );
     }
