@@ -26,6 +26,7 @@ pub(super) fn find(
     window: Range<usize>,
     steps: &mut Steps,
 ) -> Option<Range<usize>> {
+    let whole_lines = search.ends_with('\n');
     let search = bare(search);
     if search.chars().filter(|character| !character.is_whitespace()).count() < LEAST {
         return None;
@@ -34,10 +35,14 @@ pub(super) fn find(
     let first = near.first()?.0.start;
     // Spans of one place begin within reach of each other; any that begins farther on is another place.
     let apart = |at: usize| view.get(first..at).is_none_or(|between| between.chars().count() > 2 * FAR);
-    if near.iter().any(|(span, _)| apart(span.start)) {
+    if near.iter().any(|(span, distance)| *distance == 0 || apart(span.start)) {
         return None;
     }
-    let good = |span: &Range<usize>| view.get(span.clone()).is_some_and(|there| is_slip(search, there));
+    let ends_line = |at: usize| view.get(at..).is_some_and(|rest| rest.is_empty() || rest.starts_with('\n'));
+    let good = |span: &Range<usize>| {
+        (!whole_lines || ends_line(span.end))
+            && view.get(span.clone()).is_some_and(|there| is_slip(search, there))
+    };
     near.into_iter().filter(|(_, distance)| *distance == 1).map(|(span, _)| span).find(good)
 }
 
@@ -250,6 +255,13 @@ mod tests {
         ] {
             assert_eq!(found(search, view).as_deref(), Some("fmt.Println(\"Hello world\")"), "{search}");
         }
+    }
+
+    #[test]
+    fn whole_lines_end_where_a_line_does() {
+        assert_eq!(found("let total = non_ascii;\n", "let total = non_ascii_value;\n"), None);
+        assert_eq!(found("let totl = non_ascii;\n", "let total = non_ascii_value;\n"), None);
+        assert!(found("let totl = non_ascii;\n", "let total = non_ascii;\n").is_some());
     }
 
     #[test]

@@ -7,7 +7,7 @@
 use std::ops::RangeInclusive;
 
 use super::block::Seeker;
-use super::carry::{Block, Site, carry};
+use super::carry::{Block, Site, carry, is_word_char, tokens};
 use super::fold::fold;
 use super::nearest::{self, Hit, Nearest, Quest};
 use super::scope::Outline;
@@ -110,11 +110,12 @@ fn by_line(
     let near = neighbours.best.filter(|near| near.score >= threshold && neighbours.leads(near.score))?;
     let block = Block::of(seeker.quote.search, seeker.quote.replace);
     let site = site(seeker, &block, near.first..=near.last)?;
-    if let Some(apart) = site.apart
-        && slip == Slip::Pen
-        && !is_slip(seeker, block.search.line(apart), site.line(apart), outline)
-    {
-        return None;
+    if let Some(apart) = site.apart {
+        let (quoted, line) = (block.search.line(apart), site.line(apart));
+        let like = slip == Slip::Any || is_slip(seeker, quoted, line, outline);
+        if !like || is_half_done(&block, quoted, seeker.field.text.text(line)) {
+            return None;
+        }
     }
     let receipt = Receipt {
         tier: Tier::Similar,
@@ -175,6 +176,20 @@ fn is_slip(seeker: &Seeker<'_>, quoted: &str, line: usize, outline: &dyn Fn() ->
     let words = quoted.get(asked).unwrap_or_default();
     !closes.iter().any(|sign| words.contains(sign))
         && outline().is_some_and(|outline| outline.in_comment(span))
+}
+
+/// Tells whether the quoted line has a word that the file's has not and that the edit brings elsewhere: the caller
+/// takes a part of the edit to be made.
+fn is_half_done(block: &Block<'_>, quoted: &str, there: &str) -> bool {
+    let words = |line| tokens(line).into_iter().filter(|token| token.chars().all(is_word_char));
+    let own: Vec<&str> = words(there).collect();
+    let strange = words(quoted).filter(|word| !own.contains(word));
+    let count = |lines: &[&str], word: &str| {
+        lines.iter().flat_map(|line| words(line)).filter(|other| *other == word).count()
+    };
+    let mut brought =
+        strange.filter(|word| count(&block.replace.lines, word) > count(&block.search.lines, word));
+    brought.next().is_some()
 }
 
 /// Where two lines differ, one character wide at least, so that it lies inside of something.
