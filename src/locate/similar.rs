@@ -181,15 +181,18 @@ fn is_slip(seeker: &Seeker<'_>, quoted: &str, line: usize, outline: &dyn Fn() ->
 /// Tells whether the quoted line has a word that the file's has not and that the edit brings elsewhere: the caller
 /// takes a part of the edit to be made.
 fn is_half_done(block: &Block<'_>, quoted: &str, there: &str) -> bool {
-    let words = |line| tokens(line).into_iter().filter(|token| token.chars().all(is_word_char));
     let own: Vec<&str> = words(there).collect();
-    let strange = words(quoted).filter(|word| !own.contains(word));
-    let count = |lines: &[&str], word: &str| {
-        lines.iter().flat_map(|line| words(line)).filter(|other| *other == word).count()
+    let count = |lines: &[&str], word: &str| -> usize {
+        lines.iter().map(|line| words(line).filter(|other| *other == word).count()).sum()
     };
+    let strange = words(quoted).filter(|word| !own.contains(word));
     let mut brought =
         strange.filter(|word| count(&block.replace.lines, word) > count(&block.search.lines, word));
     brought.next().is_some()
+}
+
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    tokens(line).into_iter().filter(|token| token.chars().all(is_word_char))
 }
 
 /// Where two lines differ, one character wide at least, so that it lies inside of something.
