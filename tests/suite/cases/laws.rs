@@ -81,9 +81,9 @@ fn hold_look(answer: &Answer, world: &World, broken: &mut Vec<String>) {
     law(seen["version"].as_str() == there.as_deref().map(version).as_deref(), "version is what is on disk");
     law(answer.text.contains(content), "the text shows the same lines");
     let first = seen["start_line"].as_u64().unwrap_or(0);
-    let numbers = content.split('\n').filter(|line| !line.is_empty()).zip(first..);
+    let mut numbers = content.split('\n').filter(|line| !line.is_empty()).zip(first..);
     let numbered = |(line, number): (&str, u64)| line.starts_with(&format!("{number}: "));
-    law(numbers.map(numbered).all(|numbered| numbered), "every line has its number");
+    law(numbers.all(numbered), "every line has its number");
 }
 
 /// Whether the bytes outside of the edit are said to be the same, or to be changed by gates that mended the draft.
