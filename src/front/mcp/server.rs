@@ -34,9 +34,9 @@ const EDIT: &str = "Edit files with safe_edit_file: `path` and exactly one of co
 
 const READ: &str = "read_content_lines shows lines and their version.";
 
-const JUDGED: &str = "The project's quality gates judge an edit before it is written. An answer with isError has written nothing, \
-    unless it says that this is not known; its code, message and findings say what to mend. mode verify_only shows \
-    what would happen. Send the last version as expected_version to be sure that nobody else changed the file.";
+const JUDGED: &str = "The project's quality gates judge an edit before it is written. An answer with \
+    isError has written nothing, unless it says that this is not known; its code, message and findings say what to \
+    mend. mode verify_only shows what would happen. Send the last version as expected_version to be sure that nobody else changed the file.";
 
 /// The server of one workspace; clones share it.
 #[derive(Clone)]

@@ -1,4 +1,4 @@
-//! What holds of every answer to an edit, whatever the case is about.
+//! What holds of every answer to an edit or a look, whatever the case is about.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -19,7 +19,7 @@ const WHOLE_DIFF: usize = 5 * 1024;
 pub fn hold(answer: &Answer, world: &World, before: &State, broken: &mut Vec<String>) {
     let seen = &answer.structured;
     if seen.get("status").is_none() && !answer.is_error {
-        return;
+        return hold_look(answer, world, broken);
     }
     let mut law = |holds: bool, words: &str| {
         if !holds {
@@ -66,6 +66,24 @@ pub fn hold(answer: &Answer, world: &World, before: &State, broken: &mut Vec<Str
     if let Err(why) = lines_moved_as_told(seen, old, new) {
         law(false, &format!("line_map and edits say where the lines are ({why})"));
     }
+}
+
+/// Collects each law that the answer to a look breaks: it shows what is on disk, in both forms.
+fn hold_look(answer: &Answer, world: &World, broken: &mut Vec<String>) {
+    let seen = &answer.structured;
+    let mut law = |holds: bool, words: &str| {
+        if !holds {
+            broken.push(format!("a law of every look is broken: {words}; the answer is {seen:.400}"));
+        }
+    };
+    let Some(content) = seen["content"].as_str() else { return };
+    let there = seen["path"].as_str().and_then(|path| text_of(&world.root().join(path)));
+    law(seen["version"].as_str() == there.as_deref().map(version).as_deref(), "version is what is on disk");
+    law(answer.text.contains(content), "the text shows the same lines");
+    let first = seen["start_line"].as_u64().unwrap_or(0);
+    let mut numbers = content.split('\n').filter(|line| !line.is_empty()).zip(first..);
+    let numbered = |(line, number): (&str, u64)| line.starts_with(&format!("{number}: "));
+    law(numbers.all(numbered), "every line has its number");
 }
 
 /// Whether the bytes outside of the edit are said to be the same, or to be changed by gates that mended the draft.
@@ -188,6 +206,29 @@ mod tests {
         };
         assert_eq!(told(1), Ok(()));
         assert!(told(0).is_err() && told(2).is_err());
+    }
+
+    #[test]
+    fn a_look_that_lies_is_seen() {
+        let world = World::new();
+        std::fs::write(world.root().join("x"), "one\ntwo\n").unwrap();
+        let broken = |stamp: String, content: &str, text: &str| {
+            let structured =
+                serde_json::json!({"path": "x", "version": stamp, "start_line": 1, "content": content});
+            let mut broken = Vec::new();
+            hold(
+                &Answer { is_error: false, structured, text: text.into() },
+                &world,
+                &State::new(),
+                &mut broken,
+            );
+            broken.len()
+        };
+        let (stamp, content) = (version(b"one\ntwo\n"), "1: one\n2: two");
+        assert_eq!(broken(stamp.clone(), content, content), 0);
+        assert_eq!(broken(version(b"one\n"), content, content), 1);
+        assert_eq!(broken(stamp.clone(), content, "1: one"), 1);
+        assert_eq!(broken(stamp, "1: one\n3: two", "1: one\n3: two"), 1);
     }
 
     #[test]
