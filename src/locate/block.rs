@@ -25,7 +25,7 @@ pub(super) struct Seeker<'a> {
 
 impl<'a> Seeker<'a> {
     pub(super) fn new(quote: Quote<'a>, field: Field<'a>) -> Seeker<'a> {
-        let ground = Ground::new(field.text, field.first, field.last);
+        let ground = Ground::new(field.text, field.first, field.last, field.quotes);
         Seeker { quote, field, ground, steps: Steps::of_one_search() }
     }
 
@@ -63,7 +63,7 @@ impl<'a> Seeker<'a> {
             Search::Nowhere => None,
             Search::TooMany(at) => Some(self.many(Tier::Marks, &at)),
             Search::At(Places { rung, at }) => Some(match at.as_slice() {
-                [one] => self.carried(&block, *one, rung.tier()),
+                [one] => self.carried(&block, *one, rung, rung.tier()),
                 _ => self.many(rung.tier(), &at),
             }),
         }
@@ -81,7 +81,7 @@ impl<'a> Seeker<'a> {
             return Err(self.many(rung.tier(), &at));
         }
         at.iter()
-            .map(|one| match self.carried(&block, *one, rung.tier()) {
+            .map(|one| match self.carried(&block, *one, rung, rung.tier()) {
                 Located::One(found) => {
                     Ok(Found { receipt: Receipt { candidates: at.len(), ..found.receipt }, ..found })
                 }
@@ -95,9 +95,9 @@ impl<'a> Seeker<'a> {
     }
 
     /// Carries the edit over onto the place that begins at this index of the ground.
-    fn carried(&self, block: &Block<'_>, at: usize, tier: Tier) -> Located {
+    fn carried(&self, block: &Block<'_>, at: usize, rung: Rung, tier: Tier) -> Located {
         if self.quote.repeat == Repeat::Refused
-            && let Some(line) = self.stands_around(block, at)
+            && let Some(line) = self.stands_around(block, at, rung)
         {
             return Located::Standing { line };
         }
@@ -125,7 +125,7 @@ impl<'a> Seeker<'a> {
     }
 
     /// The line at which a replacement with more lines than the search stands around a place already.
-    fn stands_around(&self, block: &Block<'_>, at: usize) -> Option<usize> {
+    fn stands_around(&self, block: &Block<'_>, at: usize, rung: Rung) -> Option<usize> {
         let (n, m) = (block.search.len(), block.replace.len());
         let offsets = 0..=m.checked_sub(n + 1)? + 1;
         let keeps = |offset: usize| {
@@ -135,7 +135,9 @@ impl<'a> Seeker<'a> {
         let stands = |offset: &usize| {
             let start = at.checked_sub(*offset)?;
             let fits = start + m <= self.ground.len();
-            (fits && ladder::rung(&block.replace, &self.ground, start).is_some()).then_some(start)
+            let as_strictly =
+                || ladder::rung(&block.replace, &self.ground, start).is_some_and(|own| own <= rung);
+            (fits && as_strictly()).then_some(start)
         };
         offsets
             .filter(|offset| keeps(*offset))
@@ -200,7 +202,7 @@ impl<'a> Seeker<'a> {
         };
         let located = match at.as_slice() {
             [] => return None,
-            [one] => self.carried(&block, *one, Tier::Wrapping),
+            [one] => self.carried(&block, *one, found.rung, Tier::Wrapping),
             _ => self.many(Tier::Wrapping, &at),
         };
         Some((Some(found.rung), located))

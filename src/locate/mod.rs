@@ -19,6 +19,7 @@ mod ladder;
 mod letter;
 mod nearest;
 mod proposal;
+mod quotes;
 mod rows;
 pub mod scope;
 mod similar;
@@ -33,6 +34,7 @@ use block::Seeker;
 
 pub use carry::Conflict;
 pub use proposal::Proposal;
+pub use quotes::Quotes;
 use scope::Outline;
 
 /// How far a text may be from the one that is quoted.
@@ -143,13 +145,26 @@ pub struct Field<'a> {
     text: Lines<'a>,
     first: usize,
     last: usize,
+    quotes: Quotes,
 }
 
 impl<'a> Field<'a> {
     /// Looks at the lines from `first` to `last`, both from 1.
     pub fn new(buffer: &'a Buffer, first: usize, last: usize) -> Field<'a> {
         let text = buffer.lines();
-        Field { view: buffer.view(), text, first: first.max(1), last: last.min(text.count()) }
+        Field {
+            view: buffer.view(),
+            text,
+            first: first.max(1),
+            last: last.min(text.count()),
+            quotes: Quotes::Apart,
+        }
+    }
+
+    /// Says whether strings may be quoted otherwise here.
+    #[must_use]
+    pub fn quoting(self, quotes: Quotes) -> Field<'a> {
+        Field { quotes, ..self }
     }
 
     /// The lines as bytes of the view.

@@ -5,6 +5,7 @@ use std::hash::Hasher;
 use rustc_hash::FxHasher;
 
 use super::fold::{fold, is_blank_line};
+use super::quotes::{Quotes, unified};
 use crate::text::Lines;
 
 /// The lines of a quoted text that are not blank.
@@ -71,19 +72,21 @@ pub(super) struct Spot {
 /// The lines of a file, or of a part of it, that are not blank.
 #[derive(Debug)]
 pub(super) struct Ground<'a> {
+    /// Whether strings may be quoted otherwise.
+    pub(super) quotes: Quotes,
     text: Lines<'a>,
     spots: Vec<Spot>,
 }
 
 impl<'a> Ground<'a> {
     /// Looks at the lines from `first` to `last`.
-    pub(super) fn new(text: Lines<'a>, first: usize, last: usize) -> Ground<'a> {
+    pub(super) fn new(text: Lines<'a>, first: usize, last: usize, quotes: Quotes) -> Ground<'a> {
         let spot = |line: usize| {
             let content = text.text(line);
             (!is_blank_line(content))
                 .then(|| Some(Spot { line: u32::try_from(line).ok()?, key: key(content) }))
         };
-        Ground { text, spots: (first..=last.min(text.count())).filter_map(spot).flatten().collect() }
+        Ground { quotes, text, spots: (first..=last.min(text.count())).filter_map(spot).flatten().collect() }
     }
 
     /// Gives the number of lines that are not blank.
@@ -139,10 +142,10 @@ fn borders(keys: &[u32]) -> Vec<usize> {
     borders
 }
 
-/// A number that equal lines share, whatever their indentation and marks; unequal ones hardly ever do.
+/// A number that equal lines share, whatever their indentation, marks and quotes; unequal ones hardly ever do.
 fn key(line: &str) -> u32 {
     let folded = fold(line.trim());
     let mut hasher = FxHasher::default();
-    hasher.write(folded.trim().as_bytes());
+    hasher.write(unified(folded.trim()).as_bytes());
     u32::try_from(hasher.finish() >> 32).unwrap_or_default()
 }

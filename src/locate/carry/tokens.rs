@@ -25,11 +25,6 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// Tells whether nothing was noted.
-    pub(in crate::locate) fn is_empty(&self) -> bool {
-        self.forms.is_empty()
-    }
-
     fn note_plain(&mut self, text: &'a str) {
         for mark in text.split(is_word_char).flat_map(tokens) {
             self.forms.entry(mark).or_default().insert(mark);
