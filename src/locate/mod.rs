@@ -24,6 +24,8 @@ mod rows;
 pub mod scope;
 mod similar;
 mod steps;
+#[cfg(test)]
+mod tests;
 mod wrapping;
 
 use std::ops::{Range, RangeInclusive};

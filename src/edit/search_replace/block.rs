@@ -3,7 +3,7 @@
 use super::window::Window;
 use super::{PLACES, missing};
 use crate::edit::{Planned, Search, Standing, place};
-use crate::error::{Code, Error, Next};
+use crate::error::{Code, Error, Next, Place};
 use crate::locate::{self, Conflict, Found, Located, Quote, Repeat};
 
 /// Characters shown of a line in a message.
@@ -62,11 +62,17 @@ fn planned(found: Vec<Found>, looked: &Window<'_>) -> Result<Planned, Error> {
 
 fn ambiguous(lines: &[usize], looked: &Window<'_>) -> Error {
     let (count, outline) = (lines.len(), looked.outline());
-    let places = lines.iter().take(PLACES).map(|line| looked.place(*line, outline.as_ref())).collect();
-    Error::new(Code::AmbiguousMatch, format!("the search text appears {count} times in {}", looked.name))
-        .field("search")
-        .places(places)
-        .counting(count)
+    let places: Vec<Place> =
+        lines.iter().take(PLACES).map(|line| looked.place(*line, outline.as_ref())).collect();
+    let error =
+        Error::new(Code::AmbiguousMatch, format!("the search text appears {count} times in {}", looked.name));
+    let error = match places.iter().find_map(|place| place.symbol.as_ref()) {
+        Some(symbol) => error.hint(format!(
+            "quote more of the surrounding lines, or say in which symbol, as in `within: {symbol:?}`"
+        )),
+        None => error,
+    };
+    error.field("search").places(places).counting(count)
 }
 
 fn standing(line: usize, looked: &Window<'_>) -> Error {
