@@ -72,7 +72,7 @@ fn curly<'f>(token: &str, forms: &[&'f str], before: &str) -> Option<&'f str> {
         return None;
     }
     let opens = match token {
-        "\"" => before.matches(['\u{201c}', '\u{201d}', '"']).count() % 2 == 0,
+        "\"" => before.matches(['\u{201c}', '\u{201d}', '"']).count().is_multiple_of(2),
         _ => !before
             .chars()
             .next_back()
