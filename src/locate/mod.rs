@@ -8,7 +8,6 @@
 //! Invariant: nothing is changed here, only changes are proposed, and all of them lie in the window that was asked for.
 #![deny(clippy::disallowed_methods)]
 
-mod block;
 mod carry;
 mod elision;
 pub mod exact;
@@ -17,22 +16,26 @@ mod fragment;
 mod indent;
 mod ladder;
 mod letter;
+mod literal;
 mod nearest;
 mod proposal;
 mod quotes;
 mod rows;
 pub mod scope;
+mod seeker;
 mod similar;
+mod standing;
 mod steps;
 #[cfg(test)]
 mod tests;
+mod wrapped;
 mod wrapping;
 
 use std::ops::{Range, RangeInclusive};
 
 use crate::error::Score;
 use crate::text::{Buffer, Change, Lines};
-use block::Seeker;
+use seeker::Seeker;
 
 pub use carry::Conflict;
 pub use proposal::Proposal;
@@ -118,6 +121,13 @@ pub struct Receipt {
     pub runner_up: Option<Score>,
     /// The first line of what was found, from 1; of the first one where there are several.
     pub line: usize,
+}
+
+impl Receipt {
+    /// The receipt of the only place.
+    const fn only(tier: Tier, score: Score, line: usize) -> Receipt {
+        Receipt { tier, score, candidates: 1, runner_up: None, line }
+    }
 }
 
 /// What is searched, and what is to stand in its place; both with `\n` as the only line end.
@@ -242,7 +252,7 @@ pub fn locate(
     if quote.search.trim().is_empty() {
         return Located::Nowhere { near: None, proposal: None };
     }
-    let located = block::literal(quote, field).unwrap_or_else(|| {
+    let located = literal::literal(quote, field).unwrap_or_else(|| {
         let mut seeker = Seeker::new(quote, field);
         seeker.seek().unwrap_or_else(|| seeker.similar(tolerance, outline))
     });
@@ -260,7 +270,7 @@ pub fn locate_every(quote: Quote<'_>, field: Field<'_>) -> Result<Vec<Found>, Lo
     if quote.search == quote.replace {
         return Err(Located::Unchanged);
     }
-    let found = block::every_literal(quote, field);
+    let found = literal::every_literal(quote, field);
     if !found.is_empty() {
         return Ok(found);
     }

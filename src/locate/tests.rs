@@ -223,3 +223,29 @@ fn the_proposal_is_the_edit_with_the_true_text() {
         (Tier::Exact, "let total = 0;\nreturn total;\n".into())
     );
 }
+
+#[test]
+fn every_place_of_a_rung_is_edited() {
+    let every = |file: &str, search: &str, replace: &str| {
+        let buffer = Buffer::read(file.as_bytes().to_vec(), Hints::default()).unwrap();
+        let quote = Quote { search, replace, repeat: Repeat::Refused };
+        let found = locate_every(quote, Field::new(&buffer, 1, buffer.lines().count()))?;
+        let changes = found.into_iter().flat_map(|found| found.changes).collect();
+        let plan = buffer.plan(changes).unwrap();
+        Ok::<_, Located>(String::from_utf8(buffer.apply(&plan).unwrap().bytes().to_vec()).unwrap())
+    };
+    assert_eq!(every("a\nb\na\n", "a", "c").unwrap(), "c\nb\nc\n");
+    assert_eq!(
+        every("  a\n  b\n\n    a\n    b\n", "a\nb\n", "a\nc\n").unwrap(),
+        "  a\n  c\n\n    a\n    c\n"
+    );
+    assert_eq!(every(" a\n b\n a\n b\n", "1: a\n2: b\n", "1: a\n2: c\n").unwrap(), " a\n c\n a\n c\n");
+    assert!(matches!(every(" a\n a\n a\n", "a\na\n", "b\na\n"), Err(Located::Many { .. })));
+    assert!(matches!(every("a\n", "b", "c"), Err(Located::Nowhere { .. })));
+}
+
+#[test]
+fn places_that_overlap_are_several() {
+    let located = refused("aaa\n", "aa", "b");
+    assert!(matches!(&located, Located::Many { lines, .. } if lines.len() == 2), "{located:?}");
+}

@@ -1,7 +1,7 @@
 //! The places of a quoted block, and what the edit comes to there.
 
 use super::window::Window;
-use super::{PLACES, missing};
+use super::{MATCHES, PLACES, check_size, missing, too_many};
 use crate::edit::{Planned, Search, Standing, place};
 use crate::error::{Code, Error, Next, Place};
 use crate::locate::{self, Conflict, Found, Located, Quote, Repeat};
@@ -23,12 +23,16 @@ pub(super) fn plan(search: &Search, needle: &str, looked: &Window<'_>) -> Result
 
 /// Plans the edit of every place of a block.
 ///
-/// Errors: those of [`plan`], but `AMBIGUOUS_MATCH` only where places overlap or are too many to look at.
+/// Errors: those of [`plan`], but `AMBIGUOUS_MATCH` only where places overlap or are too many to look at; `TOO_LARGE`.
 pub(super) fn plan_every(search: &Search, needle: &str, looked: &Window<'_>) -> Result<Planned, Error> {
     let (needle, replace) = (needle.replace("\r\n", "\n"), search.replace.replace("\r\n", "\n"));
     let quote = quote(search, &needle, &replace);
     match locate::locate_every(quote, looked.field()) {
-        Ok(found) => planned(found, looked),
+        Ok(found) if found.len() > MATCHES => Err(too_many()),
+        Ok(found) => {
+            check_size(&replace, found.len(), looked.scene.bounds.bytes)?;
+            planned(found, looked)
+        }
         Err(located) => concluded(search, &needle, located, looked),
     }
 }

@@ -15,7 +15,7 @@ const NAMES: usize = 12;
 /// Some lines of a text, and what a message calls them.
 pub(super) struct Window<'a> {
     pub(super) buffer: &'a Buffer,
-    scene: Scene<'a>,
+    pub(super) scene: Scene<'a>,
     first: usize,
     last: usize,
     /// As in `the file`.
