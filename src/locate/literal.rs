@@ -36,10 +36,31 @@ pub(super) fn every_literal(quote: Quote<'_>, field: Field<'_>) -> Vec<Found> {
 }
 
 fn place(quote: Quote<'_>, field: Field<'_>, hit: Range<usize>) -> Located {
-    if quote.repeat == Repeat::Refused && exact::stands(field.view, &hit, quote.search, quote.replace) {
-        return Located::Standing { line: field.text.at(hit.start) };
+    match stands(quote, field, &hit) {
+        Some(line) => Located::Standing { line },
+        None => Located::One(found(quote, field, hit, 1)),
     }
-    Located::One(found(quote, field, hit, 1))
+}
+
+/// The line at which a replacement with more lines stands around a hit already.
+fn stands(quote: Quote<'_>, field: Field<'_>, hit: &Range<usize>) -> Option<usize> {
+    if quote.repeat == Repeat::Wanted {
+        return None;
+    }
+    let exactly = exact::stands(field.view, hit, quote.search, quote.replace);
+    exactly.map(|at| field.text.at(at)).or_else(|| {
+        let reach = quote.replace.matches('\n').count() * 2 + 2;
+        let (first, last) = (field.text.at(hit.start), field.text.at(hit.end));
+        let around = Field {
+            first: first.saturating_sub(reach).max(field.first),
+            last: (last + reach).min(field.last),
+            ..field
+        };
+        let more = quote.replace.lines().count() > quote.search.lines().count();
+        let whole = field.text.starts_at(hit.start) && field.text.span(last).start == hit.end
+            || field.view.get(hit.end..).is_some_and(|rest| rest.is_empty() || rest.starts_with('\n'));
+        (more && whole).then(|| Seeker::new(quote, around).stands_at(first)).flatten()
+    })
 }
 
 fn found(quote: Quote<'_>, field: Field<'_>, hit: Range<usize>, candidates: usize) -> Found {

@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 
 use super::carry::{Block, Site, carry};
+use super::fragment::{self, Worth};
 use super::ladder::{self, Places, Rung, Search};
 use super::proposal::Proposal;
 use super::rows::Ground;
@@ -11,7 +12,7 @@ use super::scope::Outline;
 use super::similar::{self, Neighbours};
 use super::steps::Steps;
 use super::wrapping::{Reading, readings};
-use super::{Field, Found, Located, Quote, Receipt, Repeat, Slip, Tier, Tolerance, fragment};
+use super::{Field, Found, Located, Quote, Receipt, Repeat, Slip, Tier, Tolerance};
 use crate::error::Score;
 
 /// Looks for a quote on the rungs below `exact`, and for its replacement.
@@ -31,7 +32,8 @@ impl<'a> Seeker<'a> {
 
     /// Finds the one place on the rungs down to `wrapping`, or that the edit was made before; nothing otherwise.
     pub(super) fn seek(&mut self) -> Option<Located> {
-        self.below_exact()
+        self.as_diff()
+            .or_else(|| self.below_exact())
             .or_else(|| self.pieces(self.quote.search, self.quote.replace, Tier::Marks))
             .or_else(|| self.wrapped())
             .or_else(|| self.elided())
@@ -53,7 +55,8 @@ impl<'a> Seeker<'a> {
 
     /// A piece of one line, with other marks.
     pub(super) fn pieces(&self, search: &str, replace: &str, tier: Tier) -> Option<Located> {
-        let found = fragment::find(search, &self.ground);
+        let worth = if tier == Tier::Wrapping { Worth::All } else { Worth::Marked };
+        let found = fragment::find(search, &self.ground, worth);
         match found.as_slice() {
             [] => None,
             [piece] => {

@@ -197,13 +197,35 @@ fn a_stricter_place_is_the_one() {
 fn what_stands_already_is_not_made_again() {
     for (file, search, replace) in [
         ("a\nb\nc\n", "a\n", "a\nb\n"),
-        ("  a\n  b\n  c\n", "a\nc\n", "a\nb\nc\n"),
-        ("x = 2\n", "x = 1\n", "x = 2\n"),
+        ("  first()\n  second()\n  third()\n", "first()\nthird()\n", "first()\nsecond()\nthird()\n"),
+        ("value = compute(2)\n", "value = compute(1)\n", "value = compute(2)\n"),
+        ("class A:\n\tx = 1\n", "class A:\n", "class A:\n    x = 1\n"),
     ] {
         let located = refused(file, search, replace);
         assert!(matches!(located, Located::Standing { line: 1 }), "{search}: {located:?}");
     }
     assert_eq!(made("    }\n}\n", "    }\n", "    }\n  }\n").1, "    }\n  }\n}\n", "indented otherwise");
+}
+
+#[test]
+fn a_replacement_of_a_few_characters_may_stand_anywhere() {
+    assert!(is_nowhere(&refused("pass\nfirst()\n", "second()\n", "pass\n")));
+}
+
+#[test]
+fn a_line_quoted_from_its_first_word_on_keeps_its_neighbours() {
+    let file = "def f():\n    a()\n    two()\nthree()\n";
+    assert_eq!(made(file, "two()\n", "").1, "def f():\n    a()\nthree()\n");
+    assert_eq!(made(file, "two()\n", "two()\nb()\n").1, "def f():\n    a()\n    two()\n    b()\nthree()\n");
+    let either = refused(file, "two()\n", "if b:\n    two()\n");
+    assert!(matches!(either, Located::Conflict(_)), "{either:?}");
+}
+
+#[test]
+fn context_of_a_diff_is_no_indentation() {
+    let file = "        one()\n        two()\n";
+    let after = "        one()\n        new()\n        two()\n";
+    assert_eq!(made(file, " one()\n two()\n", " one()\n+new()\n two()\n").1, after);
 }
 
 #[test]

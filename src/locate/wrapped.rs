@@ -6,7 +6,7 @@ use super::carry::Block;
 use super::elision::{self, Elided};
 use super::ladder::{self, Rung, Search};
 use super::seeker::Seeker;
-use super::wrapping::Reading;
+use super::wrapping::{Reading, prefix};
 use super::{Conflict, Found, Located, Receipt, Tier};
 use crate::error::Score;
 
@@ -31,6 +31,13 @@ impl Seeker<'_> {
                 Some(Located::Many { tier: Tier::Wrapping, lines })
             }
         }
+    }
+
+    /// The place of a quote that is context of a diff alone, with a replacement that has lines of its own in that diff:
+    /// with the blank before each line it would be found as a block with another indentation.
+    pub(super) fn as_diff(&mut self) -> Option<Located> {
+        let reading = prefix::context(self.quote.search, self.quote.replace)?;
+        self.read(&reading).map(|(_, located)| located)
     }
 
     /// The strictest reading that has any place on a rung of lines.

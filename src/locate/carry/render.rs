@@ -142,6 +142,15 @@ impl<'a> Scribe<'a> {
 }
 
 fn indentation(pairs: &[(&str, &str)], others: &[&str]) -> Indentation {
+    if let [("", there)] = pairs
+        && !there.is_empty()
+        && let [_, rest @ ..] = others
+        && !rest.is_empty()
+        && rest.iter().all(|other| other.starts_with(there))
+    {
+        // One line, quoted from its first word on: the others may be indented as in the file, or from there on.
+        return Indentation::Unknown;
+    }
     let head = match pairs {
         [("", first), rest @ ..] => Map::explaining(rest, &[]).map(|map| ((*first).to_owned(), map)),
         [..] => None,
