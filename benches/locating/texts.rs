@@ -57,7 +57,12 @@ fn made(line: usize) -> String {
     match line % 12 {
         0 => "\n".to_owned(),
         1 => format!("def compute_{line}(self, scale):\n"),
-        _ => format!("    value_{} = self.combine({}, scale, \"{}\")\n", line * 7 % 1009, line * 31 % 997, line % 89),
+        _ => format!(
+            "    value_{} = self.combine({}, scale, \"{}\")\n",
+            line * 7 % 1009,
+            line * 31 % 997,
+            line % 89
+        ),
     }
 }
 
@@ -92,15 +97,20 @@ pub fn is_telling(block: &str) -> bool {
     let ends = [block.lines().next(), block.lines().next_back()];
     ends.iter().flatten().all(|line| !line.trim().is_empty())
         && block.lines().filter(full).count() >= 4
-        && block.chars().filter(|character| character.is_alphabetic()).count() >= 80
+        && block.chars().filter(char::is_ascii_lowercase).count() >= 80
 }
 
 /// Puts another letter in the place of three in a hundred.
 pub fn drifted(block: &str, lot: &mut Lot) -> Quoted {
     let mut search: Vec<char> = block.chars().collect();
-    let letters: Vec<usize> =
-        search.iter().enumerate().filter(|(_, letter)| letter.is_ascii_lowercase()).map(|(at, _)| at).collect();
-    for _ in 0..(block.chars().filter(|letter| !letter.is_whitespace()).count() * 3).div_ceil(100) {
+    let letters: Vec<usize> = search
+        .iter()
+        .enumerate()
+        .filter(|(_, letter)| letter.is_ascii_lowercase())
+        .map(|(at, _)| at)
+        .collect();
+    let drift = (block.chars().filter(|letter| !letter.is_whitespace()).count() * 3).div_ceil(100);
+    for _ in 0..drift {
         let at = letters[lot.below(letters.len())];
         search[at] = char::from(b'a' + u8::try_from(lot.below(26)).unwrap());
     }
@@ -174,9 +184,13 @@ pub fn rungs() -> Vec<(&'static str, Quoted, Tolerance)> {
         ("other words", changed(strange), SIMILAR),
         ("other text", changed(absent), SIMILAR),
         ("one line, with a slip", changed("entry.settle(statement.identfier)\n".to_owned()), SIMILAR),
-        ("a piece, with marks", Quoted {
-            search: "self.report(\u{201c}balance\u{a0}differs\u{201d}".to_owned(),
-            replace: "self.tell(\u{201c}balance\u{a0}differs\u{201d}".to_owned(),
-        }, Tolerance::Wrapping),
+        (
+            "a piece, with marks",
+            Quoted {
+                search: "self.report(\u{201c}balance\u{a0}differs\u{201d}".to_owned(),
+                replace: "self.tell(\u{201c}balance\u{a0}differs\u{201d}".to_owned(),
+            },
+            Tolerance::Wrapping,
+        ),
     ]
 }

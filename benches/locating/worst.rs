@@ -45,31 +45,43 @@ fn equal() -> (&'static str, String, Quotes) {
     let slipped = format!("{}{drifted}{}", line.repeat(10), line.repeat(9));
     let quotes = vec![
         ("3 equal lines", quoted(&line.repeat(3), "value", "other")),
-        ("3 equal lines, indented otherwise", quoted(&line.repeat(3).replace("    ", "\t"), "value", "other")),
+        (
+            "3 equal lines, indented otherwise",
+            quoted(&line.repeat(3).replace("    ", "\t"), "value", "other"),
+        ),
         ("20 equal lines, then another", quoted(&one_off, "value", "sum")),
         ("20 equal lines, another in the middle", quoted(&inner, "value", "sum")),
         ("20 equal lines, one with a slip", quoted(&slipped, "value", "sum")),
         ("20 lines, all with a slip", quoted(&drifted.repeat(20), "value", "sum")),
         ("one line, with a slip", quoted(drifted, "value", "sum")),
         ("5,000 equal lines", quoted(&line.repeat(5_000), "value", "sum")),
-        ("5,000 equal lines, indented otherwise", quoted(&line.repeat(5_000).replace("    ", "\t"), "value", "sum")),
-        ("5,000 equal lines, then another", quoted(&format!("{}other = 1\n", line.repeat(5_000)), "value", "sum")),
+        (
+            "5,000 equal lines, indented otherwise",
+            quoted(&line.repeat(5_000).replace("    ", "\t"), "value", "sum"),
+        ),
+        (
+            "5,000 equal lines, then another",
+            quoted(&format!("{}other = 1\n", line.repeat(5_000)), "value", "sum"),
+        ),
         ("5,000 equal lines, all with a slip", quoted(&drifted.repeat(5_000), "value", "sum")),
     ];
     ("a million equal lines", line.repeat(1_000_000), quotes)
 }
 
 fn long_line() -> (&'static str, String, Quotes) {
-    let text: String = (0..400_000).map(|n| format!("item{n:07} = [{}]; ", n * 7919 % 99_991)).collect();
-    let part = text[5_000_000..5_002_000].to_owned();
+    let text: String = (0..400_000).map(|n| format!("item{n:07} - [{}]; ", n * 7919 % 99_991)).collect();
+    let from = 5_000_000 + text[5_000_000..].find("item").unwrap();
+    let until = |length: usize| from + text[from..from + length].rfind("]; ").unwrap();
+    let part = text[from..until(2_000)].to_owned();
     let Quoted { search: drifted, .. } = texts::drifted(&format!("{part}\n"), &mut Lot::new(1));
-    let marked = format!("\u{201c}{}\u{201d} = [", &text[5_000_000..5_000_040]);
-    let blanks = text[5_000_000..5_000_400].replace(' ', "\u{a0}");
+    let marked = format!("\u{201c}{}\u{201d} - [", &text[from..until(60)]);
+    let blanks = text[from..until(400)].replace(' ', "\u{a0}");
     let quotes = vec![
         ("a piece that is not there", quoted("item99999999 = [1]", "item", "thing")),
-        ("a piece with marks", quoted(blanks.trim(), "item", "thing")),
+        ("a piece with marks", quoted(&blanks, "item", "thing")),
         ("a piece with marks that is not there", quoted(&marked, "item", "thing")),
         ("2,000 bytes with drift", quoted(drifted.trim_end(), "item", "thing")),
+        ("the line with another dash", quoted(&text.replacen(" - [", " \u{2013} [", 1), "item", "thing")),
         ("the line with a slip", quoted(&text.replacen("item0000007", "itm0000007", 1), "item", "thing")),
     ];
     ("a line of 10 MB", text, quotes)
@@ -85,7 +97,17 @@ fn tall() -> (&'static str, String, Quotes) {
     let every = |text: &str| text.lines().map(|line| format!("{line}  # changed\n")).collect::<String>();
     let indented: String = block.lines().map(|line| format!("  {line}\n")).collect();
     let other: String = (0..5_000).map(|n| format!("entirely.other({n}, text)\n")).collect();
+    let marked = block.replace('"', "\u{201d}").replace('\'', "\u{2019}");
+    let doubled: String = marked.lines().map(|line| format!("{line}\n{line} + more\n")).collect();
+    let hunks = |word: &str| -> String {
+        let line = |n: usize| format!("    {word}{n} = {}\n", format!("{word}({n}), ").repeat(30));
+        (0..2_500).map(|n| if n % 50 == 0 { format!("kept({n})\n") } else { line(n) }).collect()
+    };
+    let text = format!("{text}{}", hunks("start"));
+    let far: String = hunks("start").lines().map(|line| format!(" {line}\n")).collect();
     let quotes = vec![
+        ("5,000 lines with other quotes, 5,000 more", Quoted { search: marked, replace: doubled }),
+        ("50 hunks of 49 long lines", Quoted { replace: far.replace("start", "stars"), search: far }),
         ("5,000 lines with drift", drifted),
         ("5,000 lines with one slip", slipped),
         ("5,000 lines that are not there", quoted(&absent, "e", "a")),
@@ -102,7 +124,10 @@ fn blanks() -> (&'static str, String, Quotes) {
     let quotes = vec![
         ("a line that is there, indented", quoted("  total = compute(scale)\n", "total", "sum")),
         ("a line with a slip", quoted("total = compte(scale)\n", "total", "sum")),
-        ("5,000 blank lines and the line", quoted(&format!("{}  total = compute(scale)\n", "\n".repeat(5_000)), "total", "sum")),
+        (
+            "5,000 blank lines and the line",
+            quoted(&format!("{}  total = compute(scale)\n", "\n".repeat(5_000)), "total", "sum"),
+        ),
     ];
     ("200,000 blank lines", text, quotes)
 }

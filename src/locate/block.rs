@@ -5,9 +5,10 @@ use std::ops::Range;
 
 use super::carry::{Block, Conflict, Site, carry};
 use super::elision::{self, Elided};
+use super::glance::Glance;
 use super::ladder::{self, Places, Rung, Search};
 use super::proposal::Proposal;
-use super::rows::Ground;
+use super::rows::{Ground, Rows};
 use super::scope::Outline;
 use super::similar::{self, Neighbours};
 use super::steps::Steps;
@@ -19,23 +20,37 @@ use crate::error::Score;
 pub(super) struct Seeker<'a> {
     pub(super) quote: Quote<'a>,
     pub(super) field: Field<'a>,
-    pub(super) ground: Ground<'a>,
+    pub(super) glance: Glance<'a>,
     pub(super) steps: Steps,
 }
 
 impl<'a> Seeker<'a> {
     pub(super) fn new(quote: Quote<'a>, field: Field<'a>) -> Seeker<'a> {
-        let ground = Ground::new(field.text, field.first, field.last);
-        Seeker { quote, field, ground, steps: Steps::of_one_search() }
+        Seeker { quote, field, glance: Glance::new(field), steps: Steps::of_one_search() }
     }
 
     /// Finds the one place; nothing where no rung has any.
     pub(super) fn seek(&mut self) -> Option<Located> {
         self.below_exact(self.quote.search, self.quote.replace)
             .or_else(|| self.pieces(self.quote.search, self.quote.replace, Tier::Marks))
-            .or_else(|| self.wrapped())
-            .or_else(|| self.elided())
-            .or_else(|| self.standing())
+            .or_else(|| self.otherwise())
+    }
+
+    /// What the other readings of the quote come to.
+    fn otherwise(&mut self) -> Option<Located> {
+        let others = readings(self.quote.search, self.quote.replace);
+        self.wrapped(&others).or_else(|| self.elided(&others)).or_else(|| self.standing(&others))
+    }
+
+    fn places(&mut self, block: &Rows<'_>) -> Search {
+        if self.glance.lacks(block) {
+            return Search::Nowhere;
+        }
+        ladder::find(block, self.glance.ground(), &mut self.steps)
+    }
+
+    fn ground(&self) -> &Ground<'a> {
+        self.glance.ground()
     }
 
     /// Rung `similar`, as far as it may be gone to; what is nearest where that finds nothing.
@@ -49,7 +64,9 @@ impl<'a> Seeker<'a> {
         if let Some(found) = asked.and_then(|asked| similar::find(self, &neighbours, asked, outline)) {
             return found;
         }
-        let proposal = match similar::find(self, &neighbours, usual, outline) {
+        let usual =
+            (asked != Some(usual)).then(|| similar::find(self, &neighbours, usual, outline)).flatten();
+        let proposal = match usual {
             Some(Located::One(found)) => Proposal::of(&found, self.field),
             _ => None,
         };
@@ -59,7 +76,7 @@ impl<'a> Seeker<'a> {
     /// The rungs from `space` to `marks`.
     pub(super) fn below_exact(&mut self, search: &str, replace: &str) -> Option<Located> {
         let block = Block::of(search, replace);
-        match ladder::find(&block.search, &self.ground, &mut self.steps) {
+        match self.places(&block.search) {
             Search::Nowhere => None,
             Search::TooMany(at) => Some(self.many(Tier::Marks, &at)),
             Search::At(Places { rung, at }) => Some(match at.as_slice() {
@@ -72,7 +89,7 @@ impl<'a> Seeker<'a> {
     /// Every place of the strictest rung; those that overlap are refused.
     pub(super) fn every(&mut self) -> Result<Vec<Found>, Located> {
         let block = Block::of(self.quote.search, self.quote.replace);
-        let Places { rung, at } = match ladder::find(&block.search, &self.ground, &mut self.steps) {
+        let Places { rung, at } = match self.places(&block.search) {
             Search::Nowhere => return Ok(Vec::new()),
             Search::TooMany(at) => return Err(self.many(Tier::Marks, &at)),
             Search::At(places) => places,
@@ -91,7 +108,7 @@ impl<'a> Seeker<'a> {
     }
 
     fn many(&self, tier: Tier, at: &[usize]) -> Located {
-        Located::Many { tier, lines: at.iter().map(|at| self.ground.number(*at)).collect() }
+        Located::Many { tier, lines: at.iter().map(|at| self.ground().number(*at)).collect() }
     }
 
     /// Carries the edit over onto the place that begins at this index of the ground.
@@ -101,7 +118,7 @@ impl<'a> Seeker<'a> {
         {
             return Located::Standing { line };
         }
-        let site = Site::at(&block.search, &self.ground, at);
+        let site = Site::at(&block.search, self.ground(), at);
         let (first, last) = site.ends();
         let receipt =
             Receipt { tier, score: self.score(block, &site), candidates: 1, runner_up: None, line: first };
@@ -113,12 +130,12 @@ impl<'a> Seeker<'a> {
 
     /// The share of characters that the quoted lines and the file's have in common, blanks aside.
     fn score(&self, block: &Block<'_>, site: &Site) -> Score {
-        let (mut distance, mut longer) = (0, 0);
+        let (mut distance, mut longer, mut cells) = (0, 0, MOST_CELLS);
         for (quoted, line) in block.search.lines.iter().zip(&site.lines) {
             let [quoted, there] = [quoted, self.field.text.text(*line)].map(written);
             longer += quoted.chars().count().max(there.chars().count());
             if quoted != there {
-                distance += strsim::levenshtein(&quoted, &there);
+                distance += far(&quoted, &there, &mut cells);
             }
         }
         Score::of(distance, longer)
@@ -134,18 +151,18 @@ impl<'a> Seeker<'a> {
         };
         let stands = |offset: &usize| {
             let start = at.checked_sub(*offset)?;
-            let fits = start + m <= self.ground.len();
-            (fits && ladder::rung(&block.replace, &self.ground, start).is_some()).then_some(start)
+            let fits = start + m <= self.ground().len();
+            (fits && ladder::rung(&block.replace, self.ground(), start).is_some()).then_some(start)
         };
         offsets
             .filter(|offset| keeps(*offset))
             .find_map(|offset| stands(&offset))
-            .map(|start| self.ground.number(start))
+            .map(|start| self.ground().number(start))
     }
 
     /// A piece of one line, with other marks.
     fn pieces(&self, search: &str, replace: &str, tier: Tier) -> Option<Located> {
-        let found = fragment::find(search, &self.ground);
+        let found = fragment::find(search, &self.glance);
         match found.as_slice() {
             [] => None,
             [piece] => {
@@ -159,11 +176,11 @@ impl<'a> Seeker<'a> {
     }
 
     /// Rung `wrapping`: the strictest place of all readings, when they agree on what the edit comes to.
-    fn wrapped(&mut self) -> Option<Located> {
+    fn wrapped(&mut self, others: &[Reading]) -> Option<Located> {
         let mut best = None;
         let mut distinct: Vec<Located> = Vec::new();
-        for reading in readings(self.quote.search, self.quote.replace) {
-            let Some((rung, located)) = self.read(&reading) else { continue };
+        for reading in others {
+            let Some((rung, located)) = self.read(reading) else { continue };
             // Pieces of a line come after every rung; on one rung the reading that keeps the most lines is meant.
             let rank = (rung.is_none(), rung, Reverse(reading.kept()));
             if best.is_none_or(|best| rank < best) {
@@ -186,7 +203,7 @@ impl<'a> Seeker<'a> {
 
     fn read(&mut self, reading: &Reading) -> Option<(Option<Rung>, Located)> {
         let block = Block::of(&reading.search, &reading.replace);
-        let found = match ladder::find(&block.search, &self.ground, &mut self.steps) {
+        let found = match self.places(&block.search) {
             Search::Nowhere => {
                 let piece = self.pieces(&reading.search, &reading.replace, Tier::Wrapping)?;
                 return reading.line.is_none().then_some((None, piece));
@@ -195,7 +212,7 @@ impl<'a> Seeker<'a> {
             Search::At(places) => places,
         };
         let at: Vec<usize> = match reading.line {
-            Some(line) => found.at.into_iter().filter(|at| self.ground.number(*at) == line).collect(),
+            Some(line) => found.at.into_iter().filter(|at| self.ground().number(*at) == line).collect(),
             None => found.at,
         };
         let located = match at.as_slice() {
@@ -207,12 +224,10 @@ impl<'a> Seeker<'a> {
     }
 
     /// An elided middle, also in a reading of the quote.
-    fn elided(&mut self) -> Option<Located> {
-        let Quote { search, replace, .. } = self.quote;
-        let plain = Reading::plain(search, replace);
-        std::iter::once(plain).chain(readings(search, replace)).find_map(|reading| {
-            let Reading { search, replace, .. } = reading;
-            let found = elision::find(&search, &replace, &self.ground, self.field.text, &mut self.steps)?;
+    fn elided(&mut self, others: &[Reading]) -> Option<Located> {
+        let plain = Reading::plain(self.quote.search, self.quote.replace);
+        std::iter::once(&plain).chain(others).find_map(|Reading { search, replace, .. }| {
+            let found = elision::find(search, replace, &self.glance, &mut self.steps)?;
             Some(match found {
                 Elided::Many(lines) => Located::Many { tier: Tier::Wrapping, lines },
                 Elided::Conflict(conflict) => Located::Conflict(conflict),
@@ -231,20 +246,40 @@ impl<'a> Seeker<'a> {
     }
 
     /// Already applied: the replacement stands in the text, and it adds or changes a line.
-    fn standing(&mut self) -> Option<Located> {
-        let Quote { search, replace, .. } = self.quote;
-        let plain = Reading::plain(search, replace);
-        std::iter::once(plain).chain(readings(search, replace)).find_map(|reading| {
+    fn standing(&mut self, others: &[Reading]) -> Option<Located> {
+        let plain = Reading::plain(self.quote.search, self.quote.replace);
+        std::iter::once(&plain).chain(others).find_map(|reading| {
             let block = Block::of(&reading.search, &reading.replace);
-            let found = ladder::find(&block.replace, &self.ground, &mut self.steps);
+            let found = self.places(&block.replace);
             match found {
                 Search::At(Places { at, .. }) if block.adds() => match at.as_slice() {
-                    [one] => Some(Located::Standing { line: self.ground.number(*one) }),
+                    [one] => Some(Located::Standing { line: self.ground().number(*one) }),
                     _ => None,
                 },
                 Search::At(_) | Search::Nowhere | Search::TooMany(_) => None,
             }
         })
+    }
+}
+
+/// The pairs of characters that are compared for one score.
+const MOST_CELLS: usize = 1 << 24;
+
+/// How far two lines are apart, at most: what there is not enough work left for is taken to be another text.
+fn far(one: &str, other: &str, cells: &mut usize) -> usize {
+    let head = one.chars().zip(other.chars()).take_while(|(one, other)| one == other).count();
+    let tail = one.chars().rev().zip(other.chars().rev()).take_while(|(one, other)| one == other).count();
+    let (from, to) = (one.chars().count(), other.chars().count());
+    let tail = tail.min(from.min(to) - head);
+    let middle =
+        |text: &str, length: usize| text.chars().skip(head).take(length - head - tail).collect::<String>();
+    let (from, to) = (from - head - tail, to - head - tail);
+    match cells.checked_sub(from.saturating_mul(to)) {
+        Some(left) => {
+            *cells = left;
+            strsim::levenshtein(&middle(one, from + head + tail), &middle(other, to + head + tail))
+        }
+        None => from.max(to),
     }
 }
 

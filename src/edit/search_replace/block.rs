@@ -61,7 +61,7 @@ fn planned(found: Vec<Found>, looked: &Window<'_>) -> Result<Planned, Error> {
 }
 
 fn ambiguous(lines: &[usize], looked: &Window<'_>) -> Error {
-    let (count, outline) = (lines.len(), looked.outline());
+    let (count, outline) = (lines.len(), looked.quick_outline());
     let places = lines.iter().take(PLACES).map(|line| looked.place(*line, outline.as_ref())).collect();
     Error::new(Code::AmbiguousMatch, format!("the search text appears {count} times in {}", looked.name))
         .field("search")

@@ -1,7 +1,9 @@
 //! Writes each line of the result: the file's own, the file's with the edit's change, or a new one in its dress.
 
+use std::cell::Cell;
+
 use super::lay::Out;
-use super::pairs::{ALIKE, similarity};
+use super::pairs::{ALIKE, similarity, weight};
 use super::tokens::{Evidence, merged};
 use super::{Block, Conflict, Site};
 use crate::locate::indent::{Map, indent_of, trail_of};
@@ -26,7 +28,14 @@ pub(super) struct Scribe<'a> {
     origins: &'a [Option<usize>],
     indentation: Indentation,
     evidence: Evidence<'a>,
+    /// The characters of all lines of the search.
+    quoted: usize,
+    /// The pairs of characters that may still be compared.
+    cells: Cell<usize>,
 }
+
+/// The pairs of characters that are compared for the lines that one edit adds.
+const MOST_CELLS: usize = 1 << 25;
 
 impl<'a> Scribe<'a> {
     pub(super) fn new(
@@ -42,7 +51,9 @@ impl<'a> Scribe<'a> {
         let indents: Vec<(&str, &str)> =
             pairs.iter().map(|(quoted, there)| (indent_of(quoted), indent_of(there))).collect();
         let others: Vec<&str> = block.replace.lines.iter().map(|line| indent_of(line)).collect();
-        Scribe { block, site, text, origins, indentation: indentation(&indents, &others), evidence }
+        let indentation = indentation(&indents, &others);
+        let quoted = block.search.lines.iter().map(|line| weight(line)).sum();
+        Scribe { block, site, text, origins, indentation, evidence, quoted, cells: Cell::new(MOST_CELLS) }
     }
 
     /// Writes a row of the replacement.
@@ -89,6 +100,10 @@ impl<'a> Scribe<'a> {
         if self.evidence.is_empty() {
             return wanted.to_owned();
         }
+        let Some(left) = self.cells.get().checked_sub(self.quoted * weight(wanted)) else {
+            return self.evidence.dress(wanted);
+        };
+        self.cells.set(left);
         let alike = (0..self.block.search.len())
             .map(|base| (similarity(self.block.search.line(base), wanted), base))
             .filter(|(score, _)| *score >= ALIKE)
