@@ -5,8 +5,6 @@
 
 use std::cell::{Cell, OnceCell};
 
-use memchr::memmem;
-
 use super::Field;
 use super::exact::occurrences;
 use super::fold::{fold, is_blank_line};
@@ -23,7 +21,7 @@ const LONGEST: usize = 1 << 12;
 /// The words of all blocks after which it is cheaper to read all lines.
 const ENOUGH: usize = 16;
 
-/// The characters that cannot be seen: without them a word's letters stand side by side.
+/// The characters that cannot be seen: but for them a word's letters stand side by side.
 const INVISIBLE: [&str; 6] = ["\u{ad}", "\u{200b}", "\u{200c}", "\u{200d}", "\u{2060}", "\u{feff}"];
 
 /// Some lines of a text, each read when it is needed.
@@ -31,14 +29,14 @@ const INVISIBLE: [&str; 6] = ["\u{ad}", "\u{200b}", "\u{200c}", "\u{200d}", "\u{
 pub(super) struct Glance<'a> {
     pub(super) field: Field<'a>,
     ground: OnceCell<Ground<'a>>,
-    smooth: OnceCell<bool>,
+    odd: OnceCell<Vec<usize>>,
     words: Cell<usize>,
 }
 
 impl<'a> Glance<'a> {
     /// Looks at a field.
     pub(super) fn new(field: Field<'a>) -> Glance<'a> {
-        Glance { field, ground: OnceCell::new(), smooth: OnceCell::new(), words: Cell::new(ENOUGH) }
+        Glance { field, ground: OnceCell::new(), odd: OnceCell::new(), words: Cell::new(ENOUGH) }
     }
 
     /// Gives all lines that are not blank.
@@ -48,7 +46,7 @@ impl<'a> Glance<'a> {
 
     /// Tells whether the block surely has no place; to be unsure costs little.
     pub(super) fn lacks(&self, block: &Rows<'_>) -> bool {
-        if self.ground.get().is_some() || !self.is_smooth() {
+        if self.ground.get().is_some() || self.odd().len() > FEW {
             return false;
         }
         let word = |(row, line): (usize, &&str)| Some((row, word(&fold(line))?.to_owned()));
@@ -57,24 +55,32 @@ impl<'a> Glance<'a> {
         words.iter().take(WORDS).any(|(row, word)| self.is_apart(block, *row, word))
     }
 
-    /// Gives the lines that have a word of a piece of a line, in whatever marks that is written; all lines where it has
-    /// no word.
+    /// Gives the lines that may have a piece of a line, in whatever marks that is written.
     pub(super) fn lines_with(&self, piece: &str) -> Vec<usize> {
         let folded = fold(piece);
-        let Some(word) = word(&folded).filter(|_| self.is_smooth()) else {
-            return (self.field.first..=self.field.last).collect();
-        };
-        let hits = occurrences(self.field.view, self.field.window(), word);
-        let mut lines: Vec<usize> = hits.map(|hit| self.field.text.at(hit.start)).collect();
+        let Some(word) = word(&folded) else { return (self.field.first..=self.field.last).collect() };
+        let mut lines: Vec<usize> = self.lines_of(word).chain(self.odd().iter().copied()).collect();
+        lines.sort_unstable();
         lines.dedup();
         lines
     }
 
-    fn is_smooth(&self) -> bool {
-        *self.smooth.get_or_init(|| {
+    /// The line of each place of a text, in order.
+    fn lines_of<'t>(&'t self, text: &'t str) -> impl Iterator<Item = usize> + 't {
+        occurrences(self.field.view, self.field.window(), text).map(|hit| self.field.text.at(hit.start))
+    }
+
+    /// The lines in which a word may have something between its letters.
+    fn odd(&self) -> &[usize] {
+        self.odd.get_or_init(|| {
             let text = self.field.view.get(self.field.window()).unwrap_or_default();
-            text.is_ascii()
-                || !INVISIBLE.iter().any(|sign| memmem::find(text.as_bytes(), sign.as_bytes()).is_some())
+            if text.is_ascii() {
+                return Vec::new();
+            }
+            let mut lines: Vec<usize> = INVISIBLE.iter().flat_map(|sign| self.lines_of(sign)).collect();
+            lines.sort_unstable();
+            lines.dedup();
+            lines
         })
     }
 
@@ -82,9 +88,11 @@ impl<'a> Glance<'a> {
     fn is_apart(&self, block: &Rows<'_>, row: usize, word: &str) -> bool {
         let Some(left) = self.words.get().checked_sub(1) else { return false };
         self.words.set(left);
-        let mut hits = occurrences(self.field.view, self.field.window(), word).map(|hit| hit.start);
-        let elsewhere = |at: usize| !self.may_stand(block, row, self.field.text.at(at));
-        hits.by_ref().take(FEW).all(elsewhere) && hits.next().is_none()
+        let mut lines = self.lines_of(word);
+        let elsewhere = |line: usize| !self.may_stand(block, row, line);
+        lines.by_ref().take(FEW).all(elsewhere)
+            && lines.next().is_none()
+            && self.odd().iter().copied().all(elsewhere)
     }
 
     /// Tells whether the block may stand so that this line is that row of it.
