@@ -1,11 +1,12 @@
 //! Elided middles: a block that is quoted with a mark such as `...` in the place of lines that stay.
 
 use super::carry::{Block, Conflict, Site, carry};
+use super::glance::Glance;
 use super::indent::indent_of;
 use super::ladder::{self, Places, Search};
 use super::rows::{Ground, Rows};
 use super::steps::Steps;
-use crate::text::{Change, Lines};
+use crate::text::Change;
 
 /// Words of which a mark has one, when it has words.
 const WORDS: [&str; 12] = [
@@ -35,14 +36,12 @@ pub(super) enum Elided {
 }
 
 /// Finds an elided block; nothing where it has no marks, or its parts do not stand in a row.
-pub(super) fn find(
-    search: &str,
-    replace: &str,
-    ground: &Ground<'_>,
-    text: Lines<'_>,
-    steps: &mut Steps,
-) -> Option<Elided> {
+pub(super) fn find(search: &str, replace: &str, glance: &Glance<'_>, steps: &mut Steps) -> Option<Elided> {
     let parts = parts(search, replace)?;
+    if parts.iter().any(|part| glance.lacks(&part.search)) {
+        return None;
+    }
+    let (ground, text) = (glance.ground(), glance.field.text);
     let mut found = Vec::with_capacity(parts.len());
     for part in &parts {
         let touched = part.search.lines != part.replace.lines || part.search.gaps != part.replace.gaps;

@@ -60,10 +60,33 @@ pub(super) fn fold(raw: &str) -> std::borrow::Cow<'_, str> {
 
 /// Tells whether a text surely is its own fold.
 pub(super) fn is_plain(raw: &str) -> bool {
-    let bytes = raw.as_bytes();
-    let odd = bytes.iter().fold(false, |odd, &byte| odd | (byte >= 0x80) | (byte == b'&') | (byte == b'\t'));
-    let after = bytes.iter().skip(1);
-    !odd && !bytes.iter().zip(after).fold(false, |wide, (&one, &next)| wide | (one == b' ' && next == b' '))
+    let (words, rest) = raw.as_bytes().as_chunks::<8>();
+    let (mut odd, mut after_blank) = (0, 0);
+    for bytes in words.iter().copied().chain(std::iter::once(padded(rest))) {
+        let word = u64::from_le_bytes(bytes);
+        let blanks = zeroes(word ^ EACH * u64::from(b' '));
+        odd |=
+            (word & SIGNS) | zeroes(word ^ EACH * u64::from(b'&')) | zeroes(word ^ EACH * u64::from(b'\t'));
+        odd |= blanks & (blanks << 8 | after_blank);
+        after_blank = blanks >> 56;
+    }
+    odd == 0
+}
+
+/// One in each byte of a word, and the highest bit of each.
+const EACH: u64 = 0x0101_0101_0101_0101;
+const SIGNS: u64 = EACH << 7;
+
+/// The highest bit of each byte that is zero.
+fn zeroes(word: u64) -> u64 {
+    !(((word & !SIGNS) + !SIGNS) | word) & SIGNS
+}
+
+/// The last bytes of a text as a word, filled up with zeroes.
+pub(super) fn padded(rest: &[u8]) -> [u8; 8] {
+    let mut word = [0; 8];
+    word.iter_mut().zip(rest).for_each(|(slot, byte)| *slot = *byte);
+    word
 }
 
 /// Tells whether a character is a blank inside of a line.
@@ -78,6 +101,10 @@ pub(super) fn is_invisible(character: char) -> bool {
 
 /// Tells whether nothing can be seen of a line.
 pub(super) fn is_blank_line(line: &str) -> bool {
+    let first = line.bytes().find(|byte| *byte != b' ' && *byte != b'\t');
+    if first.is_none_or(|byte| byte.is_ascii_graphic()) {
+        return first.is_none();
+    }
     line.chars().all(|character| is_blank(character) || is_invisible(character))
 }
 

@@ -2,7 +2,7 @@
 
 use super::carry::{Evidence, is_word_char, merged};
 use super::fold::{Folded, fold, is_plain};
-use super::rows::Ground;
+use super::glance::Glance;
 use crate::text::{Change, Lines};
 
 /// The characters below which a piece says too little, blanks aside.
@@ -27,19 +27,19 @@ pub(super) enum Worth {
 }
 
 /// Finds a quoted piece of a line; it must begin and end where words do.
-pub(super) fn find(search: &str, ground: &Ground<'_>, lines: Worth) -> Vec<Piece> {
+pub(super) fn find(search: &str, glance: &Glance<'_>, lines: Worth) -> Vec<Piece> {
     let written = search.chars().filter(|character| !character.is_whitespace()).count();
     if search.contains('\n') || search.trim() != search || written < LEAST {
         return Vec::new();
     }
     let (wanted, plain) = (fold(search), is_plain(search));
-    let in_line = |index: usize| {
-        let line = ground.line(index);
+    let in_line = |number: usize| {
+        let line = glance.field.text.text(number);
         let worth = lines == Worth::All || !plain || !is_plain(line);
         let pieces = if worth { pieces(&wanted, line) } else { Vec::new() };
-        pieces.into_iter().map(move |span| Piece { line: ground.number(index), span })
+        pieces.into_iter().map(move |span| Piece { line: number, span })
     };
-    (0..ground.len()).flat_map(in_line).collect()
+    glance.lines_with(search).into_iter().flat_map(in_line).collect()
 }
 
 fn pieces(wanted: &str, line: &str) -> Vec<std::ops::Range<usize>> {

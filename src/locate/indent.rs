@@ -82,7 +82,11 @@ impl Map {
     /// Finds the first rule that explains all pairs of an indentation in the quoted block and in the file; of those
     /// that do, one that also tells what becomes of all `others` without a blank that the file does not use there.
     pub(super) fn explaining(pairs: &[(&str, &str)], others: &[&str]) -> Option<Map> {
-        let maps: Vec<Map> = Turn::all().filter_map(|turn| Map::with(turn, pairs)).collect();
+        let mut maps = Turn::all().filter_map(|turn| Map::with(turn, pairs));
+        if others.is_empty() {
+            return maps.next();
+        }
+        let maps: Vec<Map> = maps.collect();
         let native = |map: &&Map| {
             others.iter().all(|other| map.apply(other).is_some_and(|indent| is_native(&indent, pairs)))
         };

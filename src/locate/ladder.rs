@@ -53,16 +53,23 @@ pub(super) enum Search {
     TooMany(Vec<usize>),
 }
 
+/// The steps that a line takes whatever its length.
+const LINE: usize = 64;
+
 /// Finds the places of a block.
 pub(super) fn find(block: &Rows<'_>, ground: &Ground<'_>, steps: &mut Steps) -> Search {
     if block.len() == 0 || block.len() > ground.len() {
         return Search::Nowhere;
     }
+    if !steps.take(ground.len() / 2) {
+        return Search::Nowhere;
+    }
     let mut found: Option<Places> = None;
     let mut seen = Vec::new();
+    let cost = block.lines.iter().map(|line| line.len() + LINE).sum();
     for at in ground.windows(&block.keys()) {
         seen.push(at);
-        if !steps.take(block.lines.iter().map(|line| line.len() + 1).sum()) {
+        if !steps.take(cost) {
             return Search::TooMany(seen);
         }
         let Some(rung) = rung(block, ground, at) else { continue };

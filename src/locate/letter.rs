@@ -1,7 +1,6 @@
 //! Rung `similar`, one letter away: the whole search is one inserted, dropped, swapped or replaced letter away from
 //! exactly one place, and nothing else in the text is within two.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::carry::{is_word_char, tokens};
@@ -15,6 +14,8 @@ const LEAST: usize = 10;
 const WORD: usize = 4;
 /// Pieces of the search of which one stands in every text that is two letters away: a swap over a border takes two.
 const PIECES: usize = 5;
+/// The steps that a place takes where a piece stands.
+const HIT: usize = 64;
 /// The greatest distance that is looked for.
 const FAR: usize = 2;
 
@@ -77,7 +78,7 @@ fn near(
     steps: &mut Steps,
 ) -> Option<Vec<(Range<usize>, usize)>> {
     let letters: Vec<char> = search.chars().collect();
-    let mut starts = BTreeSet::new();
+    let mut starts = Vec::new();
     let size = letters.len() / PIECES;
     for piece in 0..PIECES {
         let text: String = letters.iter().skip(piece * size).take(size).collect();
@@ -87,7 +88,7 @@ fn near(
         for hit in beginnings(view, window.clone(), &text) {
             let before = view.get(window.start..hit.start)?;
             let back = piece * size;
-            if !steps.take(back + 1) {
+            if !steps.take(back + size + HIT) {
                 return None;
             }
             let reach = before.char_indices().rev().map(|(at, _)| window.start + at);
@@ -95,6 +96,8 @@ fn near(
             starts.extend(reach.take(2 * FAR + 1));
         }
     }
+    starts.sort_unstable();
+    starts.dedup();
     let mut near = Vec::new();
     for start in starts {
         if !aligned(&letters, start, view, window.end, &mut near, steps) {
@@ -148,7 +151,7 @@ fn aligned(
             }
         }
         (above, row) = (row, next);
-        if !steps.take(8) {
+        if !steps.take(16) {
             return false;
         }
         if row.iter().all(|distance| *distance > FAR) {

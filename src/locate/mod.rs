@@ -13,6 +13,7 @@ mod elision;
 pub mod exact;
 mod fold;
 mod fragment;
+mod glance;
 mod indent;
 mod ladder;
 mod letter;

@@ -5,9 +5,10 @@ use std::rc::Rc;
 
 use super::carry::{Block, Site, carry};
 use super::fragment::{self, Worth};
+use super::glance::Glance;
 use super::ladder::{self, Places, Rung, Search};
 use super::proposal::Proposal;
-use super::rows::Ground;
+use super::rows::{Ground, Rows};
 use super::scope::Outline;
 use super::similar::{self, Neighbours};
 use super::steps::Steps;
@@ -19,15 +20,15 @@ use crate::error::Score;
 pub(super) struct Seeker<'a> {
     pub(super) quote: Quote<'a>,
     pub(super) field: Field<'a>,
-    pub(super) ground: Ground<'a>,
+    pub(super) glance: Glance<'a>,
     pub(super) steps: Steps,
     readings: OnceCell<Rc<[Reading]>>,
 }
 
 impl<'a> Seeker<'a> {
     pub(super) fn new(quote: Quote<'a>, field: Field<'a>) -> Seeker<'a> {
-        let ground = Ground::new(field.text, field.first, field.last, field.quotes);
-        Seeker { quote, field, ground, steps: Steps::of_one_search(), readings: OnceCell::new() }
+        let glance = Glance::new(field);
+        Seeker { quote, field, glance, steps: Steps::of_one_search(), readings: OnceCell::new() }
     }
 
     /// Finds the one place on the rungs down to `wrapping`, or that the edit was made before; nothing otherwise.
@@ -43,7 +44,7 @@ impl<'a> Seeker<'a> {
     /// The rungs from `space` to `marks`.
     pub(super) fn below_exact(&mut self) -> Option<Located> {
         let block = Block::of(self.quote.search, self.quote.replace);
-        match ladder::find(&block.search, &self.ground, &mut self.steps) {
+        match self.places(&block.search) {
             Search::Nowhere => None,
             Search::TooMany(at) => Some(self.many(Tier::Marks, &at)),
             Search::At(Places { rung, at }) => Some(match at.as_slice() {
@@ -56,7 +57,7 @@ impl<'a> Seeker<'a> {
     /// A piece of one line, with other marks.
     pub(super) fn pieces(&self, search: &str, replace: &str, tier: Tier) -> Option<Located> {
         let worth = if tier == Tier::Wrapping { Worth::All } else { Worth::Marked };
-        let found = fragment::find(search, &self.ground, worth);
+        let found = fragment::find(search, &self.glance, worth);
         match found.as_slice() {
             [] => None,
             [piece] => {
@@ -79,7 +80,9 @@ impl<'a> Seeker<'a> {
         if let Some(found) = asked.and_then(|asked| similar::find(self, &neighbours, asked, outline)) {
             return found;
         }
-        let proposal = match similar::find(self, &neighbours, usual, outline) {
+        let again = asked != Some(usual);
+        let proposed = again.then(|| similar::find(self, &neighbours, usual, outline)).flatten();
+        let proposal = match proposed {
             Some(Located::One(found)) => Proposal::of(&found, self.field),
             Some(_) | None => None,
         };
@@ -101,7 +104,7 @@ impl<'a> Seeker<'a> {
 
     fn every_of(&mut self, reading: &Reading, tier: Option<Tier>) -> Result<Vec<Found>, Located> {
         let block = Block::of(&reading.search, &reading.replace);
-        let Places { rung, at } = match ladder::find(&block.search, &self.ground, &mut self.steps) {
+        let Places { rung, at } = match self.places(&block.search) {
             Search::Nowhere => return Ok(Vec::new()),
             Search::TooMany(at) => return Err(self.many(tier.unwrap_or(Tier::Marks), &at)),
             Search::At(places) => places,
@@ -119,13 +122,26 @@ impl<'a> Seeker<'a> {
         carried.collect()
     }
 
+    /// Finds the places of a block on the rungs from `space` to `marks`.
+    pub(super) fn places(&mut self, block: &Rows<'_>) -> Search {
+        if self.glance.lacks(block) {
+            return Search::Nowhere;
+        }
+        ladder::find(block, self.glance.ground(), &mut self.steps)
+    }
+
+    /// The lines in which it is looked.
+    pub(super) fn ground(&self) -> &Ground<'a> {
+        self.glance.ground()
+    }
+
     /// The edit without what may have been put around it; made once.
     pub(super) fn readings(&self) -> Rc<[Reading]> {
         Rc::clone(self.readings.get_or_init(|| readings(self.quote.search, self.quote.replace).into()))
     }
 
     pub(super) fn many(&self, tier: Tier, at: &[usize]) -> Located {
-        Located::Many { tier, lines: at.iter().map(|at| self.ground.number(*at)).collect() }
+        Located::Many { tier, lines: at.iter().map(|at| self.ground().number(*at)).collect() }
     }
 
     /// Carries the edit over onto the place that begins at this index of the ground.
@@ -135,7 +151,7 @@ impl<'a> Seeker<'a> {
         {
             return Located::Standing { line };
         }
-        let site = Site::at(&block.search, &self.ground, at);
+        let site = Site::at(&block.search, self.ground(), at);
         let (first, last) = site.ends();
         let receipt = Receipt::only(tier, self.score(block, &site), first);
         match carry(block, &site, self.field.text) {
@@ -146,15 +162,36 @@ impl<'a> Seeker<'a> {
 
     /// The share of characters that the quoted lines and the file's have in common, blanks aside.
     fn score(&self, block: &Block<'_>, site: &Site) -> Score {
-        let (mut distance, mut longer) = (0, 0);
+        let (mut distance, mut longer, mut cells) = (0, 0, MOST_CELLS);
         for (quoted, line) in block.search.lines.iter().zip(&site.lines) {
             let [quoted, there] = [quoted, self.field.text.text(*line)].map(written);
             longer += quoted.chars().count().max(there.chars().count());
             if quoted != there {
-                distance += strsim::levenshtein(&quoted, &there);
+                distance += far(&quoted, &there, &mut cells);
             }
         }
         Score::of(distance, longer)
+    }
+}
+
+/// The pairs of characters that are compared for one score.
+const MOST_CELLS: usize = 1 << 24;
+
+/// How far two lines are apart, at most: what there is not enough work left for is taken to be another text.
+fn far(one: &str, other: &str, cells: &mut usize) -> usize {
+    let head = one.chars().zip(other.chars()).take_while(|(one, other)| one == other).count();
+    let tail = one.chars().rev().zip(other.chars().rev()).take_while(|(one, other)| one == other).count();
+    let (from, to) = (one.chars().count(), other.chars().count());
+    let tail = tail.min(from.min(to) - head);
+    let middle =
+        |text: &str, length: usize| text.chars().skip(head).take(length - head - tail).collect::<String>();
+    let (from, to) = (from - head - tail, to - head - tail);
+    match cells.checked_sub(from.saturating_mul(to)) {
+        Some(left) => {
+            *cells = left;
+            strsim::levenshtein(&middle(one, from + head + tail), &middle(other, to + head + tail))
+        }
+        None => from.max(to),
     }
 }
 

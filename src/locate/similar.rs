@@ -9,6 +9,7 @@ use std::ops::RangeInclusive;
 use super::carry::{Block, Site, carry, is_word_char, tokens};
 use super::fold::fold;
 use super::nearest::{self, Hit, Nearest, Quest};
+use super::rows::Ground;
 use super::scope::Outline;
 use super::seeker::Seeker;
 use super::{Found, Located, Near, Receipt, Slip, Tier, letter};
@@ -18,6 +19,8 @@ use crate::error::Score;
 const LEAST: usize = 3;
 /// How much the next best place must be behind, in per cent.
 const LEAD: usize = 15;
+/// The pairs of characters that are compared of two lines.
+const MOST_CELLS: usize = 1 << 24;
 /// The least similarity of a line that differs, in per cent.
 const HALF: u16 = 50;
 
@@ -126,8 +129,8 @@ fn by_line(
 
 /// The lines of a block, when they are exactly one line away from the quoted ones.
 fn site(seeker: &Seeker<'_>, block: &Block<'_>, lines: RangeInclusive<usize>) -> Option<Site> {
-    let ground = &seeker.ground;
-    let (from, to) = (ground.index_of(*lines.start()), ground.index_of(lines.end() + 1));
+    let ground = Ground::new(seeker.field.text, *lines.start(), *lines.end(), seeker.field.quotes);
+    let (from, to) = (0, ground.len());
     let search = &block.search;
     let same = |row: usize, index: usize| fold(search.line(row).trim()) == fold(ground.line(index).trim());
     let n = search.len();
@@ -156,6 +159,9 @@ fn is_slip(seeker: &Seeker<'_>, quoted: &str, line: usize, outline: &dyn Fn() ->
     let (text, start) = (seeker.field.text.text(line), seeker.field.text.span(line).start);
     let (quoted, there) = (quoted.trim(), text.trim());
     let [one, other] = [quoted, there].map(|line| line.chars().count());
+    if one.saturating_mul(other) > MOST_CELLS {
+        return false;
+    }
     let similarity = Score::of(strsim::levenshtein(quoted, there), one.max(other));
     if similarity.percent() < HALF {
         return false;

@@ -13,7 +13,7 @@ impl Seeker<'_> {
     /// The same for the place that begins on a line of the file.
     pub(super) fn stands_at(&self, line: usize) -> Option<usize> {
         let block = Block::of(self.quote.search, self.quote.replace);
-        self.stands_around(&block, self.ground.index_of(line), Rung::Space)
+        self.stands_around(&block, self.ground().index_of(line), Rung::Space)
     }
 
     /// The line at which a replacement with more lines than the search stands around a place, as strictly as the search
@@ -26,10 +26,11 @@ impl Seeker<'_> {
             own.map(|line| line.trim()).eq(search.lines.iter().map(|line| line.trim()))
         };
         let stands = |offset: usize| {
-            let start = at.checked_sub(offset).filter(|start| start + replace.len() <= self.ground.len())?;
-            let own = ladder::rung(replace, &self.ground, start)?;
-            let strictly = own <= rung || own == Rung::Indent && ladder::moves(replace, &self.ground, start);
-            strictly.then(|| self.ground.number(start))
+            let start =
+                at.checked_sub(offset).filter(|start| start + replace.len() <= self.ground().len())?;
+            let own = ladder::rung(replace, self.ground(), start)?;
+            let strictly = own <= rung || own == Rung::Indent && ladder::moves(replace, self.ground(), start);
+            strictly.then(|| self.ground().number(start))
         };
         (0..=more).filter(keeps).find_map(stands)
     }
@@ -45,9 +46,9 @@ impl Seeker<'_> {
             if block.replace.lines.iter().map(written).sum::<usize>() < LEAST {
                 return None;
             }
-            match ladder::find(&block.replace, &self.ground, &mut self.steps) {
+            match self.places(&block.replace) {
                 Search::At(Places { at, .. }) if block.adds() => match at.as_slice() {
-                    [one] => Some(Located::Standing { line: self.ground.number(*one) }),
+                    [one] => Some(Located::Standing { line: self.ground().number(*one) }),
                     [..] => None,
                 },
                 Search::At(_) | Search::Nowhere | Search::TooMany(_) => None,

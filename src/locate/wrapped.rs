@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::carry::Block;
 use super::elision::{self, Elided};
-use super::ladder::{self, Rung, Search};
+use super::ladder::{Rung, Search};
 use super::seeker::Seeker;
 use super::wrapping::{Reading, prefix};
 use super::{Conflict, Found, Located, Receipt, Tier};
@@ -66,7 +66,7 @@ impl Seeker<'_> {
 
     fn read(&mut self, reading: &Reading) -> Option<(Option<Rung>, Located)> {
         let block = Block::of(&reading.search, &reading.replace);
-        let found = match ladder::find(&block.search, &self.ground, &mut self.steps) {
+        let found = match self.places(&block.search) {
             Search::Nowhere if reading.line.is_some() => return None,
             Search::Nowhere => {
                 let piece = self.pieces(&reading.search, &reading.replace, Tier::Wrapping)?;
@@ -76,7 +76,7 @@ impl Seeker<'_> {
             Search::At(places) => places,
         };
         let at: Vec<usize> = match reading.line {
-            Some(line) => found.at.into_iter().filter(|at| self.ground.number(*at) == line).collect(),
+            Some(line) => found.at.into_iter().filter(|at| self.ground().number(*at) == line).collect(),
             None => found.at,
         };
         let located = match at.as_slice() {
@@ -92,7 +92,7 @@ impl Seeker<'_> {
         let plain = Reading::plain(self.quote.search, self.quote.replace);
         let readings = self.readings();
         std::iter::once(&plain).chain(readings.iter()).find_map(|Reading { search, replace, .. }| {
-            let found = elision::find(search, replace, &self.ground, self.field.text, &mut self.steps)?;
+            let found = elision::find(search, replace, &self.glance, &mut self.steps)?;
             Some(match found {
                 Elided::Many(lines) => Located::Many { tier: Tier::Wrapping, lines },
                 Elided::Conflict(conflict) => Located::Conflict(conflict),

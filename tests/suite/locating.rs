@@ -60,14 +60,23 @@ fn asked(search: &str, replace: &str, dice: &mut Dice<'_>) -> Search {
         lines: None,
         within: None,
         aim: dice.pick(&[Aim::Block, Aim::Matches, Aim::EveryBlock]),
-        tolerance: dice.pick(&[Tolerance::Wrapping, similar(Slip::Pen), similar(Slip::Pen), similar(Slip::Any)]),
+        tolerance: dice.pick(&[
+            Tolerance::Wrapping,
+            similar(Slip::Pen),
+            similar(Slip::Pen),
+            similar(Slip::Any),
+        ]),
         standing: dice.pick(&[Standing::Done, Standing::Again]),
     }
 }
 
 fn with_crlf(search: &Search) -> Search {
     let dressed = |text: &str| text.replace("\r\n", "\n").replace('\n', "\r\n");
-    Search { needle: Needle::Literal(dressed(needle(search))), replace: dressed(&search.replace), ..search.clone() }
+    Search {
+        needle: Needle::Literal(dressed(needle(search))),
+        replace: dressed(&search.replace),
+        ..search.clone()
+    }
 }
 
 fn read(bytes: Vec<u8>) -> Buffer {
@@ -88,7 +97,8 @@ fn case(dice: &mut Dice<'_>) -> Option<(World, Quote, Search)> {
     let world = World::new(dice)?;
     let quote = Quote::drifted(&world, dice)?;
     if let Some((before, behind)) = narrow {
-        let (start, end) = (world.block.start.saturating_sub(before) + 1, (world.block.end + behind).min(world.lines.len()));
+        let (start, end) =
+            (world.block.start.saturating_sub(before) + 1, (world.block.end + behind).min(world.lines.len()));
         request.lines = Some(LineWindow { start, end });
     }
     request.needle = Needle::Literal(quote.search.clone());
@@ -101,24 +111,41 @@ fn equals(bytes: &[u8], locator: Locator) -> Result<Option<Outcome>, String> {
     let Some((world, quote, request)) = case(&mut Dice::new(bytes)) else { return Ok(None) };
     let buffer = read(world.bytes());
     let told = |why: String, after: &[u8]| {
-        format!("{why}\n{:?}\nfile {:?}\nsearch {:?}\nreplace {:?}\nlines {:?} {:?} {:?} {:?}\nblock {:?}\ntruth {:?}\nresult {:?}", quote.layers,
-            String::from_utf8_lossy(buffer.bytes()), needle(&request), request.replace, request.lines, request.aim, request.tolerance, request.standing,
-            world.block, world.truth().iter().map(|row| row.text.as_str()).collect::<Vec<_>>().join("\n"), String::from_utf8_lossy(after))
+        format!(
+            "{why}\n{:?}\nfile {:?}\nsearch {:?}\nreplace {:?}\nlines {:?} {:?} {:?} {:?}\nblock {:?}\ntruth {:?}\nresult {:?}",
+            quote.layers,
+            String::from_utf8_lossy(buffer.bytes()),
+            needle(&request),
+            request.replace,
+            request.lines,
+            request.aim,
+            request.tolerance,
+            request.standing,
+            world.block,
+            world.truth().iter().map(|row| row.text.as_str()).collect::<Vec<_>>().join("\n"),
+            String::from_utf8_lossy(after)
+        )
     };
     let outcome = locator(&request, &buffer);
     let again = locator(&with_crlf(&request), &buffer);
     match (&outcome, &again) {
-        (Ok(one), Ok(other)) if one.bytes != other.bytes => return Err(told("CRLF in the request".to_owned(), &other.bytes)),
+        (Ok(one), Ok(other)) if one.bytes != other.bytes => {
+            return Err(told("CRLF in the request".to_owned(), &other.bytes));
+        }
         (Ok(one), Err(other)) => return Err(told(format!("refused with CRLF: {other}"), &one.bytes)),
         (Err(_), Ok(other)) => return Err(told("applied with CRLF alone".to_owned(), &other.bytes)),
-        (Err(one), Err(other)) if one.code != other.code => return Err(told(format!("{one} and {other}"), &[])),
+        (Err(one), Err(other)) if one.code != other.code => {
+            return Err(told(format!("{one} and {other}"), &[]));
+        }
         _ => {}
     }
     if request.aim == Aim::Matches && buffer.view().contains(needle(&request)) {
         // The contract of a plain replacement of strings.
         let literal = buffer.view().replace(needle(&request), &request.replace);
         return match &outcome {
-            Ok(applied) if read(applied.bytes.clone()).view() != literal => Err(told("not literal".to_owned(), &applied.bytes)),
+            Ok(applied) if read(applied.bytes.clone()).view() != literal => {
+                Err(told("not literal".to_owned(), &applied.bytes))
+            }
             _ => Ok(Some(Outcome { layers: quote.layers.clone(), applied: outcome.is_ok() })),
         };
     }
@@ -143,7 +170,8 @@ fn equals(bytes: &[u8], locator: Locator) -> Result<Option<Outcome>, String> {
 /// with that line.
 fn within(world: &World, lines: Option<LineWindow>, plan: &Plan) -> Result<(), String> {
     let Some(LineWindow { start, end }) = lines else { return Ok(()) };
-    let length = |lines: &[world::Line]| lines.iter().map(|line| line.text.len() + line.end.len()).sum::<usize>();
+    let length =
+        |lines: &[world::Line]| lines.iter().map(|line| line.text.len() + line.end.len()).sum::<usize>();
     let mark = if world.mark { 3 } else { 0 };
     let (mut from, to) = (mark + length(&world.lines[..start - 1]), mark + length(&world.lines[..end]));
     if end == world.lines.len() && world.lines[end - 1].end.is_empty() && start > 1 {
@@ -155,9 +183,19 @@ fn within(world: &World, lines: Option<LineWindow>, plan: &Plan) -> Result<(), S
 
 /// A proposal is applied, as a block and as a replacement of strings, to the same text; line ends that are mixed may
 /// differ, as a replacement of strings writes lines that stay anew.
-fn proposed(request: &Search, (search, replace): (&str, &str), buffer: &Buffer, locator: Locator) -> Result<Vec<u8>, String> {
+fn proposed(
+    request: &Search,
+    (search, replace): (&str, &str),
+    buffer: &Buffer,
+    locator: Locator,
+) -> Result<Vec<u8>, String> {
     let sent = |aim| {
-        let next = Search { needle: Needle::Literal(search.to_owned()), replace: replace.to_owned(), aim, ..request.clone() };
+        let next = Search {
+            needle: Needle::Literal(search.to_owned()),
+            replace: replace.to_owned(),
+            aim,
+            ..request.clone()
+        };
         locator(&next, buffer).map(|applied| applied.bytes).map_err(|why| format!("{aim:?}: {why}"))
     };
     let (block, matches, every) = (sent(Aim::Block)?, sent(Aim::Matches)?, sent(Aim::EveryBlock)?);

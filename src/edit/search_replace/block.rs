@@ -65,7 +65,7 @@ fn planned(found: Vec<Found>, looked: &Window<'_>) -> Result<Planned, Error> {
 }
 
 fn ambiguous(lines: &[usize], looked: &Window<'_>) -> Error {
-    let (count, outline) = (lines.len(), looked.outline());
+    let (count, outline) = (lines.len(), looked.quick_outline());
     let places: Vec<Place> =
         lines.iter().take(PLACES).map(|line| looked.place(*line, outline.as_ref())).collect();
     let error =

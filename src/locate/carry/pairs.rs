@@ -7,6 +7,8 @@ use crate::text::differing_lines;
 
 /// The pairs that are compared in one changed hunk; a larger one pairs its lines in order, or not at all.
 const MOST_PAIRS: usize = 2_500;
+/// The pairs of characters that are compared for one block; what there is not enough work left for is not paired.
+const MOST_CELLS: usize = 1 << 25;
 /// The characters of a line that are compared.
 const MOST_CHARS: usize = 400;
 /// The least similarity of two lines of which one was made of the other.
@@ -16,12 +18,15 @@ pub(super) const ALIKE: f64 = 0.5;
 pub(super) fn origins(block: &Block<'_>) -> Vec<Option<usize>> {
     let (old, new) = (&block.search.lines, &block.replace.lines);
     let mut origins = Vec::with_capacity(new.len());
-    let mut from = 0;
+    let (mut from, mut cells) = (0, MOST_CELLS);
     for (gone, come) in differing_lines(old, new) {
         let kept = come.start - origins.len();
         origins.extend((from..from + kept).map(Some));
-        let pairs =
-            paired(old.get(gone.clone()).unwrap_or_default(), new.get(come.clone()).unwrap_or_default());
+        let pairs = paired(
+            old.get(gone.clone()).unwrap_or_default(),
+            new.get(come.clone()).unwrap_or_default(),
+            &mut cells,
+        );
         origins.extend(pairs.into_iter().map(|pair| pair.map(|index| gone.start + index)));
         from = gone.end;
     }
@@ -31,11 +36,12 @@ pub(super) fn origins(block: &Block<'_>) -> Vec<Option<usize>> {
 }
 
 /// Pairs the lines of a hunk in order, so that the sum of their similarities is the greatest.
-fn paired(old: &[&str], new: &[&str]) -> Vec<Option<usize>> {
-    if old.len() * new.len() > MOST_PAIRS {
+fn paired(old: &[&str], new: &[&str], cells: &mut usize) -> Vec<Option<usize>> {
+    let all = |lines: &[&str]| lines.iter().map(|line| weight(line)).sum::<usize>();
+    if old.len() * new.len() > MOST_PAIRS || !take(cells, all(old) * all(new)) {
         let same = old.len() == new.len();
         let pair = |(index, (old, new)): (usize, (&&str, &&str))| {
-            (same && similarity(old, new) >= ALIKE).then_some(index)
+            (same && take(cells, weight(old) * weight(new)) && similarity(old, new) >= ALIKE).then_some(index)
         };
         let mut pairs: Vec<_> = old.iter().zip(new).enumerate().map(pair).collect();
         pairs.resize(new.len(), None);
@@ -74,6 +80,17 @@ fn paired(old: &[&str], new: &[&str]) -> Vec<Option<usize>> {
         }
     }
     pairs
+}
+
+/// How many characters of a line are compared, at most.
+pub(super) fn weight(line: &str) -> usize {
+    line.len().min(4 * MOST_CHARS).max(1)
+}
+
+fn take(cells: &mut usize, some: usize) -> bool {
+    let left = cells.checked_sub(some);
+    *cells = left.unwrap_or(*cells);
+    left.is_some()
 }
 
 /// How alike two lines are, from 0 to 1, their indentation aside.

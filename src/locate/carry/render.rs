@@ -1,7 +1,9 @@
 //! Writes each line of the result: the file's own, the file's with the edit's change, or a new one in its dress.
 
+use std::cell::Cell;
+
 use super::lay::Out;
-use super::pairs::{ALIKE, similarity};
+use super::pairs::{ALIKE, similarity, weight};
 use super::tokens::{Evidence, merged};
 use super::{Block, Conflict, Site};
 use crate::locate::fold::fold;
@@ -30,7 +32,14 @@ pub(super) struct Scribe<'a> {
     evidence: Evidence<'a>,
     /// Whether the file writes all lines as they are quoted.
     alike: bool,
+    /// The characters of all lines of the search.
+    quoted: usize,
+    /// The pairs of characters that may still be compared.
+    cells: Cell<usize>,
 }
+
+/// The pairs of characters that are compared for the lines that one edit adds.
+const MOST_CELLS: usize = 1 << 25;
 
 impl<'a> Scribe<'a> {
     pub(super) fn new(
@@ -47,7 +56,10 @@ impl<'a> Scribe<'a> {
         let indents: Vec<(&str, &str)> =
             pairs.iter().map(|(quoted, there)| (indent_of(quoted), indent_of(there))).collect();
         let others: Vec<&str> = block.replace.lines.iter().map(|line| indent_of(line)).collect();
-        Scribe { block, site, text, origins, indentation: indentation(&indents, &others), evidence, alike }
+        let indentation = indentation(&indents, &others);
+        let quoted = block.search.lines.iter().map(|line| weight(line)).sum();
+        let cells = Cell::new(MOST_CELLS);
+        Scribe { block, site, text, origins, indentation, evidence, alike, quoted, cells }
     }
 
     /// Writes a row of the replacement.
@@ -105,6 +117,10 @@ impl<'a> Scribe<'a> {
         if self.alike {
             return wanted.to_owned();
         }
+        let Some(left) = self.cells.get().checked_sub(self.quoted * weight(wanted)) else {
+            return self.evidence.dress(wanted);
+        };
+        self.cells.set(left);
         let nearest = (0..self.block.search.len())
             .filter(|base| self.site.apart != Some(*base))
             .map(|base| (similarity(self.block.search.line(base), wanted), base))

@@ -22,6 +22,9 @@ pub(super) struct Reading {
 /// The readings that are tried of one edit.
 const MOST: usize = 64;
 
+/// The bytes that are read otherwise, all readings together.
+const MOST_BYTES: usize = 1 << 22;
+
 impl Reading {
     fn new(search: String, replace: String) -> Reading {
         Reading { search, replace, line: None }
@@ -44,9 +47,10 @@ impl Reading {
 /// Gives the readings of an edit other than the plain one, those with less taken off first.
 pub(super) fn readings(search: &str, replace: &str) -> Vec<Reading> {
     let mut all = vec![Reading::plain(search, replace)];
-    let mut next = 0;
-    while let Some(reading) = all.get(next).cloned().filter(|_| all.len() < MOST) {
+    let (mut next, mut bytes) = (0, 0);
+    while let Some(reading) = all.get(next).cloned().filter(|_| all.len() < MOST && bytes < MOST_BYTES) {
         let (search, replace) = (reading.search.as_str(), reading.replace.as_str());
+        bytes += search.len() + replace.len();
         let more = fence::off(search, replace)
             .into_iter()
             .chain(gutter::off(search, replace))

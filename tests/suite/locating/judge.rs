@@ -36,7 +36,8 @@ impl Judge<'_> {
     /// Errors: how the result differs from what the edit comes to.
     pub fn judge(&self, result: &[u8]) -> Result<(), String> {
         let result = str::from_utf8(result).map_err(|why| why.to_string())?;
-        let body = if self.world.mark { result.strip_prefix('\u{feff}').ok_or("the mark is gone")? } else { result };
+        let body =
+            if self.world.mark { result.strip_prefix('\u{feff}').ok_or("the mark is gone")? } else { result };
         let (found, mut spots, mut before) = (lines(body), Vec::new(), Vec::new());
         for (text, end) in &found {
             if blank(text) {
@@ -88,7 +89,11 @@ impl Judge<'_> {
                 return wrong("a line that stays");
             }
             let own = world.lines[index].end;
-            return if spot.end == own || last || own.is_empty() { Ok(()) } else { wrong("the line end of a line that stays") };
+            return if spot.end == own || last || own.is_empty() {
+                Ok(())
+            } else {
+                wrong("the line end of a line that stays")
+            };
         }
         let trails = self.has(|layer| layer == Layer::Trail);
         let [mut there, mut asked] = [spot.text, row.text.as_str()];
@@ -101,7 +106,10 @@ impl Judge<'_> {
         if there == asked {
             return self.end(row, spot, last);
         }
-        if !self.has(Layer::of_marks) || indent_of(there) != indent_of(asked) || folded(there) != folded(asked) {
+        if !self.has(Layer::of_marks)
+            || indent_of(there) != indent_of(asked)
+            || folded(there) != folded(asked)
+        {
             return wrong("a line of the edit");
         }
         match row.from {
@@ -109,7 +117,11 @@ impl Judge<'_> {
                 let own = world.lines[index].text.trim();
                 let (head, tail) = kept(own, row.text.trim());
                 let there = there.trim();
-                if there.starts_with(head) && there.ends_with(tail) { Ok(()) } else { wrong("the marks of a changed line") }
+                if there.starts_with(head) && there.ends_with(tail) {
+                    Ok(())
+                } else {
+                    wrong("the marks of a changed line")
+                }
             }
             _ => Ok(()),
         }
@@ -117,11 +129,13 @@ impl Judge<'_> {
 
     fn end(&self, row: &Row, spot: &Spot<'_>, last: bool) -> Result<(), String> {
         let world = self.world;
-        let paired = world.rows.iter().all(|row| row.from != From::Added) && world.rows.len() == world.block.len();
+        let paired =
+            world.rows.iter().all(|row| row.from != From::Added) && world.rows.len() == world.block.len();
         let own = match row.from {
             From::Changed(index) if paired => vec![world.lines[index].end],
             _ => {
-                let (from, to) = (world.block.start.saturating_sub(1), (world.block.end + 1).min(world.lines.len()));
+                let (from, to) =
+                    (world.block.start.saturating_sub(1), (world.block.end + 1).min(world.lines.len()));
                 world.lines[from..to].iter().map(|line| line.end).collect()
             }
         };
@@ -132,8 +146,11 @@ impl Judge<'_> {
     /// Tells whether nothing shows how the file would indent this line.
     fn is_free(&self, row: &Row) -> bool {
         let world = self.world;
-        let mut shown: Vec<&str> =
-            world.lines[world.block.clone()].iter().filter(|line| !blank(&line.text)).map(|line| indent_of(&line.text)).collect();
+        let mut shown: Vec<&str> = world.lines[world.block.clone()]
+            .iter()
+            .filter(|line| !blank(&line.text))
+            .map(|line| indent_of(&line.text))
+            .collect();
         shown.sort_unstable();
         shown.dedup();
         let anew = match row.from {
@@ -145,7 +162,13 @@ impl Judge<'_> {
     }
 
     /// The blank lines between two rows; nothing stands for an end of the file.
-    fn gap(&self, truth: &[Row], above: Option<usize>, below: Option<usize>, there: &[(&str, &str)]) -> Result<(), String> {
+    fn gap(
+        &self,
+        truth: &[Row],
+        above: Option<usize>,
+        below: Option<usize>,
+        there: &[(&str, &str)],
+    ) -> Result<(), String> {
         let rows = above.map_or(0, |above| above + 1)..below.unwrap_or(truth.len());
         let around = [above, below].map(|row| row.map(|row| truth[row].from));
         let own = match around {
@@ -154,13 +177,21 @@ impl Judge<'_> {
             [Some(From::Kept(above)), None] => Some(above + 1..self.world.lines.len()),
             _ => None,
         };
-        let own = own.filter(|own| truth[rows.clone()].iter().map(|row| row.from).eq(own.clone().map(From::Kept)));
+        let own =
+            own.filter(|own| truth[rows.clone()].iter().map(|row| row.from).eq(own.clone().map(From::Kept)));
         if let Some(own) = own {
             let lines = || self.world.lines[own.clone()].iter().map(|line| (line.text.as_str(), line.end));
             let last = below.is_none();
-            let same = lines().eq(there.iter().copied()) || last && lines().map(|line| line.0).eq(there.iter().map(|line| line.0));
-            let twin = around.into_iter().flatten().any(|from| matches!(from, From::Kept(index) if self.has_twin(&self.world.lines[index].text)));
-            return if same || twin { Ok(()) } else { Err(format!("the blank lines at row {}: {there:?}", rows.start)) };
+            let same = lines().eq(there.iter().copied())
+                || last && lines().map(|line| line.0).eq(there.iter().map(|line| line.0));
+            let twin = around.into_iter().flatten().any(
+                |from| matches!(from, From::Kept(index) if self.has_twin(&self.world.lines[index].text)),
+            );
+            return if same || twin {
+                Ok(())
+            } else {
+                Err(format!("the blank lines at row {}: {there:?}", rows.start))
+            };
         }
         let drifted = self.has(|layer| matches!(layer, Layer::Drop | Layer::Double));
         let twin = around.into_iter().flatten().any(|from| matches!(from, From::Kept(index) | From::Changed(index) if self.has_twin(&self.world.lines[index].text)));
@@ -180,5 +211,8 @@ fn kept<'t>(own: &'t str, asked: &str) -> (&'t str, &'t str) {
     let head = common(&mut own.chars().zip(asked.chars()));
     let tail = common(&mut own[head..].chars().rev().zip(asked[head..].chars().rev()));
     let word = |letter: char| !letter.is_whitespace();
-    (own[..head].trim_end_matches(word).trim_end(), own[own.len() - tail..].trim_start_matches(word).trim_start())
+    (
+        own[..head].trim_end_matches(word).trim_end(),
+        own[own.len() - tail..].trim_start_matches(word).trim_start(),
+    )
 }
