@@ -53,18 +53,25 @@ pub(super) fn splice(view: &str, hit: Range<usize>, search: &str, replace: &str)
     let before = view.get(..hit.start).unwrap_or_default();
     let after = view.get(hit.end..).unwrap_or_default();
     let at_line_start = before.is_empty() || before.ends_with('\n');
-    let at_line_end = after.is_empty() || after.starts_with('\n');
+    let blanks = after.len() - after.trim_start_matches([' ', '\t']).len();
+    let at_line_end = after.get(blanks..).is_some_and(|rest| rest.is_empty() || rest.starts_with('\n'));
     let (ended, ends) = (search.ends_with('\n'), replace.ends_with('\n'));
     if !at_line_start {
         return line_by_line(hit.start, search, replace);
     }
     match (ended, ends) {
-        (false, _) if replace.is_empty() && at_line_end => vec![whole_lines(view, hit)],
+        (false, _) if replace.is_empty() && at_line_end => {
+            vec![whole_lines(view, hit.start..hit.end + blanks)]
+        }
         (true, false) if !replace.is_empty() && search.strip_suffix('\n') != Some(replace) => {
             line_by_line(hit.start, search, &format!("{replace}\n"))
         }
         (false, true) if at_line_end && replace.strip_suffix('\n') != Some(search) => {
             line_by_line(hit.start, search, replace.strip_suffix('\n').unwrap_or(replace))
+        }
+        // Between whole lines each line end belongs to the line before it.
+        (false, false) if after.starts_with('\n') => {
+            line_by_line(hit.start, &format!("{search}\n"), &format!("{replace}\n"))
         }
         (true | false, _) => line_by_line(hit.start, search, replace),
     }
@@ -169,12 +176,20 @@ mod tests {
         assert_eq!(spliced("a\nb\n", "a", ""), "b\n");
         assert_eq!(spliced("a\nb", "b", ""), "a");
         assert_eq!(spliced("a\nb\n", "a\n", ""), "b\n");
+        assert_eq!(spliced("a  \nb\n", "a", "c\n"), "c  \nb\n");
+        assert_eq!(spliced("a  \nb\n", "a", ""), "b\n");
     }
 
     #[test]
     fn lines_that_stay_are_not_touched() {
         let changes = splice("a\nb\nc\n", 0..6, "a\nb\nc\n", "x\nb\ny\n");
         assert_eq!(changes.iter().map(|change| change.span.clone()).collect::<Vec<_>>(), [0..1, 4..5]);
+    }
+
+    #[test]
+    fn a_line_end_goes_with_its_line() {
+        let changes = splice("a\nb\nc\n", 0..3, "a\nb", "a");
+        assert_eq!(changes.iter().map(|change| change.span.clone()).collect::<Vec<_>>(), [2..4]);
     }
 
     #[test]

@@ -64,9 +64,10 @@ pub(super) fn is_plain(raw: &str) -> bool {
     let (mut odd, mut after_blank) = (0, 0);
     for bytes in words.iter().copied().chain(std::iter::once(padded(rest))) {
         let word = u64::from_le_bytes(bytes);
-        let blanks = zeroes(word ^ EACH * u64::from(b' '));
-        odd |=
-            (word & SIGNS) | zeroes(word ^ EACH * u64::from(b'&')) | zeroes(word ^ EACH * u64::from(b'\t'));
+        let blanks = zeroes(word ^ (EACH * u64::from(b' ')));
+        odd |= (word & SIGNS)
+            | zeroes(word ^ (EACH * u64::from(b'&')))
+            | zeroes(word ^ (EACH * u64::from(b'\t')));
         odd |= blanks & (blanks << 8 | after_blank);
         after_blank = blanks >> 56;
     }
