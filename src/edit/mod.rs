@@ -99,6 +99,13 @@ pub enum Standing {
     Again,
 }
 
+impl Standing {
+    /// What it means to a caller who knows the version of the file, or does not.
+    pub const fn of(versioned: bool) -> Standing {
+        if versioned { Standing::Again } else { Standing::Done }
+    }
+}
+
 /// What a search looks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Needle {

@@ -88,22 +88,21 @@ fn whole_lines(view: &str, hit: Range<usize>) -> Change {
     Change { span, text: String::new() }
 }
 
-/// Tells whether a replacement that has more lines than the search stands around a hit already.
-pub(super) fn stands(view: &str, hit: &Range<usize>, search: &str, replace: &str) -> bool {
+/// Where a replacement that has more lines than the search stands around a hit already, byte for byte.
+pub(super) fn stands(view: &str, hit: &Range<usize>, search: &str, replace: &str) -> Option<usize> {
     let lines = |text: &str| text.trim_matches('\n').matches('\n').count();
     let (search, replace) = (search.trim_matches('\n'), replace.trim_matches('\n'));
     if search.is_empty() || lines(replace) <= lines(search) {
-        return false;
+        return None;
     }
     let start =
         hit.start + view.get(hit.clone()).map_or(0, |text| text.len() - text.trim_start_matches('\n').len());
     let around = |at: Range<usize>| {
-        start.checked_sub(at.start).and_then(|from| view.get(from..)).is_some_and(|text| {
-            let rest = text.strip_prefix(replace);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('\n') || !whole(replace, at.clone()))
-        })
+        let from = start.checked_sub(at.start)?;
+        let rest = view.get(from..)?.strip_prefix(replace)?;
+        (rest.is_empty() || rest.starts_with('\n') || !whole(replace, at)).then_some(from)
     };
-    beginnings(replace, 0..replace.len(), search).any(around)
+    beginnings(replace, 0..replace.len(), search).find_map(around)
 }
 
 /// Tells whether a range of a text is made of whole lines.
@@ -113,12 +112,13 @@ fn whole(text: &str, range: Range<usize>) -> bool {
     (before.is_empty() || before.ends_with('\n')) && (after.is_empty() || after.starts_with('\n'))
 }
 
-/// Tells whether a hit of several lines begins inside the indentation of its first one.
+/// Tells whether a hit of whole lines begins inside the indentation of its first one: a hit of several lines, or one that
+/// takes the line end along.
 pub(super) fn begins_in_indent(view: &str, hit: &Range<usize>) -> bool {
     let found = view.get(hit.clone()).unwrap_or_default();
     let before = view.get(..hit.start).unwrap_or_default();
     let line = before.rsplit('\n').next().unwrap_or_default();
-    found.trim_end_matches('\n').contains('\n') && !line.is_empty() && line.trim().is_empty()
+    found.contains('\n') && !line.is_empty() && line.trim().is_empty()
 }
 
 #[cfg(test)]
@@ -190,7 +190,7 @@ mod tests {
     fn a_replacement_around_the_hit_stands_already() {
         let stands = |view: &str, search: &str, replace: &str| {
             let hit = occurrences(view, 0..view.len(), search).next().unwrap();
-            super::stands(view, &hit, search, replace)
+            super::stands(view, &hit, search, replace).is_some()
         };
         assert!(stands("import a\nimport b\n", "import a\n", "import a\nimport b\n"));
         assert!(stands("x\ny\nz\n", "z", "y\nz"));

@@ -17,8 +17,17 @@ pub(super) struct Piece {
     span: std::ops::Range<usize>,
 }
 
+/// Which lines are worth a look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Worth {
+    /// All of them.
+    All,
+    /// Those with other marks: a plain one that holds a plain piece was found on a stricter rung.
+    Marked,
+}
+
 /// Finds a quoted piece of a line; it must begin and end where words do.
-pub(super) fn find(search: &str, glance: &Glance<'_>) -> Vec<Piece> {
+pub(super) fn find(search: &str, glance: &Glance<'_>, lines: Worth) -> Vec<Piece> {
     let written = search.chars().filter(|character| !character.is_whitespace()).count();
     if search.contains('\n') || search.trim() != search || written < LEAST {
         return Vec::new();
@@ -26,8 +35,7 @@ pub(super) fn find(search: &str, glance: &Glance<'_>) -> Vec<Piece> {
     let (wanted, plain) = (fold(search), is_plain(search));
     let in_line = |number: usize| {
         let line = glance.field.text.text(number);
-        // A plain line that holds a plain piece was found on a stricter rung.
-        let worth = !plain || !is_plain(line);
+        let worth = lines == Worth::All || !plain || !is_plain(line);
         let pieces = if worth { pieces(&wanted, line) } else { Vec::new() };
         pieces.into_iter().map(move |span| Piece { line: number, span })
     };

@@ -8,6 +8,7 @@ use std::cell::{Cell, OnceCell};
 use super::Field;
 use super::exact::occurrences;
 use super::fold::{fold, is_blank_line};
+use super::quotes::same_trimmed;
 use super::rows::{Ground, Rows};
 
 /// The words of a block that are looked for.
@@ -41,7 +42,9 @@ impl<'a> Glance<'a> {
 
     /// Gives all lines that are not blank.
     pub(super) fn ground(&self) -> &Ground<'a> {
-        self.ground.get_or_init(|| Ground::new(self.field.text, self.field.first, self.field.last))
+        self.ground.get_or_init(|| {
+            Ground::new(self.field.text, self.field.first, self.field.last, self.field.quotes)
+        })
     }
 
     /// Tells whether the block surely has no place; to be unsure costs little.
@@ -101,7 +104,7 @@ impl<'a> Glance<'a> {
         let full = |line: &usize| !is_blank_line(text(*line));
         let same = |(row, line): (usize, Option<usize>)| {
             let Some(there) = line.map(text) else { return false };
-            there.len() > LONGEST || fold(block.line(row).trim()) == fold(there.trim())
+            there.len() > LONGEST || same_trimmed(block.line(row), there)
         };
         let ends = std::iter::repeat(None);
         let below = (line..=self.field.last).filter(full).map(Some).chain(ends.clone());

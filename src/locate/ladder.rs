@@ -6,6 +6,7 @@
 use super::Tier;
 use super::fold::fold;
 use super::indent::{Map, indent_of};
+use super::quotes::{self, Quotes};
 use super::rows::{Ground, Rows};
 use super::steps::Steps;
 
@@ -18,6 +19,7 @@ pub(super) enum Rung {
     MarkedSpace,
     MarkedIndent,
     MarkedLoose,
+    Quoted,
 }
 
 impl Rung {
@@ -27,7 +29,7 @@ impl Rung {
             Rung::Space => Tier::Space,
             Rung::Indent => Tier::Indent,
             Rung::Loose => Tier::Loose,
-            Rung::MarkedSpace | Rung::MarkedIndent | Rung::MarkedLoose => Tier::Marks,
+            Rung::MarkedSpace | Rung::MarkedIndent | Rung::MarkedLoose | Rung::Quoted => Tier::Marks,
         }
     }
 }
@@ -84,11 +86,11 @@ pub(super) fn find(block: &Rows<'_>, ground: &Ground<'_>, steps: &mut Steps) -> 
 pub(super) fn rung(block: &Rows<'_>, ground: &Ground<'_>, at: usize) -> Option<Rung> {
     let pairs: Vec<(&str, &str)> =
         block.lines.iter().enumerate().map(|(index, line)| (*line, ground.line(at + index))).collect();
-    rung_of(&pairs)
+    rung_of(&pairs, ground.quotes)
 }
 
 /// The strictest rung that pairs of a quoted line and a line of the file keep to.
-pub(super) fn rung_of(pairs: &[(&str, &str)]) -> Option<Rung> {
+fn rung_of(pairs: &[(&str, &str)], quotes: Quotes) -> Option<Rung> {
     let all = |same: fn(&str, &str) -> bool| pairs.iter().all(|(quoted, there)| same(quoted, there));
     if all(|quoted, there| quoted.trim_end() == there.trim_end()) {
         return Some(Rung::Space);
@@ -98,7 +100,7 @@ pub(super) fn rung_of(pairs: &[(&str, &str)]) -> Option<Rung> {
         return Some(if mapped() { Rung::Indent } else { Rung::Loose });
     }
     if !all(|quoted, there| fold(quoted.trim()) == fold(there.trim())) {
-        return None;
+        return (quotes == Quotes::Alike && all(quotes::same_trimmed)).then_some(Rung::Quoted);
     }
     Some(if all(|quoted, there| indent_of(quoted) == indent_of(there)) {
         Rung::MarkedSpace

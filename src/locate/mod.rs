@@ -8,7 +8,6 @@
 //! Invariant: nothing is changed here, only changes are proposed, and all of them lie in the window that was asked for.
 #![deny(clippy::disallowed_methods)]
 
-mod block;
 mod carry;
 mod elision;
 pub mod exact;
@@ -18,22 +17,30 @@ mod glance;
 mod indent;
 mod ladder;
 mod letter;
+mod literal;
 mod nearest;
 mod proposal;
+mod quotes;
 mod rows;
 pub mod scope;
+mod seeker;
 mod similar;
+mod standing;
 mod steps;
+#[cfg(test)]
+mod tests;
+mod wrapped;
 mod wrapping;
 
 use std::ops::{Range, RangeInclusive};
 
 use crate::error::Score;
 use crate::text::{Buffer, Change, Lines};
-use block::Seeker;
+use seeker::Seeker;
 
 pub use carry::Conflict;
 pub use proposal::Proposal;
+pub use quotes::Quotes;
 use scope::Outline;
 
 /// How far a text may be from the one that is quoted.
@@ -117,6 +124,13 @@ pub struct Receipt {
     pub line: usize,
 }
 
+impl Receipt {
+    /// The receipt of the only place.
+    const fn only(tier: Tier, score: Score, line: usize) -> Receipt {
+        Receipt { tier, score, candidates: 1, runner_up: None, line }
+    }
+}
+
 /// What is searched, and what is to stand in its place; both with `\n` as the only line end.
 #[derive(Debug, Clone, Copy)]
 pub struct Quote<'a> {
@@ -144,13 +158,26 @@ pub struct Field<'a> {
     text: Lines<'a>,
     first: usize,
     last: usize,
+    quotes: Quotes,
 }
 
 impl<'a> Field<'a> {
     /// Looks at the lines from `first` to `last`, both from 1.
     pub fn new(buffer: &'a Buffer, first: usize, last: usize) -> Field<'a> {
         let text = buffer.lines();
-        Field { view: buffer.view(), text, first: first.max(1), last: last.min(text.count()) }
+        Field {
+            view: buffer.view(),
+            text,
+            first: first.max(1),
+            last: last.min(text.count()),
+            quotes: Quotes::Apart,
+        }
+    }
+
+    /// Says whether strings may be quoted otherwise here.
+    #[must_use]
+    pub fn quoting(self, quotes: Quotes) -> Field<'a> {
+        Field { quotes, ..self }
     }
 
     /// The lines as bytes of the view.
@@ -226,7 +253,7 @@ pub fn locate(
     if quote.search.trim().is_empty() {
         return Located::Nowhere { near: None, proposal: None };
     }
-    let located = block::literal(quote, field).unwrap_or_else(|| {
+    let located = literal::literal(quote, field).unwrap_or_else(|| {
         let mut seeker = Seeker::new(quote, field);
         seeker.seek().unwrap_or_else(|| seeker.similar(tolerance, outline))
     });
@@ -244,7 +271,7 @@ pub fn locate_every(quote: Quote<'_>, field: Field<'_>) -> Result<Vec<Found>, Lo
     if quote.search == quote.replace {
         return Err(Located::Unchanged);
     }
-    let found = block::every_literal(quote, field);
+    let found = literal::every_literal(quote, field);
     if !found.is_empty() {
         return Ok(found);
     }

@@ -1,6 +1,7 @@
 //! A text as the rungs below `exact` see it: its lines that are not blank, and how many blank ones lie between.
 
-use super::fold::{Folded, is_blank_line, is_plain, padded};
+use super::fold::{Folded, is_blank_line, is_plain, padded, places_of};
+use super::quotes::Quotes;
 use crate::text::Lines;
 
 /// The lines of a quoted text that are not blank.
@@ -67,19 +68,21 @@ pub(super) struct Spot {
 /// The lines of a file, or of a part of it, that are not blank.
 #[derive(Debug)]
 pub(super) struct Ground<'a> {
+    /// Whether strings may be quoted otherwise.
+    pub(super) quotes: Quotes,
     text: Lines<'a>,
     spots: Vec<Spot>,
 }
 
 impl<'a> Ground<'a> {
     /// Looks at the lines from `first` to `last`.
-    pub(super) fn new(text: Lines<'a>, first: usize, last: usize) -> Ground<'a> {
+    pub(super) fn new(text: Lines<'a>, first: usize, last: usize, quotes: Quotes) -> Ground<'a> {
         let spot = |line: usize| {
             let content = text.text(line);
             (!is_blank_line(content))
                 .then(|| Some(Spot { line: u32::try_from(line).ok()?, key: key(content) }))
         };
-        Ground { text, spots: (first..=last.min(text.count())).filter_map(spot).flatten().collect() }
+        Ground { quotes, text, spots: (first..=last.min(text.count())).filter_map(spot).flatten().collect() }
     }
 
     /// Gives the number of lines that are not blank.
@@ -95,6 +98,11 @@ impl<'a> Ground<'a> {
     /// Gives the line with this index, without its line end.
     pub(super) fn line(&self, index: usize) -> &'a str {
         self.text.text(self.number(index))
+    }
+
+    /// Gives the index of the first line from this number on.
+    pub(super) fn index_of(&self, number: usize) -> usize {
+        self.spots.partition_point(|spot| (spot.line as usize) < number)
     }
 
     /// Finds where these keys stand in a row, by Knuth, Morris and Pratt: in time linear in both.
@@ -130,7 +138,7 @@ fn borders(keys: &[u32]) -> Vec<usize> {
     borders
 }
 
-/// A number that equal lines share, whatever their indentation and marks; unequal ones hardly ever do.
+/// A number that equal lines share, whatever their indentation, marks and quotes; unequal ones hardly ever do.
 fn key(line: &str) -> u32 {
     let line = line.trim();
     if is_plain(line) { hash(line) } else { hash(Folded::of(line).text.trim()) }
@@ -140,7 +148,10 @@ fn hash(text: &str) -> u32 {
     let (words, rest) = text.as_bytes().as_chunks::<8>();
     let mut hash = text.len() as u64;
     for word in words.iter().copied().chain(std::iter::once(padded(rest))) {
-        hash = (hash.rotate_left(5) ^ u64::from_le_bytes(word)).wrapping_mul(0xF135_7AEA_2E62_A9C5);
+        let word = u64::from_le_bytes(word);
+        // Both quotes count as one.
+        let word = word ^ (places_of(b'\'', word) >> 7) * u64::from(b'\'' ^ b'"');
+        hash = (hash.rotate_left(5) ^ word).wrapping_mul(0xF135_7AEA_2E62_A9C5);
     }
     u32::try_from(hash >> 32).unwrap_or_default()
 }

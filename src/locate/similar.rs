@@ -6,12 +6,12 @@
 
 use std::ops::RangeInclusive;
 
-use super::block::Seeker;
 use super::carry::{Block, Site, carry, is_word_char, tokens};
 use super::fold::fold;
 use super::nearest::{self, Hit, Nearest, Quest};
 use super::rows::Ground;
 use super::scope::Outline;
+use super::seeker::Seeker;
 use super::{Found, Located, Near, Receipt, Slip, Tier, letter};
 use crate::error::Score;
 
@@ -99,8 +99,7 @@ fn by_letter(seeker: &mut Seeker<'_>, threshold: Score) -> Option<Located> {
     let text = letter::carry(quote.search, quote.replace, there)?;
     let lines = field.text.at(span.start)..=field.text.at(span.end.saturating_sub(1));
     let changes = super::carry::trimmed(span.start, there, &text).into_iter().collect();
-    let receipt =
-        Receipt { tier: Tier::Similar, score, candidates: 1, runner_up: None, line: *lines.start() };
+    let receipt = Receipt::only(Tier::Similar, score, *lines.start());
     Some(Located::One(Found { changes, receipt, lines }))
 }
 
@@ -120,13 +119,8 @@ fn by_line(
             return None;
         }
     }
-    let receipt = Receipt {
-        tier: Tier::Similar,
-        score: near.score,
-        candidates: 1,
-        runner_up: neighbours.runner_up,
-        line: near.first,
-    };
+    let receipt =
+        Receipt { runner_up: neighbours.runner_up, ..Receipt::only(Tier::Similar, near.score, near.first) };
     Some(match carry(&block, &site, seeker.field.text) {
         Ok(changes) => Located::One(Found { changes, receipt, lines: near.first..=near.last }),
         Err(conflict) => Located::Conflict(conflict),
@@ -135,7 +129,7 @@ fn by_line(
 
 /// The lines of a block, when they are exactly one line away from the quoted ones.
 fn site(seeker: &Seeker<'_>, block: &Block<'_>, lines: RangeInclusive<usize>) -> Option<Site> {
-    let ground = Ground::new(seeker.field.text, *lines.start(), *lines.end());
+    let ground = Ground::new(seeker.field.text, *lines.start(), *lines.end(), seeker.field.quotes);
     let (from, to) = (0, ground.len());
     let search = &block.search;
     let same = |row: usize, index: usize| fold(search.line(row).trim()) == fold(ground.line(index).trim());

@@ -56,7 +56,7 @@ impl BlockFields {
             within: self.within,
             aim: self.aim,
             tolerance,
-            standing: if self.versioned { Standing::Again } else { Standing::Done },
+            standing: Standing::of(self.versioned),
         }))
     }
 

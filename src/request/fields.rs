@@ -35,6 +35,8 @@ pub struct Fields {
     pub lines: Option<WindowFields>,
     /// The symbol in which to look.
     pub within: Option<String>,
+    /// Whether the file has the version that the caller knows: then a second copy of the replacement is wanted.
+    pub versioned: bool,
 }
 
 /// Flags of a pattern, as Python's integer or by name.
@@ -98,6 +100,7 @@ impl Fields {
                 search_flags,
                 lines,
                 within,
+                versioned,
                 ..
             } => {
                 let count = search_count.map(raise_count).transpose()?;
@@ -111,7 +114,7 @@ impl Fields {
                     within,
                     aim: Aim::Matches,
                     tolerance: Tolerance::Wrapping,
-                    standing: Standing::Again,
+                    standing: Standing::of(versioned),
                 }))
             }
             Fields { .. } => Err(no_mode()),

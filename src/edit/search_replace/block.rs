@@ -1,9 +1,9 @@
 //! The places of a quoted block, and what the edit comes to there.
 
 use super::window::Window;
-use super::{PLACES, missing};
+use super::{MATCHES, PLACES, check_size, missing, too_many};
 use crate::edit::{Planned, Search, Standing, place};
-use crate::error::{Code, Error, Next};
+use crate::error::{Code, Error, Next, Place};
 use crate::locate::{self, Conflict, Found, Located, Quote, Repeat};
 
 /// Characters shown of a line in a message.
@@ -23,12 +23,16 @@ pub(super) fn plan(search: &Search, needle: &str, looked: &Window<'_>) -> Result
 
 /// Plans the edit of every place of a block.
 ///
-/// Errors: those of [`plan`], but `AMBIGUOUS_MATCH` only where places overlap or are too many to look at.
+/// Errors: those of [`plan`], but `AMBIGUOUS_MATCH` only where places overlap or are too many to look at; `TOO_LARGE`.
 pub(super) fn plan_every(search: &Search, needle: &str, looked: &Window<'_>) -> Result<Planned, Error> {
     let (needle, replace) = (needle.replace("\r\n", "\n"), search.replace.replace("\r\n", "\n"));
     let quote = quote(search, &needle, &replace);
     match locate::locate_every(quote, looked.field()) {
-        Ok(found) => planned(found, looked),
+        Ok(found) if found.len() > MATCHES => Err(too_many()),
+        Ok(found) => {
+            check_size(&replace, found.len(), looked.scene.bounds.bytes)?;
+            planned(found, looked)
+        }
         Err(located) => concluded(search, &needle, located, looked),
     }
 }
@@ -62,11 +66,17 @@ fn planned(found: Vec<Found>, looked: &Window<'_>) -> Result<Planned, Error> {
 
 fn ambiguous(lines: &[usize], looked: &Window<'_>) -> Error {
     let (count, outline) = (lines.len(), looked.quick_outline());
-    let places = lines.iter().take(PLACES).map(|line| looked.place(*line, outline.as_ref())).collect();
-    Error::new(Code::AmbiguousMatch, format!("the search text appears {count} times in {}", looked.name))
-        .field("search")
-        .places(places)
-        .counting(count)
+    let places: Vec<Place> =
+        lines.iter().take(PLACES).map(|line| looked.place(*line, outline.as_ref())).collect();
+    let error =
+        Error::new(Code::AmbiguousMatch, format!("the search text appears {count} times in {}", looked.name));
+    let error = match places.iter().find_map(|place| place.symbol.as_ref()) {
+        Some(symbol) => error.hint(format!(
+            "quote more of the surrounding lines, or say in which symbol, as in `within: {symbol:?}`"
+        )),
+        None => error,
+    };
+    error.field("search").places(places).counting(count)
 }
 
 fn standing(line: usize, looked: &Window<'_>) -> Error {

@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::PLACES;
 use crate::edit::{Scene, Search, place};
 use crate::error::{Code, Error, Place};
-use crate::locate::Field;
 use crate::locate::scope::Outline;
+use crate::locate::{Field, Quotes};
 use crate::text::{Buffer, nearest};
 
 /// The names that are listed where one is not known.
@@ -18,7 +18,7 @@ const SOON: usize = 1 << 18;
 /// Some lines of a text, and what a message calls them.
 pub(super) struct Window<'a> {
     pub(super) buffer: &'a Buffer,
-    scene: Scene<'a>,
+    pub(super) scene: Scene<'a>,
     first: usize,
     last: usize,
     /// As in `the file`.
@@ -98,7 +98,7 @@ impl<'a> Window<'a> {
 
     /// The lines as a field to locate a block in.
     pub(super) fn field(&self) -> Field<'a> {
-        Field::new(self.buffer, self.first, self.last)
+        Field::new(self.buffer, self.first, self.last).quoting(Quotes::of(self.scene.language))
     }
 }
 

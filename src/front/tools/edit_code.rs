@@ -154,6 +154,9 @@ fn replaced_all(report: &Report) -> Option<String> {
 }
 
 fn refused(refusal: &Error, _: &str) -> Option<String> {
+    if refusal.field.as_deref() == Some("within") {
+        return None;
+    }
     match refusal.code {
         Code::MatchNotFound => Some(match &refusal.best {
             Some(best) => {

@@ -85,6 +85,9 @@ fn written(report: &Report) -> Option<String> {
 }
 
 fn refused(refusal: &Error, path: &str) -> Option<String> {
+    if refusal.field.as_deref() == Some("within") {
+        return None;
+    }
     match refusal.code {
         Code::MatchNotFound => Some(format!("old_string not found in {path}")),
         Code::AmbiguousMatch => Some(format!("old_string appears {} times in {path}", refusal.place_count())),

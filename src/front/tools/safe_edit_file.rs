@@ -153,6 +153,7 @@ pub fn asked(arguments: JsonObject) -> Result<Asked, Error> {
         search_flags: asked.search_flags.map(|Flags(flags)| flags),
         lines: asked.lines.map(|Lines { start, end }| WindowFields { start, end }),
         within: asked.within,
+        versioned: asked.expected_version.is_some(),
     };
     let request = Request {
         target: Target::File(asked.path),

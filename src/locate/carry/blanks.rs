@@ -24,7 +24,7 @@ pub(super) fn share(asked: &[usize], quoted: &[usize], there: &[Range<usize>]) -
         let chosen = if asked.len() == 1 {
             alike.max_by_key(|(index, (_, there))| (there.len(), *index))
         } else {
-            alike.last()
+            alike.max_by_key(|(index, _)| *index)
         };
         if let Some((index, (_, there))) = chosen {
             *blanks = own(there);
@@ -44,6 +44,7 @@ fn resized(there: &Range<usize>, asked: usize) -> Blanks {
 }
 
 #[cfg(test)]
+#[expect(clippy::single_range_in_vec_init, reason = "one gap of some lines")]
 mod tests {
     use super::*;
 

@@ -6,7 +6,9 @@ use super::lay::Out;
 use super::pairs::{ALIKE, similarity, weight};
 use super::tokens::{Evidence, merged};
 use super::{Block, Conflict, Site};
+use crate::locate::fold::fold;
 use crate::locate::indent::{Map, indent_of, trail_of};
+use crate::locate::quotes::swapped;
 use crate::text::Lines;
 
 /// How the block's indentation leads to the file's.
@@ -32,6 +34,8 @@ pub(super) struct Scribe<'a> {
     quoted: usize,
     /// The pairs of characters that may still be compared.
     cells: Cell<usize>,
+    /// Whether the file writes all lines as they are quoted.
+    alike: bool,
 }
 
 /// The pairs of characters that are compared for the lines that one edit adds.
@@ -47,13 +51,24 @@ impl<'a> Scribe<'a> {
         let same = (0..block.search.len()).filter(|index| site.apart != Some(*index));
         let pairs: Vec<(&str, &str)> =
             same.map(|index| (block.search.line(index), text.text(site.line(index)))).collect();
-        let evidence = evidence(&pairs);
+        let alike = pairs.iter().all(|(quoted, there)| quoted.trim() == there.trim());
+        let evidence = if alike { Evidence::default() } else { evidence(&pairs) };
         let indents: Vec<(&str, &str)> =
             pairs.iter().map(|(quoted, there)| (indent_of(quoted), indent_of(there))).collect();
         let others: Vec<&str> = block.replace.lines.iter().map(|line| indent_of(line)).collect();
         let indentation = indentation(&indents, &others);
         let quoted = block.search.lines.iter().map(|line| weight(line)).sum();
-        Scribe { block, site, text, origins, indentation, evidence, quoted, cells: Cell::new(MOST_CELLS) }
+        Scribe {
+            block,
+            site,
+            text,
+            origins,
+            indentation,
+            evidence,
+            alike,
+            quoted,
+            cells: Cell::new(MOST_CELLS),
+        }
     }
 
     /// Writes a row of the replacement.
@@ -81,7 +96,9 @@ impl<'a> Scribe<'a> {
                 None => return refuse("the edit indents a line anew that the file indents otherwise"),
             }
         };
-        let body = merged(quoted.trim(), wanted.trim(), there.trim(), &self.evidence);
+        let Some(body) = self.body(quoted.trim(), wanted.trim(), there.trim()) else {
+            return refuse("the file quotes its strings otherwise, and the edit mixes quotes");
+        };
         let same_trail = trail_of(quoted) == trail_of(wanted);
         Ok(indent + &body + if same_trail { trail_of(there) } else { trail_of(wanted) })
     }
@@ -95,26 +112,34 @@ impl<'a> Scribe<'a> {
         Ok(indent + &self.dressed(wanted.trim()) + trail_of(wanted))
     }
 
+    /// Does to a line of the file what the edit does to the quoted one, both without the blanks at their ends.
+    fn body(&self, quoted: &str, wanted: &str, there: &str) -> Option<String> {
+        if fold(quoted) == fold(there) {
+            return Some(merged(quoted, wanted, there, &self.evidence));
+        }
+        let (quoted, wanted) = swapped(quoted, wanted, there)?;
+        Some(merged(&quoted, &wanted, there, &Evidence::default()))
+    }
+
     /// Writes a new line with the file's marks: as the line of the block does that it is most alike, where there is one.
     fn dressed(&self, wanted: &str) -> String {
-        if self.evidence.is_empty() {
+        if self.alike {
             return wanted.to_owned();
         }
         let Some(left) = self.cells.get().checked_sub(self.quoted * weight(wanted)) else {
             return self.evidence.dress(wanted);
         };
         self.cells.set(left);
-        let alike = (0..self.block.search.len())
+        let nearest = (0..self.block.search.len())
+            .filter(|base| self.site.apart != Some(*base))
             .map(|base| (similarity(self.block.search.line(base), wanted), base))
             .filter(|(score, _)| *score >= ALIKE)
             .max_by(|one, other| one.0.total_cmp(&other.0));
-        match alike {
-            Some((_, base)) if self.site.apart != Some(base) => {
-                let there = self.text.text(self.site.line(base)).trim();
-                merged(self.block.search.line(base).trim(), wanted, there, &self.evidence)
-            }
-            Some(_) | None => self.evidence.dress(wanted),
-        }
+        let as_nearest = nearest.and_then(|(_, base)| {
+            let there = self.text.text(self.site.line(base)).trim();
+            self.body(self.block.search.line(base).trim(), wanted, there)
+        });
+        as_nearest.unwrap_or_else(|| self.evidence.dress(wanted))
     }
 
     /// The indentation by the rule, where there is one.
@@ -142,6 +167,15 @@ impl<'a> Scribe<'a> {
 }
 
 fn indentation(pairs: &[(&str, &str)], others: &[&str]) -> Indentation {
+    if let [("", there)] = pairs
+        && !there.is_empty()
+        && let [_, rest @ ..] = others
+        && !rest.is_empty()
+        && rest.iter().all(|other| other.starts_with(there))
+    {
+        // One line, quoted from its first word on: the others may be indented as in the file, or from there on.
+        return Indentation::Unknown;
+    }
     let head = match pairs {
         [("", first), rest @ ..] => Map::explaining(rest, &[]).map(|map| ((*first).to_owned(), map)),
         [..] => None,
@@ -155,12 +189,12 @@ fn indentation(pairs: &[(&str, &str)], others: &[&str]) -> Indentation {
     }
 }
 
-/// What the block shows of the file's marks; nothing where it writes them alike.
+/// What the block shows of the file's marks.
 fn evidence<'a>(pairs: &[(&'a str, &'a str)]) -> Evidence<'a> {
     let mut evidence = Evidence::default();
-    if pairs.iter().any(|(quoted, there)| quoted.trim() != there.trim()) {
-        for (quoted, there) in pairs {
-            evidence.note(quoted.trim(), there.trim());
+    for (quoted, there) in pairs.iter().map(|(quoted, there)| (quoted.trim(), there.trim())) {
+        if fold(quoted) == fold(there) {
+            evidence.note(quoted, there);
         }
     }
     evidence

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::locate::fold::{Folded, Folds, Units, entity, is_plain};
+use crate::locate::fold::{Folded, Folds, Units, entity};
 use crate::text::differing_lines;
 
-/// How the file writes marks that the quoted text writes otherwise, as far as the same block shows it.
+/// How the file writes marks that a quoted text writes otherwise, as far as the same block shows it.
 #[derive(Debug, Default)]
 pub(in crate::locate) struct Evidence<'a> {
     forms: BTreeMap<&'a str, BTreeSet<&'a str>>,
@@ -14,9 +14,6 @@ pub(in crate::locate) struct Evidence<'a> {
 impl<'a> Evidence<'a> {
     /// Takes note of how a quoted text and the file's text that folds to the same write each mark.
     pub(in crate::locate) fn note(&mut self, quoted: &'a str, there: &'a str) {
-        if quoted == there && is_plain(quoted) {
-            return self.note_plain(quoted);
-        }
         let (folded, against) = (Folded::of(quoted), Folded::of(there));
         for (quoted, there) in folded.pairs(quoted, &against, there) {
             if !is_word(quoted) {
@@ -25,24 +22,14 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// Tells whether nothing was noted.
-    pub(in crate::locate) fn is_empty(&self) -> bool {
-        self.forms.is_empty()
-    }
-
-    fn note_plain(&mut self, text: &'a str) {
-        for mark in text.split(is_word_char).flat_map(tokens) {
-            self.forms.entry(mark).or_default().insert(mark);
-        }
-    }
-
-    /// Writes a new token as the file would; as it is where the block does not show how.
-    fn translate(&self, token: &str, before: &str) -> String {
+    /// Writes a mark of the edit as the file does: one that no keyboard has, or an entity, where the block shows that it
+    /// is the edit's alone; as it is otherwise. A plain mark stays what it is: it may be code.
+    fn translate(&self, token: &str) -> String {
         let forms: Vec<&str> = self.forms.get(token).into_iter().flatten().copied().collect();
         match forms.as_slice() {
-            [one] => (*one).to_owned(),
+            [one] if !token.is_ascii() || entity(token).is_some() => (*one).to_owned(),
             [] => self.plain_entity(token).unwrap_or_else(|| token.to_owned()),
-            several => curly(token, several, before).map_or_else(|| token.to_owned(), str::to_owned),
+            [..] => token.to_owned(),
         }
     }
 
@@ -57,34 +44,43 @@ impl<'a> Evidence<'a> {
 
     /// Writes a whole new line as the file would.
     pub(in crate::locate) fn dress(&self, line: &str) -> String {
-        let mut dressed = String::with_capacity(line.len());
-        for token in tokens(line) {
-            let token = self.translate(token, &dressed);
-            dressed.push_str(&token);
-        }
-        dressed
+        tokens(line).into_iter().map(|token| self.translate(token)).collect()
     }
 }
 
-/// Picks the opening or the closing one, where the file has nothing but typographic forms of a straight quote.
-fn curly<'f>(token: &str, forms: &[&'f str], before: &str) -> Option<&'f str> {
-    let (opening, closing) = match token {
-        "\"" => ("\u{201c}", "\u{201d}"),
-        "'" => ("\u{2018}", "\u{2019}"),
-        _ => return None,
-    };
-    if !forms.iter().all(|form| [opening, closing].contains(form)) {
-        return None;
+/// How one line of the file writes the quotes of prose: nothing but typographic ones.
+struct Prose {
+    /// Double quotes.
+    double: bool,
+    /// Apostrophes.
+    single: bool,
+}
+
+impl Prose {
+    fn of(search: &str, there: &str) -> Prose {
+        let mut evidence = Evidence::default();
+        evidence.note(search, there);
+        let all = |mark: &str, typographic: &[&str]| {
+            let forms = evidence.forms.get(mark);
+            forms.is_some_and(|forms| forms.iter().all(|form| typographic.contains(form)))
+        };
+        Prose { double: all("\"", &["\u{201c}", "\u{201d}"]), single: all("'", &["\u{2019}"]) }
     }
-    let opens = match token {
-        "\"" => before.matches(['\u{201c}', '\u{201d}', '"']).count() % 2 == 0,
-        _ => !before
-            .chars()
-            .next_back()
-            .is_some_and(|last| last.is_alphanumeric() || ".,;:!?)]}".contains(last)),
-    };
-    let wanted = if opens { opening } else { closing };
-    forms.iter().find(|form| **form == wanted).copied()
+
+    /// Writes a plain quote between these texts as the line does.
+    fn quote(&self, token: &str, before: &str, after: &str) -> Option<&'static str> {
+        let letter = |character: Option<char>| character.is_some_and(char::is_alphanumeric);
+        match token {
+            "\"" if self.double => {
+                let open = before.matches(['\u{201c}', '\u{201d}', '"']).count().is_multiple_of(2);
+                Some(if open { "\u{201c}" } else { "\u{201d}" })
+            }
+            "'" if self.single && letter(before.chars().next_back()) && letter(after.chars().next()) => {
+                Some("\u{2019}")
+            }
+            _ => None,
+        }
+    }
 }
 
 /// Does to the file's text what the replacement does to the search; the search and the file's text fold to the same.
@@ -94,6 +90,7 @@ pub(in crate::locate) fn merged(search: &str, replace: &str, there: &str, eviden
     if search == there {
         return replace.to_owned();
     }
+    let prose = Prose::of(search, there);
     let (base, own) = (Folded::of(search), Folded::of(there));
     let (old, new) = (tokens(search), tokens(replace));
     let raw = |tokens: &[&str]| tokens.iter().map(|token| token.len()).sum::<usize>();
@@ -113,9 +110,13 @@ pub(in crate::locate) fn merged(search: &str, replace: &str, there: &str, eviden
             Some(text) => out.push_str(text),
             None => out.push_str(&replace_text(replace, raw(new.get(..row).unwrap_or_default()), raw(kept))),
         }
-        for token in new.get(come.clone()).unwrap_or_default() {
-            let token = evidence.translate(token, &out);
-            out.push_str(&token);
+        for index in come.clone() {
+            let token = new.get(index).copied().unwrap_or_default();
+            let after = new.get(index + 1).copied().unwrap_or_default();
+            match prose.quote(token, &out, after) {
+                Some(quote) => out.push_str(quote),
+                None => out.push_str(&evidence.translate(token)),
+            }
         }
         (from, row) = (gone.end, come.end);
     }
@@ -191,7 +192,8 @@ mod tests {
     #[test]
     fn what_the_edit_brings_is_written_as_the_file_writes_it() {
         assert_eq!(merge("a &lt; b", "a &lt; b &amp;&amp; c", "a < b"), "a < b && c");
-        assert_eq!(merge("a-b", "a-b-c", "a\u{2013}b"), "a\u{2013}b\u{2013}c");
+        assert_eq!(merge("a\u{2014}b", "a\u{2014}b\u{2014}c", "a-b"), "a-b-c");
+        assert_eq!(merge("it's a", "it's and don't", "it\u{2019}s a"), "it\u{2019}s and don\u{2019}t");
         assert_eq!(
             merge("say \"a\" 1", "say \"a\" \"b\" 1", "say \u{201c}a\u{201d} 1"),
             "say \u{201c}a\u{201d} \u{201c}b\u{201d} 1"
@@ -200,8 +202,14 @@ mod tests {
 
     #[test]
     fn without_evidence_it_is_as_written() {
-        assert_eq!(merge("a b - c", "a b - c - d", "a\u{a0}b \u{2013} c"), "a\u{a0}b \u{2013} c \u{2013} d");
+        assert_eq!(merge("it's", "it's f('a')", "it\u{2019}s"), "it\u{2019}s f('a')");
         assert_eq!(merge("a\u{2019}s", "a\u{2019}s \u{2014}", "a's"), "a's \u{2014}");
+    }
+
+    #[test]
+    fn a_plain_mark_of_the_edit_may_be_code() {
+        assert_eq!(merge("a - b", "a - b; x -= 1", "a \u{2212} b"), "a \u{2212} b; x -= 1");
+        assert_eq!(merge("one two", "one two the end", "one\u{a0}two"), "one\u{a0}two the end");
     }
 
     #[test]

@@ -29,8 +29,6 @@ fn inside(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     fn off(search: &str, replace: &str) -> Option<(String, String)> {
         super::off(search, replace).map(|reading| (reading.search, reading.replace))
     }

@@ -6,7 +6,7 @@
 mod escapes;
 mod fence;
 mod gutter;
-mod prefix;
+pub(super) mod prefix;
 
 use crate::text::differing_lines;
 

@@ -3,16 +3,29 @@
 use super::{Reading, joined, lines};
 
 /// Takes off the first column where the search is the old side of a diff, and off the replacement where that is the new
-/// side; without a sign of its own it may be either.
-pub(super) fn off(search: &str, replace: &str) -> Vec<Reading> {
+/// side; without a line of its own it may be clean.
+pub(in crate::locate) fn off(search: &str, replace: &str) -> Vec<Reading> {
     let Some((old, gone)) = side(search, '-') else { return Vec::new() };
     let signed = side(replace, '+').map(|(new, come)| (Reading::new(old.clone(), new), come));
-    let clean = gone.then(|| Reading::new(old, replace.to_owned()));
+    let clean = || Reading::new(old.clone(), replace.to_owned());
     match signed {
         Some((reading, true)) => vec![reading],
-        Some((reading, false)) => clean.into_iter().flat_map(|clean| [reading.clone(), clean]).collect(),
-        None => clean.into_iter().collect(),
+        // Without a line of its own the new side has none that the old side has not.
+        Some((reading, false)) if gone && is_part(&reading.replace, &old) => vec![reading],
+        Some(_) | None if gone => vec![clean()],
+        Some(_) | None => Vec::new(),
     }
+}
+
+/// The reading of a search whose lines are all context, with a replacement that has lines of its own.
+pub(in crate::locate) fn context(search: &str, replace: &str) -> Option<Reading> {
+    let ((old, gone), (new, come)) = (side(search, '-')?, side(replace, '+')?);
+    (!gone && come).then(|| Reading::new(old, new))
+}
+
+/// Tells whether all lines of a text stand in another one.
+fn is_part(text: &str, whole: &str) -> bool {
+    text.is_empty() || lines(text).all(|line| lines(whole).any(|other| other == line))
 }
 
 /// A side without its signs, and whether a line of it had the side's own sign; nothing where a line has none.
@@ -48,12 +61,13 @@ mod tests {
     fn what_is_no_diff_stays() {
         assert_eq!(read("a\n-b\n", "+c\n"), None);
         assert_eq!(read(" a\n b\n", " a\n c\n"), None);
+        assert_eq!(read(" a\n b\n", " a\n"), None);
     }
 
     #[test]
     fn a_replacement_without_signs_may_be_clean() {
-        let all: Vec<_> = off(" a\n-b\n", " a\n c\n").into_iter().map(|one| one.replace).collect();
-        assert_eq!(all, ["a\nc\n", " a\n c\n"]);
+        assert_eq!(read(" a\n-b\n", " a\n c\n"), Some(("a\nb\n".into(), " a\n c\n".into())));
+        assert_eq!(read(" a\n-b\n", " a\n"), Some(("a\nb\n".into(), "a\n".into())));
         assert_eq!(read("-a\n", "b\n"), Some(("a\n".into(), "b\n".into())));
     }
 }

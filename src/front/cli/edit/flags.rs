@@ -50,6 +50,9 @@ pub(super) struct Flags {
     /// Flags of the pattern: names as in `I|M`, or Python's integer
     #[arg(long, value_name = "FLAGS", requires = "regex")]
     flags: Option<String>,
+    /// Symbol to look in, as in `Class.method`
+    #[arg(long, value_name = "SYMBOL", requires = "search")]
+    within: Option<String>,
     /// Version that the file is believed to have; otherwise the edit is refused
     #[arg(long, value_name = "VERSION", conflicts_with = "file")]
     expected_version: Option<String>,
@@ -91,6 +94,7 @@ impl Flags {
             }
             (_, lines, _) => put("lines", lines.map(|(start, end)| json!({"start": start, "end": end}))),
         }
+        put("within", self.within.map(Value::from));
         put("expected_version", self.expected_version.map(Value::from));
         put("show_diff", self.no_diff.then_some(Value::Bool(false)));
         Ok(object)
@@ -159,9 +163,11 @@ mod tests {
                     "-1",
                     "--lines",
                     "3",
+                    "--within",
+                    "A.f",
                 ],
                 json!({"path": "p", "search": "a", "replace": "b", "regex": true, "search_count": -1,
-                       "search_flags": 2, "lines": {"start": 3, "end": 3}}),
+                       "search_flags": 2, "lines": {"start": 3, "end": 3}, "within": "A.f"}),
             ),
             (
                 vec!["--search", "a", "--replace", "", "--regex", "--flags", "I|M", "--no-diff"],
@@ -177,7 +183,7 @@ mod tests {
 
     #[test]
     fn flags_that_exclude_each_other_are_refused() {
-        let cases: [&[&str]; 11] = [
+        let cases: [&[&str]; 12] = [
             &["--path", "p"],
             &["--content", "x"],
             &["--path", "p", "--content", "x", "--search", "a", "--replace", "b"],
@@ -187,6 +193,7 @@ mod tests {
             &["--path", "p", "--search", "a"],
             &["--path", "p", "--search", "a", "--replace", "b", "--flags", "I"],
             &["--path", "p", "--search", "a", "--replace", "b", "--lines", "one"],
+            &["--path", "p", "--content", "x", "--within", "f"],
             &["--file", "f", "--path", "p"],
             &["--file", "f", "--no-diff"],
         ];

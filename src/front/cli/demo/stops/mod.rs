@@ -49,9 +49,10 @@ impl Stop {
     }
 }
 
-/// The tour: the four modes of editing, a refusal, a look ahead, and three gates that run programs.
+/// The tour: the four modes of editing, a quote that is not exact, a refusal, a look ahead, and three gates that run programs.
 pub(super) fn stops() -> Vec<Stop> {
-    let modes = [modes::search(), modes::line_edits(), modes::insert_lines(), modes::content()];
+    let modes =
+        [modes::search(), modes::misquoted(), modes::line_edits(), modes::insert_lines(), modes::content()];
     let judged =
         [modes::refused(), modes::verified(), programs::ruff(), programs::gofmt(), programs::pyright()];
     modes.into_iter().chain(judged).collect()

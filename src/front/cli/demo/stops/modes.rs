@@ -19,6 +19,29 @@ pub(super) fn search() -> Stop {
     }
 }
 
+pub(super) fn misquoted() -> Stop {
+    Stop {
+        title: "a misquoted block, Go",
+        about: "Log who asks for what is not there. The quote has line numbers and blanks for tabs; the file has tabs.",
+        arguments: json!({
+            "path": "cmd/stockd/main.go",
+            "search": concat!(
+                "22:     if !known {\n",
+                "23:         http.NotFound(w, r)\n",
+                "24:         return\n",
+            ),
+            "replace": concat!(
+                "    if !known {\n",
+                "        log.Printf(\"no %s here\", sku)\n",
+                "        http.NotFound(w, r)\n",
+                "        return\n",
+            ),
+        }),
+        outcome: Outcome::Written,
+        gate: None,
+    }
+}
+
 pub(super) fn line_edits() -> Stop {
     Stop {
         title: "line edits, Python",

@@ -4,7 +4,11 @@
 //! stable [`Code`], says what was seen, and where it can, what to call next. Unless it says otherwise, nothing was
 //! written.
 
+mod evidence;
+
 use std::num::NonZeroU32;
+
+pub use evidence::{Best, Difference, Next, Place, Score};
 
 /// The families of refusals; the command line's exit code is the family's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -170,105 +174,6 @@ codes! {
     Internal "INTERNAL" System
         "lockgate itself failed."
         "report it";
-}
-
-/// A line of a file, as evidence in a refusal.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
-    /// 1-based number of the line.
-    pub line: usize,
-    /// The line's text, at most 60 characters of it.
-    pub preview: String,
-    /// The symbol that encloses the line, where it is known.
-    pub symbol: Option<String>,
-}
-
-/// How alike two texts are: 1 for the same text, 0 for nothing in common; kept in ten-thousandths.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Score(u16);
-
-impl Score {
-    /// The score of a text that is the same.
-    pub const WHOLE: Score = Score(10_000);
-    /// Nine parts of ten.
-    pub const NINE_TENTHS: Score = Score(9_000);
-
-    /// The score of texts with this edit distance, the longer of which has `longer` characters; rounded down, so that
-    /// only the same text has [`Score::WHOLE`].
-    pub fn of(distance: usize, longer: usize) -> Score {
-        let same = longer.saturating_sub(distance);
-        let parts = same.saturating_mul(10_000) / longer.max(1);
-        Score(if longer == 0 { 10_000 } else { u16::try_from(parts).unwrap_or(10_000) })
-    }
-
-    /// The score of this share, from 0 to 1; nothing for any other number.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 10,000")]
-    pub fn from_ratio(ratio: f64) -> Option<Score> {
-        (0.0..=1.0).contains(&ratio).then(|| Score((ratio * 10_000.0).round() as u16))
-    }
-
-    /// The score as a share from 0 to 1, of at most four decimals.
-    pub fn ratio(self) -> f64 {
-        f64::from(self.0) / 10_000.0
-    }
-
-    /// The score in whole per cent, rounded down.
-    pub const fn percent(self) -> u16 {
-        self.0 / 100
-    }
-
-    /// How much higher this score is than another.
-    #[must_use]
-    pub const fn above(self, other: Score) -> Score {
-        Score(self.0.saturating_sub(other.0))
-    }
-}
-
-/// The first character at which two texts differ.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Difference {
-    /// 1-based number of the line in the file.
-    pub line: usize,
-    /// 1-based column in that line, in characters.
-    pub column: usize,
-    /// What the request has from there on, at most 40 characters of that line.
-    pub asked: String,
-    /// What the file has from there on, at most 40 characters of that line.
-    pub found: String,
-}
-
-/// The lines of a file that come nearest to what was searched.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Best {
-    /// First line, from 1.
-    pub start_line: usize,
-    /// Last line, inclusive.
-    pub end_line: usize,
-    /// How alike they are to what was searched, white space left aside.
-    pub score: Score,
-    /// The lines as they are, without their line ends; the first of them where they are many.
-    pub lines: Vec<String>,
-    /// Where they first differ from what was searched.
-    pub first_difference: Option<Difference>,
-}
-
-/// The call that a refusal proposes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Next {
-    /// The same edit with these texts; its place is proved to be the only one.
-    Edit {
-        /// The text to search for.
-        search: String,
-        /// The text to put in its place.
-        replace: String,
-    },
-    /// A look at these lines.
-    Read {
-        /// First line, from 1.
-        start_line: usize,
-        /// Last line, inclusive.
-        end_line: usize,
-    },
 }
 
 /// What is known of the target after a refusal.

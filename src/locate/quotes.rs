@@ -1,0 +1,75 @@
+//! Strings that a formatter has quoted anew: `'a'` became `"a"`, in languages where both mean the same.
+
+use super::fold::fold;
+
+/// Whether the two straight quotes mean the same in a language.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Quotes {
+    /// They do not, or that is not known.
+    #[default]
+    Apart,
+    /// They do.
+    Alike,
+}
+
+/// The languages in which a string may be written with either.
+const ALIKE: [&str; 5] = ["python", "javascript", "typescript", "css", "html"];
+
+impl Quotes {
+    /// What is known of a language, by its name in the catalogue.
+    pub fn of(language: Option<&str>) -> Quotes {
+        if language.is_some_and(|name| ALIKE.contains(&name)) { Quotes::Alike } else { Quotes::Apart }
+    }
+}
+
+/// Tells whether two lines, the blanks at their ends aside, fold to the same when both quotes are one.
+pub(super) fn same_trimmed(one: &str, other: &str) -> bool {
+    unified(&fold(one.trim())) == unified(&fold(other.trim()))
+}
+
+/// A text with one quote for both.
+pub(super) fn unified(text: &str) -> std::borrow::Cow<'_, str> {
+    if text.contains('\'') { text.replace('\'', "\"").into() } else { text.into() }
+}
+
+/// The quoted line and its replacement with the quotes of the file's line; nothing where one of them mixes quotes, so
+/// that it cannot be told which are which.
+pub(super) fn swapped(quoted: &str, wanted: &str, there: &str) -> Option<(String, String)> {
+    let (from, to) = if quoted.contains('\'') { ('\'', "\"") } else { ('"', "'") };
+    let pure = |text: &str| !text.contains(to) && !has_apostrophe(text);
+    let swap = |text: &str| text.replace(from, to);
+    let fits = fold(&swap(quoted)) == fold(there);
+    (pure(quoted) && pure(wanted) && fits).then(|| (swap(quoted), swap(wanted)))
+}
+
+/// Tells whether a quote stands inside a word, as in `don't`.
+fn has_apostrophe(text: &str) -> bool {
+    let letters: Vec<char> = text.chars().collect();
+    letters
+        .windows(3)
+        .any(|three| matches!(three, [a, '\'', b] if a.is_alphanumeric() && b.is_alphanumeric()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_and_its_replacement_take_the_file_s_quotes() {
+        let (quoted, wanted) = swapped("f('a')", "f('a', 'b')", "f(\"a\")").unwrap();
+        assert_eq!((quoted.as_str(), wanted.as_str()), ("f(\"a\")", "f(\"a\", \"b\")"));
+        assert!(swapped("f(\"a\")", "f(\"b\")", "f('a')").is_some());
+    }
+
+    #[test]
+    fn mixed_quotes_are_not_told_apart() {
+        for (quoted, wanted, there) in [
+            ("f('a')", "f('it\"s')", "f(\"a\")"),
+            ("f('a', \"b\")", "f('c', \"b\")", "f(\"a\", \"b\")"),
+            ("f('a')", "f('a')  # don't", "f(\"a\")"),
+            ("f('a', 'b')", "f('c', 'b')", "f(\"a\", 'b')"),
+        ] {
+            assert_eq!(swapped(quoted, wanted, there), None, "{quoted}");
+        }
+    }
+}

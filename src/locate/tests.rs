@@ -1,0 +1,273 @@
+//! What a quote comes to, rung by rung.
+
+use super::*;
+use crate::text::Hints;
+
+const PEN: Tolerance = Tolerance::Similar { threshold: Tolerance::THRESHOLD, slip: Slip::Pen };
+
+fn located(file: &str, search: &str, replace: &str, tolerance: Tolerance) -> (Located, Buffer) {
+    let buffer = Buffer::read(file.as_bytes().to_vec(), Hints::default()).unwrap();
+    let field = Field::new(&buffer, 1, buffer.lines().count()).quoting(Quotes::Alike);
+    let quote = Quote { search, replace, repeat: Repeat::Refused };
+    let outline = || Outline::of("python", "a.py", buffer.view());
+    (locate(quote, field, tolerance, &outline), buffer)
+}
+
+/// The tier on which an edit was made, and the text that it made.
+fn made(file: &str, search: &str, replace: &str) -> (Tier, String) {
+    match located(file, search, replace, PEN) {
+        (Located::One(found), buffer) => {
+            let plan = buffer.plan(found.changes).unwrap();
+            let bytes = buffer.apply(&plan).unwrap().bytes().to_vec();
+            (found.receipt.tier, String::from_utf8(bytes).unwrap())
+        }
+        (other, _) => panic!("{other:?}\nfor {search:?}\nin {file:?}"),
+    }
+}
+
+fn refused(file: &str, search: &str, replace: &str) -> Located {
+    match located(file, search, replace, PEN).0 {
+        Located::One(found) => panic!("{found:?}\nfor {search:?}\nin {file:?}"),
+        other => other,
+    }
+}
+
+fn is_nowhere(located: &Located) -> bool {
+    matches!(located, Located::Nowhere { .. })
+}
+
+#[test]
+fn space() {
+    assert_eq!(made("a  \n\nb\n", "a\nb", "a\nc"), (Tier::Space, "a  \n\nc\n".into()));
+    assert_eq!(made("a\nb\n", "a\n\nb\n", "a\n\nb\nc\n"), (Tier::Space, "a\nb\nc\n".into()));
+    assert_eq!(made("a\n\n\nb\n", "a\n\nb\n", "a\nb\n"), (Tier::Space, "a\nb\n".into()));
+}
+
+#[test]
+fn indent() {
+    let file = "def f():\n    if a:\n        b()\n";
+    let after = "def f():\n    if a:\n        b()\n        c()\n";
+    assert_eq!(made(file, "if a:\n    b()\n", "if a:\n    b()\n    c()\n"), (Tier::Indent, after.into()));
+    assert_eq!(made(file, "if a:\n\tb()\n", "if a:\n\tb()\n\tc()\n"), (Tier::Indent, after.into()));
+    assert_eq!(made(file, "if a:\n  b()\n", "if a:\n  b()\n  c()\n"), (Tier::Indent, after.into()));
+}
+
+#[test]
+fn a_block_quoted_without_its_first_indentation() {
+    let file = "    if a:\n        b()\n        d()\n";
+    let (tier, text) = made(file, "if a:\n        b()\n", "if a:\n        b()\n        c()\n");
+    assert_eq!((tier, text.as_str()), (Tier::Indent, "    if a:\n        b()\n        c()\n        d()\n"));
+}
+
+#[test]
+fn loose_lines_are_changed_but_not_indented_anew() {
+    let file = "  a = 1\n      b = 2\n c = 3\n";
+    assert_eq!(
+        made(file, " a = 1\nb = 2\nc = 3\n", " a = 1\nb = 4\nc = 3\n").1,
+        "  a = 1\n      b = 4\n c = 3\n"
+    );
+    let anew = refused(file, " a = 1\nb = 2\nc = 3\n", " a = 1\n  b = 2\nc = 3\n");
+    assert!(matches!(anew, Located::Conflict(_)), "{anew:?}");
+}
+
+#[test]
+fn marks() {
+    let file = "say(\u{201c}it\u{2019}s 1\u{201d})\nnext()\n";
+    assert_eq!(
+        made(file, "say(\"it's 1\")\nnext()\n", "say(\"it's 2\")\nnext()\n"),
+        (Tier::Marks, "say(\u{201c}it\u{2019}s 2\u{201d})\nnext()\n".into())
+    );
+    assert_eq!(made("a < b && c\n", "a &lt; b", "a &lt;= b").1, "a <= b && c\n");
+}
+
+#[test]
+fn strings_that_were_quoted_anew() {
+    assert_eq!(
+        made("x = f(\"a\")\ny = 1\n", "x = f('a')\ny = 1\n", "x = f('a', 'b')\ny = 1\n"),
+        (Tier::Marks, "x = f(\"a\", \"b\")\ny = 1\n".into())
+    );
+    let mixed = refused("x = f(\"a\")\ny = 1\n", "x = f('a')\ny = 1\n", "x = f('a')  # don't\ny = 1\n");
+    assert!(matches!(mixed, Located::Conflict(_)), "{mixed:?}");
+}
+
+#[test]
+fn wrapping() {
+    let file = "one\n  two\nthree\n";
+    for (search, replace) in [
+        ("```\none\n  two\n```\n", "```\none\n  2\n```\n"),
+        ("1: one\n2:   two\n", "1: one\n2:   2\n"),
+        ("one\n  two\n", "one\n  2\n"),
+        (" one\n-  two\n", " one\n+  2\n"),
+        ("a.txt:1:one\na.txt:2:  two\n", "one\n  2\n"),
+        ("one\\n  two", "one\\n  2"),
+    ] {
+        assert_eq!(made(file, search, replace).1, "one\n  2\nthree\n", "{search:?}");
+    }
+}
+
+#[test]
+fn a_single_numbered_line_stands_where_it_says() {
+    assert_eq!(made("x\ny\nx\n", "3: x", "3: z").1, "x\ny\nz\n");
+    assert!(is_nowhere(&refused("x\ny\n", "2: x", "2: z")));
+}
+
+#[test]
+fn elided_middles() {
+    let file = "def f():\n    a = 1\n    b = 2\n    c = 3\n    return a\n";
+    let after = "def f():\n    a = 1\n    b = 2\n    c = 3\n    return b\n";
+    assert_eq!(made(file, "def f():\n    ...\n    return a\n", "def f():\n    ...\n    return b\n").1, after);
+    let twice = format!("{file}{file}");
+    let many = refused(&twice, "def f():\n    ...\n    return a\n", "def f():\n    ...\n    return b\n");
+    assert!(matches!(many, Located::Many { .. }), "{many:?}");
+    let outside = "def f():\n    a = 1\n\ndef g():\n    return a\n";
+    assert!(is_nowhere(&refused(
+        outside,
+        "def f():\n    # ...\n    return a\n",
+        "def f():\n    # ...\n    return b\n"
+    )));
+}
+
+#[test]
+fn one_line_away() {
+    let file = "first_line(1)\nsecond_line(2)\nthird_line(3)\nfourth_line(4)\nfifth_line(5)\nsixth_line(6)\nx()\n\
+        seventh_line(7)\neighth_line(8)\n";
+    let search = file.replace("x()\n", "");
+    let (tier, text) = made(file, &search, &search.replace("second_line(2)", "second_line(0)"));
+    assert_eq!((tier, text), (Tier::Similar, file.replace("second_line(2)", "second_line(0)")));
+    let gap = refused(file, &search, &search.replace("sixth_line(6)\n", "sixth_line(6)\nnew()\n"));
+    assert!(matches!(gap, Located::Conflict(_)), "{gap:?}");
+    let slip = file.replace("third", "thrid");
+    let (tier, text) = made(file, &slip, &slip.replace("second_line(2)", "second_line(0)"));
+    assert_eq!((tier, text), (Tier::Similar, file.replace("second_line(2)", "second_line(0)")));
+}
+
+#[test]
+fn another_line_is_another_block() {
+    let file = "first_line(1)\nsecond_line(2)\nthird_line(3)\nfourth_line(4)\nfifth_line(5)\nsixth_line(6)\n";
+    for (there, quoted) in [
+        ("third_line(3)", "third_line(9)"),
+        ("third_line(3)", "third_row(3)"),
+        ("first_line(1)", "first_line(7)"),
+        ("third_line(3)\n", ""),
+    ] {
+        let search = file.replace(there, quoted);
+        let located = refused(file, &search, &search.replace("fifth", "5th"));
+        assert!(is_nowhere(&located), "{quoted}: {located:?}");
+    }
+}
+
+#[test]
+fn a_comment_may_be_worded_otherwise() {
+    let file =
+        "first_line(1)\nsecond_line(2)\n# explains what the next line does\nthird_line(3)\nfourth_line(4)\n";
+    let search = file.replace("explains what", "tells what");
+    let (tier, text) = made(file, &search, &search.replace("fourth_line(4)", "fourth_line(5)"));
+    assert_eq!((tier, text), (Tier::Similar, file.replace("fourth_line(4)", "fourth_line(5)")));
+}
+
+#[test]
+fn a_part_that_is_taken_for_made_is_refused() {
+    let file =
+        "old_name = 1\nsecond_line(2)\n# uses old_name for this and that\nthird_line(3)\nfourth_line(4)\n";
+    let search = file.replace("uses old_name", "uses new_name");
+    let located = refused(file, &search, &search.replace("old_name", "new_name"));
+    assert!(is_nowhere(&located), "{located:?}");
+}
+
+#[test]
+fn two_places_are_refused_on_every_rung() {
+    for (file, search, replace) in [
+        ("a\nb\na\nb\n", "a\nb\n", "a\nc\n"),
+        ("a \nb\na\nb \n", "a\nb\n", "a\nc\n"),
+        ("  a\n  b\n    a\n    b\n", "a\nb\n", "a\nc\n"),
+        ("\u{201c}a\u{201d}b\nx\n\u{201c}a\u{201d}b\n", "\"a\"b", "\"a\"c"),
+        ("a\nb\na\nb\n", "```\na\nb\n```\n", "```\na\nc\n```\n"),
+    ] {
+        let located = refused(file, search, replace);
+        assert!(matches!(&located, Located::Many { lines, .. } if lines.len() == 2), "{located:?}");
+    }
+}
+
+#[test]
+fn a_stricter_place_is_the_one() {
+    assert_eq!(made("  a\n  b\na \nb\n", "a\nb\n", "a\nc\n"), (Tier::Space, "  a\n  b\na \nc\n".into()));
+}
+
+#[test]
+fn what_stands_already_is_not_made_again() {
+    for (file, search, replace) in [
+        ("a\nb\nc\n", "a\n", "a\nb\n"),
+        ("  first()\n  second()\n  third()\n", "first()\nthird()\n", "first()\nsecond()\nthird()\n"),
+        ("value = compute(2)\n", "value = compute(1)\n", "value = compute(2)\n"),
+        ("class A:\n\tx = 1\n", "class A:\n", "class A:\n    x = 1\n"),
+    ] {
+        let located = refused(file, search, replace);
+        assert!(matches!(located, Located::Standing { line: 1 }), "{search}: {located:?}");
+    }
+    assert_eq!(made("    }\n}\n", "    }\n", "    }\n  }\n").1, "    }\n  }\n}\n", "indented otherwise");
+}
+
+#[test]
+fn a_replacement_of_a_few_characters_may_stand_anywhere() {
+    assert!(is_nowhere(&refused("pass\nfirst()\n", "second()\n", "pass\n")));
+}
+
+#[test]
+fn a_line_quoted_from_its_first_word_on_keeps_its_neighbours() {
+    let file = "def f():\n    a()\n    two()\nthree()\n";
+    assert_eq!(made(file, "two()\n", "").1, "def f():\n    a()\nthree()\n");
+    assert_eq!(made(file, "two()\n", "two()\nb()\n").1, "def f():\n    a()\n    two()\n    b()\nthree()\n");
+    let either = refused(file, "two()\n", "if b:\n    two()\n");
+    assert!(matches!(either, Located::Conflict(_)), "{either:?}");
+}
+
+#[test]
+fn context_of_a_diff_is_no_indentation() {
+    let file = "        one()\n        two()\n";
+    let after = "        one()\n        new()\n        two()\n";
+    assert_eq!(made(file, " one()\n two()\n", " one()\n+new()\n two()\n").1, after);
+}
+
+#[test]
+fn an_edit_that_changes_nothing_is_unchanged() {
+    assert_eq!(refused("a\n", "a", "a"), Located::Unchanged);
+    assert_eq!(refused("a\nb\n", "a \nb\n", "a\nb\n"), Located::Unchanged);
+}
+
+#[test]
+fn the_proposal_is_the_edit_with_the_true_text() {
+    let file = "let total = compute_value(data);\nreturn total;\n";
+    let located = located(file, "let total = compute_valeu(data);", "let total = 0;", Tolerance::Wrapping).0;
+    let Located::Nowhere { proposal: Some(proposal), .. } = located else { panic!("{located:?}") };
+    assert_eq!(proposal.search, "let total = compute_value(data);");
+    assert_eq!(
+        made(file, &proposal.search, &proposal.replace),
+        (Tier::Exact, "let total = 0;\nreturn total;\n".into())
+    );
+}
+
+#[test]
+fn every_place_of_a_rung_is_edited() {
+    let every = |file: &str, search: &str, replace: &str| {
+        let buffer = Buffer::read(file.as_bytes().to_vec(), Hints::default()).unwrap();
+        let quote = Quote { search, replace, repeat: Repeat::Refused };
+        let found = locate_every(quote, Field::new(&buffer, 1, buffer.lines().count()))?;
+        let changes = found.into_iter().flat_map(|found| found.changes).collect();
+        let plan = buffer.plan(changes).unwrap();
+        Ok::<_, Located>(String::from_utf8(buffer.apply(&plan).unwrap().bytes().to_vec()).unwrap())
+    };
+    assert_eq!(every("a\nb\na\n", "a", "c").unwrap(), "c\nb\nc\n");
+    assert_eq!(
+        every("  a\n  b\n\n    a\n    b\n", "a\nb\n", "a\nc\n").unwrap(),
+        "  a\n  c\n\n    a\n    c\n"
+    );
+    assert_eq!(every(" a\n b\n a\n b\n", "1: a\n2: b\n", "1: a\n2: c\n").unwrap(), " a\n c\n a\n c\n");
+    assert!(matches!(every(" a\n a\n a\n", "a\na\n", "b\na\n"), Err(Located::Many { .. })));
+    assert!(matches!(every("a\n", "b", "c"), Err(Located::Nowhere { .. })));
+}
+
+#[test]
+fn places_that_overlap_are_several() {
+    let located = refused("aaa\n", "aa", "b");
+    assert!(matches!(&located, Located::Many { lines, .. } if lines.len() == 2), "{located:?}");
+}

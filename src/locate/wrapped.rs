@@ -1,0 +1,125 @@
+//! Rung `wrapping`: the readings of a quote, and the one that is meant.
+
+use std::cmp::Reverse;
+
+use super::carry::Block;
+use super::elision::{self, Elided};
+use super::ladder::{Rung, Search};
+use super::seeker::Seeker;
+use super::wrapping::{Reading, prefix};
+use super::{Conflict, Found, Located, Receipt, Tier};
+use crate::error::Score;
+
+/// How near a reading is to what was quoted: pieces of a line come after every rung; on one rung, the reading that keeps
+/// more lines comes first.
+type Rank = (bool, Option<Rung>, Reverse<usize>);
+
+impl Seeker<'_> {
+    /// The place of the strictest readings, when they agree on what the edit comes to.
+    pub(super) fn wrapped(&mut self) -> Option<Located> {
+        let mut distinct: Vec<Located> = Vec::new();
+        for (_, located) in self.best_readings() {
+            if !distinct.iter().any(|one| one.comes_to_the_same(&located)) {
+                distinct.push(located);
+            }
+        }
+        match distinct.as_slice() {
+            [] => None,
+            [_] => distinct.pop(),
+            several => {
+                let lines = several.iter().flat_map(Located::lines).collect();
+                Some(Located::Many { tier: Tier::Wrapping, lines })
+            }
+        }
+    }
+
+    /// The place of a quote that is context of a diff alone, with a replacement that has lines of its own in that diff:
+    /// with the blank before each line it would be found as a block with another indentation.
+    pub(super) fn as_diff(&mut self) -> Option<Located> {
+        let reading = prefix::context(self.quote.search, self.quote.replace)?;
+        self.read(&reading).map(|(_, located)| located)
+    }
+
+    /// The strictest reading that has any place on a rung of lines.
+    pub(super) fn best_reading(&mut self) -> Option<Reading> {
+        let mut best = self.best_readings().into_iter().map(|(reading, _)| reading);
+        best.next().filter(|first| best.all(|other| other.replace == first.replace))
+    }
+
+    /// The readings of the first rank that any of them has, each with what it comes to.
+    fn best_readings(&mut self) -> Vec<(Reading, Located)> {
+        let mut first: Option<Rank> = None;
+        let mut best = Vec::new();
+        for reading in self.readings().iter() {
+            let Some((rung, located)) = self.read(reading) else { continue };
+            let rank = (rung.is_none(), rung, Reverse(reading.kept()));
+            if first.is_none_or(|first| rank < first) {
+                best.clear();
+                first = Some(rank);
+            }
+            if first == Some(rank) {
+                best.push((reading.clone(), located));
+            }
+        }
+        best
+    }
+
+    fn read(&mut self, reading: &Reading) -> Option<(Option<Rung>, Located)> {
+        let block = Block::of(&reading.search, &reading.replace);
+        let found = match self.places(&block.search) {
+            Search::Nowhere if reading.line.is_some() => return None,
+            Search::Nowhere => {
+                let piece = self.pieces(&reading.search, &reading.replace, Tier::Wrapping)?;
+                return Some((None, piece));
+            }
+            Search::TooMany(at) => return Some((Some(Rung::Space), self.many(Tier::Wrapping, &at))),
+            Search::At(places) => places,
+        };
+        let at: Vec<usize> = match reading.line {
+            Some(line) => found.at.into_iter().filter(|at| self.ground().number(*at) == line).collect(),
+            None => found.at,
+        };
+        let located = match at.as_slice() {
+            [] => return None,
+            [one] => self.carried(&block, *one, found.rung, Tier::Wrapping),
+            _ => self.many(Tier::Wrapping, &at),
+        };
+        Some((Some(found.rung), located))
+    }
+
+    /// An elided middle, also in a reading of the quote.
+    pub(super) fn elided(&mut self) -> Option<Located> {
+        let plain = Reading::plain(self.quote.search, self.quote.replace);
+        let readings = self.readings();
+        std::iter::once(&plain).chain(readings.iter()).find_map(|Reading { search, replace, .. }| {
+            let found = elision::find(search, replace, &self.glance, &mut self.steps)?;
+            Some(match found {
+                Elided::Many(lines) => Located::Many { tier: Tier::Wrapping, lines },
+                Elided::Conflict(conflict) => Located::Conflict(conflict),
+                Elided::Found { changes, first, last } => {
+                    let receipt = Receipt::only(Tier::Wrapping, Score::WHOLE, first);
+                    Located::One(Found { changes, receipt, lines: first..=last })
+                }
+            })
+        })
+    }
+}
+
+impl Located {
+    /// Tells whether two readings of a quote lead to the same text.
+    fn comes_to_the_same(&self, other: &Located) -> bool {
+        match (self, other) {
+            (Located::One(one), Located::One(other)) => one.changes == other.changes,
+            (one, other) => one == other,
+        }
+    }
+
+    fn lines(&self) -> Vec<usize> {
+        match self {
+            Located::One(found) => vec![found.receipt.line],
+            Located::Many { lines, .. } => lines.clone(),
+            Located::Standing { line } | Located::Conflict(Conflict { line, .. }) => vec![*line],
+            Located::Unchanged | Located::Nowhere { .. } => Vec::new(),
+        }
+    }
+}
