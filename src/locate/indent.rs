@@ -69,6 +69,11 @@ impl Map {
         *self == Map { turn: Turn::Same, shift: Shift::Deeper(String::new()) }
     }
 
+    /// Tells whether it takes another unit of indentation.
+    pub(super) fn changes_unit(&self) -> bool {
+        matches!(self.turn, Turn::Unit(..))
+    }
+
     /// Tells whether it makes other blanks of those that indent the block.
     pub(super) fn turns(&self) -> bool {
         self.turn != Turn::Same

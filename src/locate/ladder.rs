@@ -84,9 +84,16 @@ pub(super) fn find(block: &Rows<'_>, ground: &Ground<'_>, steps: &mut Steps) -> 
 
 /// The strictest rung that a place keeps to.
 pub(super) fn rung(block: &Rows<'_>, ground: &Ground<'_>, at: usize) -> Option<Rung> {
-    let pairs: Vec<(&str, &str)> =
-        block.lines.iter().enumerate().map(|(index, line)| (*line, ground.line(at + index))).collect();
-    rung_of(&pairs, ground.quotes)
+    rung_of(&pairs(block, ground, at), ground.quotes)
+}
+
+/// Tells whether the lines at a place are indented as the block is, or moved as a whole, or with tabs for blanks.
+pub(super) fn moves(block: &Rows<'_>, ground: &Ground<'_>, at: usize) -> bool {
+    map(&pairs(block, ground, at)).is_some_and(|map| !map.changes_unit())
+}
+
+fn pairs<'a>(block: &Rows<'a>, ground: &Ground<'a>, at: usize) -> Vec<(&'a str, &'a str)> {
+    block.lines.iter().enumerate().map(|(index, line)| (*line, ground.line(at + index))).collect()
 }
 
 /// The strictest rung that pairs of a quoted line and a line of the file keep to.

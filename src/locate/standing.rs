@@ -29,7 +29,8 @@ impl Seeker<'_> {
             let start =
                 at.checked_sub(offset).filter(|start| start + replace.len() <= self.ground().len())?;
             let own = ladder::rung(replace, self.ground(), start)?;
-            (own <= rung.max(Rung::Indent)).then(|| self.ground().number(start))
+            let strictly = own <= rung || own == Rung::Indent && ladder::moves(replace, self.ground(), start);
+            strictly.then(|| self.ground().number(start))
         };
         (0..=more).filter(keeps).find_map(stands)
     }

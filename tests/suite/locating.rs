@@ -1,0 +1,254 @@
+//! Laws of locating, on random files, edits and quotes that drifted.
+//!
+//! `PROPTEST_CASES` looks longer. Every law is a function of a locator, and faulty locators are caught by it.
+
+mod dice;
+mod drift;
+mod fold;
+mod judge;
+mod naive;
+mod world;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use lockgate::edit::{Aim, Bounds, Edit, LineWindow, Needle, Scene, Search, Standing, plan};
+use lockgate::error::{Error, Next};
+use lockgate::locate::{Slip, Tolerance};
+use lockgate::text::{Buffer, Hints, Plan, bytes_outside_unchanged};
+use proptest::prelude::*;
+use proptest::test_runner::{TestCaseError, TestError, TestRunner};
+
+use dice::Dice;
+use drift::Quote;
+use judge::Judge;
+use world::World;
+
+const SCENE: Scene<'static> =
+    Scene { path: "a.py", language: Some("python"), bounds: Bounds { bytes: 10 << 20, steps: 40_000_000 } };
+
+/// What a locator made of a file.
+#[derive(Debug, PartialEq)]
+pub struct Applied {
+    bytes: Vec<u8>,
+    plan: Option<Plan>,
+}
+
+type Locator = fn(&Search, &Buffer) -> Result<Applied, Error>;
+
+/// What is under test.
+fn real(search: &Search, buffer: &Buffer) -> Result<Applied, Error> {
+    let planned = plan(&Edit::Search(search.clone()), buffer, SCENE)?;
+    let after = buffer.apply(&planned.plan).expect("what was planned for a buffer applies to it");
+    assert!(bytes_outside_unchanged(buffer.bytes(), after.bytes(), &planned.plan));
+    Ok(Applied { bytes: after.bytes().to_vec(), plan: Some(planned.plan) })
+}
+
+fn needle(search: &Search) -> &str {
+    match &search.needle {
+        Needle::Literal(needle) => needle,
+        Needle::Regex { .. } => "",
+    }
+}
+
+fn asked(search: &str, replace: &str, dice: &mut Dice<'_>) -> Search {
+    let similar = |slip| Tolerance::Similar { threshold: Tolerance::THRESHOLD, slip };
+    Search {
+        needle: Needle::Literal(search.to_owned()),
+        replace: replace.to_owned(),
+        count: None,
+        lines: None,
+        within: None,
+        aim: dice.pick(&[Aim::Block, Aim::Matches, Aim::EveryBlock]),
+        tolerance: dice.pick(&[
+            Tolerance::Wrapping,
+            similar(Slip::Pen),
+            similar(Slip::Pen),
+            similar(Slip::Any),
+        ]),
+        standing: dice.pick(&[Standing::Done, Standing::Again]),
+    }
+}
+
+fn with_crlf(search: &Search) -> Search {
+    let dressed = |text: &str| text.replace("\r\n", "\n").replace('\n', "\r\n");
+    Search {
+        needle: Needle::Literal(dressed(needle(search))),
+        replace: dressed(&search.replace),
+        ..search.clone()
+    }
+}
+
+fn read(bytes: Vec<u8>) -> Buffer {
+    Buffer::read(bytes, Hints::default()).expect("the file is text")
+}
+
+/// Whether an edit was applied, and on which kinds of drift.
+#[derive(Debug)]
+struct Outcome {
+    layers: Vec<drift::Layer>,
+    applied: bool,
+}
+
+/// A world, a quote of it and a request.
+fn case(dice: &mut Dice<'_>) -> Option<(World, Quote, Search)> {
+    let mut request = asked("", "", dice);
+    let narrow = dice.one_in(3).then(|| (dice.below(3), dice.below(3)));
+    let world = World::new(dice)?;
+    let quote = Quote::drifted(&world, dice)?;
+    if let Some((before, behind)) = narrow {
+        let (start, end) =
+            (world.block.start.saturating_sub(before) + 1, (world.block.end + behind).min(world.lines.len()));
+        request.lines = Some(LineWindow { start, end });
+    }
+    request.needle = Needle::Literal(quote.search.clone());
+    request.replace.clone_from(&quote.replace);
+    Some((world, quote, request))
+}
+
+/// An applied edit is the edit of the undrifted text.
+fn equals(bytes: &[u8], locator: Locator) -> Result<Option<Outcome>, String> {
+    let Some((world, quote, request)) = case(&mut Dice::new(bytes)) else { return Ok(None) };
+    let buffer = read(world.bytes());
+    let told = |why: String, after: &[u8]| {
+        format!(
+            "{why}\n{:?}\nfile {:?}\nsearch {:?}\nreplace {:?}\nlines {:?} {:?} {:?} {:?}\nblock {:?}\ntruth {:?}\nresult {:?}",
+            quote.layers,
+            String::from_utf8_lossy(buffer.bytes()),
+            needle(&request),
+            request.replace,
+            request.lines,
+            request.aim,
+            request.tolerance,
+            request.standing,
+            world.block,
+            world.truth().iter().map(|row| row.text.as_str()).collect::<Vec<_>>().join("\n"),
+            String::from_utf8_lossy(after)
+        )
+    };
+    let outcome = locator(&request, &buffer);
+    let again = locator(&with_crlf(&request), &buffer);
+    match (&outcome, &again) {
+        (Ok(one), Ok(other)) if one.bytes != other.bytes => {
+            return Err(told("CRLF in the request".to_owned(), &other.bytes));
+        }
+        (Ok(one), Err(other)) => return Err(told(format!("refused with CRLF: {other}"), &one.bytes)),
+        (Err(_), Ok(other)) => return Err(told("applied with CRLF alone".to_owned(), &other.bytes)),
+        (Err(one), Err(other)) if one.code != other.code => {
+            return Err(told(format!("{one} and {other}"), &[]));
+        }
+        _ => {}
+    }
+    if request.aim == Aim::Matches && buffer.view().contains(needle(&request)) {
+        // The contract of a plain replacement of strings.
+        let literal = buffer.view().replace(needle(&request), &request.replace);
+        return match &outcome {
+            Ok(applied) if read(applied.bytes.clone()).view() != literal => {
+                Err(told("not literal".to_owned(), &applied.bytes))
+            }
+            _ => Ok(Some(Outcome { layers: quote.layers.clone(), applied: outcome.is_ok() })),
+        };
+    }
+    let judge = Judge { world: &world, quote: &quote };
+    if let Ok(applied) = &outcome {
+        judge.judge(&applied.bytes).map_err(|why| told(why, &applied.bytes))?;
+        if let Some(plan) = &applied.plan {
+            within(&world, request.lines, plan).map_err(|why| told(why, &applied.bytes))?;
+        }
+    }
+    if let Err(Error { next: Some(next), .. }) = &outcome
+        && let Next::Edit { search, replace } = &**next
+    {
+        proposed(&request, (search, replace), &buffer, locator)
+            .and_then(|bytes| judge.judge(&bytes))
+            .map_err(|why| told(format!("proposal {search:?} {replace:?}: {why}"), &[]))?;
+    }
+    Ok(Some(Outcome { layers: quote.layers.clone(), applied: outcome.is_ok() }))
+}
+
+/// All that is spliced lies in the lines that were looked at; but at an open end the newline before the last line goes
+/// with that line.
+fn within(world: &World, lines: Option<LineWindow>, plan: &Plan) -> Result<(), String> {
+    let Some(LineWindow { start, end }) = lines else { return Ok(()) };
+    let length =
+        |lines: &[world::Line]| lines.iter().map(|line| line.text.len() + line.end.len()).sum::<usize>();
+    let mark = if world.mark { 3 } else { 0 };
+    let (mut from, to) = (mark + length(&world.lines[..start - 1]), mark + length(&world.lines[..end]));
+    if end == world.lines.len() && world.lines[end - 1].end.is_empty() && start > 1 {
+        from -= world.lines[start - 2].end.len();
+    }
+    let beyond = plan.splices().iter().find(|splice| splice.span.start < from || to < splice.span.end);
+    beyond.map_or(Ok(()), |splice| Err(format!("{:?} lies outside of {:?}", splice.span, from..to)))
+}
+
+/// A proposal is applied, as a block and as a replacement of strings, to the same text; line ends that are mixed may
+/// differ, as a replacement of strings writes lines that stay anew.
+fn proposed(
+    request: &Search,
+    (search, replace): (&str, &str),
+    buffer: &Buffer,
+    locator: Locator,
+) -> Result<Vec<u8>, String> {
+    let sent = |aim| {
+        let next = Search {
+            needle: Needle::Literal(search.to_owned()),
+            replace: replace.to_owned(),
+            aim,
+            ..request.clone()
+        };
+        locator(&next, buffer).map(|applied| applied.bytes).map_err(|why| format!("{aim:?}: {why}"))
+    };
+    let (block, matches, every) = (sent(Aim::Block)?, sent(Aim::Matches)?, sent(Aim::EveryBlock)?);
+    let view = |bytes: &Vec<u8>| read(bytes.clone()).view().to_owned();
+    let same = if buffer.line_ends().is_mixed() { view(&block) == view(&matches) } else { block == matches };
+    if same && block == every { Ok(block) } else { Err("not the same for every aim".to_owned()) }
+}
+
+/// Holds a law against many random inputs.
+fn check(cases: u32, law: impl Fn(&[u8]) -> Result<(), String>) -> Result<(), String> {
+    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
+    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { config.cases } else { cases };
+    let mut runner = TestRunner::new(ProptestConfig { cases, max_shrink_iters: 20_000, ..config });
+    let inputs = proptest::collection::vec(any::<u8>(), 0..500);
+    runner.run(&inputs, |bytes| law(&bytes).map_err(TestCaseError::fail)).map_err(|why| match why {
+        TestError::Fail(why, _) => why.to_string(),
+        TestError::Abort(why) => why.to_string(),
+    })
+}
+
+#[test]
+#[ignore]
+fn survey() {
+    for _ in 0..12 {
+        println!("---- {}", check(20_000, |bytes| equals(bytes, real).map(drop)).err().unwrap_or_default());
+    }
+}
+
+#[test]
+fn an_applied_edit_is_that_of_the_undrifted_text() {
+    let seen = RefCell::new(BTreeMap::<String, (usize, usize)>::new());
+    let held = check(3_000, |bytes| {
+        if let Some(outcome) = equals(bytes, real)? {
+            let mut seen = seen.borrow_mut();
+            let name = match outcome.layers.as_slice() {
+                [] => "Exact".to_owned(),
+                [one] => format!("{one:?}"),
+                _ => "several".to_owned(),
+            };
+            let counts = seen.entry(name).or_default();
+            *counts = (counts.0 + 1, counts.1 + usize::from(outcome.applied));
+        }
+        Ok(())
+    });
+    for (name, (all, applied)) in seen.borrow().iter() {
+        println!("{name}: {applied} of {all}");
+    }
+    held.unwrap_or_else(|why| panic!("{why}"));
+}
+
+#[test]
+fn pasting_and_tidying_are_caught() {
+    for faulty in [naive::paste as Locator, naive::tidy] {
+        assert!(check(2_000, |bytes| equals(bytes, faulty).map(drop)).is_err());
+    }
+}

@@ -1,0 +1,218 @@
+//! Whether a result is the edit applied to the undrifted text.
+//!
+//! Equal are: every line that stays, byte for byte with its line end, whichever copy of it the file has; the blank
+//! lines between two lines that stay side by side; the file's final newline. Changed and new lines are the edit's, but:
+//! their trailing blanks may be the file's where those of the quote drifted; their marks may be either's where marks
+//! drifted, though a changed line keeps the file's marks before and behind what changed; a new indentation is only held
+//! to where the quote shows the rule, by two different indentations or none that changed; the number of blank lines
+//! beside a changed or new line is free where blank lines drifted; a new line ends as a neighbour does.
+
+use super::drift::{Layer, Quote};
+use super::fold::folded;
+use super::world::{From, Row, World, blank, indent_of};
+
+/// A line that is not blank, with the blank lines before it.
+struct Spot<'a> {
+    before: Vec<(&'a str, &'a str)>,
+    text: &'a str,
+    end: &'a str,
+}
+
+/// Cuts a text into its lines and their ends.
+fn lines(text: &str) -> Vec<(&str, &str)> {
+    let cut = |line| match str::strip_suffix(line, "\r\n") {
+        Some(text) => (text, "\r\n"),
+        None => line.strip_suffix('\n').map_or((line, ""), |text| (text, "\n")),
+    };
+    text.split_inclusive('\n').map(cut).collect()
+}
+
+pub struct Judge<'a> {
+    pub world: &'a World,
+    pub quote: &'a Quote,
+}
+
+impl Judge<'_> {
+    /// Errors: how the result differs from what the edit comes to.
+    pub fn judge(&self, result: &[u8]) -> Result<(), String> {
+        let result = str::from_utf8(result).map_err(|why| why.to_string())?;
+        let body =
+            if self.world.mark { result.strip_prefix('\u{feff}').ok_or("the mark is gone")? } else { result };
+        let (found, mut spots, mut before) = (lines(body), Vec::new(), Vec::new());
+        for (text, end) in &found {
+            if blank(text) {
+                before.push((*text, *end));
+            } else {
+                spots.push(Spot { before: std::mem::take(&mut before), text, end });
+            }
+        }
+        let truth = self.world.truth();
+        let wanted: Vec<usize> = (0..truth.len()).filter(|row| !blank(&truth[*row].text)).collect();
+        if wanted.len() != spots.len() {
+            return Err(format!("{} lines, not {}", spots.len(), wanted.len()));
+        }
+        for (index, (row, spot)) in wanted.iter().zip(&spots).enumerate() {
+            let last = index + 1 == spots.len() && before.is_empty();
+            self.line(&truth[*row], spot, last)?;
+            self.gap(&truth, index.checked_sub(1).map(|above| wanted[above]), Some(*row), &spot.before)?;
+        }
+        self.gap(&truth, wanted.last().copied(), None, &before)?;
+        let open = self.world.lines.last().is_some_and(|line| line.end.is_empty());
+        if !found.is_empty() && open == body.ends_with('\n') {
+            return Err("the final newline is another".to_owned());
+        }
+        Ok(())
+    }
+
+    fn has(&self, is: fn(Layer) -> bool) -> bool {
+        self.quote.layers.iter().any(|layer| is(*layer))
+    }
+
+    /// Tells whether a line of the block, or what the edit makes of one, is the same but for marks and blanks, so that
+    /// nothing shows which of them is meant.
+    fn has_twin(&self, text: &str) -> bool {
+        let world = self.world;
+        let touched = world.rows.iter().filter(|row| !matches!(row.from, From::Kept(_))).map(|row| &row.text);
+        let all = world.lines[world.block.clone()].iter().map(|line| &line.text).chain(touched);
+        all.filter(|other| folded(other) == folded(text)).count() > 1
+    }
+
+    fn line(&self, row: &Row, spot: &Spot<'_>, last: bool) -> Result<(), String> {
+        let wrong = |what: &str| Err(format!("{what}: {:?} for {:?} of {:?}", spot.text, row.text, row.from));
+        let world = self.world;
+        if let From::Kept(index) = row.from {
+            let inside = world.block.contains(&index);
+            if inside && self.has_twin(&row.text) && folded(spot.text) == folded(&row.text) {
+                return Ok(());
+            }
+            if spot.text != row.text {
+                return wrong("a line that stays");
+            }
+            let own = world.lines[index].end;
+            return if spot.end == own || last || own.is_empty() {
+                Ok(())
+            } else {
+                wrong("the line end of a line that stays")
+            };
+        }
+        let trails = self.has(|layer| layer == Layer::Trail);
+        let [mut there, mut asked] = [spot.text, row.text.as_str()];
+        if trails {
+            [there, asked] = [there.trim_end(), asked.trim_end()];
+        }
+        if self.is_free(row) {
+            [there, asked] = [there.trim_start(), asked.trim_start()];
+        }
+        if there == asked {
+            return self.end(row, spot, last);
+        }
+        if !self.has(Layer::of_marks)
+            || indent_of(there) != indent_of(asked)
+            || folded(there) != folded(asked)
+        {
+            return wrong("a line of the edit");
+        }
+        match row.from {
+            From::Changed(index) if !self.has_twin(&row.text) => {
+                let own = world.lines[index].text.trim();
+                let (head, tail) = kept(own, row.text.trim());
+                let there = there.trim();
+                if there.starts_with(head) && there.ends_with(tail) {
+                    Ok(())
+                } else {
+                    wrong("the marks of a changed line")
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn end(&self, row: &Row, spot: &Spot<'_>, last: bool) -> Result<(), String> {
+        let world = self.world;
+        let paired =
+            world.rows.iter().all(|row| row.from != From::Added) && world.rows.len() == world.block.len();
+        let own = match row.from {
+            From::Changed(index) if paired => vec![world.lines[index].end],
+            _ => {
+                let (from, to) =
+                    (world.block.start.saturating_sub(1), (world.block.end + 1).min(world.lines.len()));
+                world.lines[from..to].iter().map(|line| line.end).collect()
+            }
+        };
+        let fits = last || own.contains(&spot.end) || own.contains(&"") || self.has_twin(&row.text);
+        if fits { Ok(()) } else { Err(format!("the line end of a line of the edit: {:?}", spot.text)) }
+    }
+
+    /// Tells whether nothing shows how the file would indent this line.
+    fn is_free(&self, row: &Row) -> bool {
+        let world = self.world;
+        let mut shown: Vec<&str> = world.lines[world.block.clone()]
+            .iter()
+            .filter(|line| !blank(&line.text))
+            .map(|line| indent_of(&line.text))
+            .collect();
+        shown.sort_unstable();
+        shown.dedup();
+        let anew = match row.from {
+            From::Changed(index) => indent_of(&world.lines[index].text) != indent_of(&row.text),
+            From::Added => true,
+            From::Kept(_) => false,
+        };
+        anew && self.has(Layer::of_indent) && shown.len() < 2
+    }
+
+    /// The blank lines between two rows; nothing stands for an end of the file.
+    fn gap(
+        &self,
+        truth: &[Row],
+        above: Option<usize>,
+        below: Option<usize>,
+        there: &[(&str, &str)],
+    ) -> Result<(), String> {
+        let rows = above.map_or(0, |above| above + 1)..below.unwrap_or(truth.len());
+        let around = [above, below].map(|row| row.map(|row| truth[row].from));
+        let own = match around {
+            [None, Some(From::Kept(below))] => Some(0..below),
+            [Some(From::Kept(above)), Some(From::Kept(below))] => Some(above + 1..below),
+            [Some(From::Kept(above)), None] => Some(above + 1..self.world.lines.len()),
+            _ => None,
+        };
+        let own =
+            own.filter(|own| truth[rows.clone()].iter().map(|row| row.from).eq(own.clone().map(From::Kept)));
+        if let Some(own) = own {
+            let lines = || self.world.lines[own.clone()].iter().map(|line| (line.text.as_str(), line.end));
+            let last = below.is_none();
+            let same = lines().eq(there.iter().copied())
+                || last && lines().map(|line| line.0).eq(there.iter().map(|line| line.0));
+            let twin = around.into_iter().flatten().any(
+                |from| matches!(from, From::Kept(index) if self.has_twin(&self.world.lines[index].text)),
+            );
+            return if same || twin {
+                Ok(())
+            } else {
+                Err(format!("the blank lines at row {}: {there:?}", rows.start))
+            };
+        }
+        let drifted = self.has(|layer| matches!(layer, Layer::Drop | Layer::Double));
+        let twin = around.into_iter().flatten().any(|from| matches!(from, From::Kept(index) | From::Changed(index) if self.has_twin(&self.world.lines[index].text)));
+        if drifted || twin || rows.len() == there.len() {
+            Ok(())
+        } else {
+            Err(format!("{} blank lines at row {}, not {}", there.len(), rows.start, rows.len()))
+        }
+    }
+}
+
+/// The head and the tail that two texts share, without the words that the difference touches.
+fn kept<'t>(own: &'t str, asked: &str) -> (&'t str, &'t str) {
+    let common = |pairs: &mut dyn Iterator<Item = (char, char)>| -> usize {
+        pairs.take_while(|(one, other)| one == other).map(|(one, _)| one.len_utf8()).sum()
+    };
+    let head = common(&mut own.chars().zip(asked.chars()));
+    let tail = common(&mut own[head..].chars().rev().zip(asked[head..].chars().rev()));
+    let word = |letter: char| !letter.is_whitespace();
+    (
+        own[..head].trim_end_matches(word).trim_end(),
+        own[own.len() - tail..].trim_start_matches(word).trim_start(),
+    )
+}
