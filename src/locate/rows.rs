@@ -150,7 +150,7 @@ fn hash(text: &str) -> u32 {
     for word in words.iter().copied().chain(std::iter::once(padded(rest))) {
         let word = u64::from_le_bytes(word);
         // Both quotes count as one.
-        let word = word ^ (places_of(b'\'', word) >> 7) * u64::from(b'\'' ^ b'"');
+        let word = word ^ ((places_of(b'\'', word) >> 7) * u64::from(b'\'' ^ b'"'));
         hash = (hash.rotate_left(5) ^ word).wrapping_mul(0xF135_7AEA_2E62_A9C5);
     }
     u32::try_from(hash >> 32).unwrap_or_default()
