@@ -8,6 +8,8 @@
 //! memory are why this measures by itself. Processor time is that of the process, or of the server's.
 #![expect(
     clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
     clippy::indexing_slicing,
     clippy::string_slice,
     clippy::print_stdout,

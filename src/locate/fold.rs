@@ -64,10 +64,8 @@ pub(super) fn is_plain(raw: &str) -> bool {
     let (mut odd, mut after_blank) = (0, 0);
     for bytes in words.iter().copied().chain(std::iter::once(padded(rest))) {
         let word = u64::from_le_bytes(bytes);
-        let blanks = zeroes(word ^ (EACH * u64::from(b' ')));
-        odd |= (word & SIGNS)
-            | zeroes(word ^ (EACH * u64::from(b'&')))
-            | zeroes(word ^ (EACH * u64::from(b'\t')));
+        let blanks = places_of(b' ', word);
+        odd |= (word & SIGNS) | places_of(b'&', word) | places_of(b'\t', word);
         odd |= blanks & (blanks << 8 | after_blank);
         after_blank = blanks >> 56;
     }
@@ -78,8 +76,9 @@ pub(super) fn is_plain(raw: &str) -> bool {
 const EACH: u64 = 0x0101_0101_0101_0101;
 const SIGNS: u64 = EACH << 7;
 
-/// The highest bit of each byte that is zero.
-fn zeroes(word: u64) -> u64 {
+/// The highest bit of each byte of a word that is this one.
+pub(super) fn places_of(byte: u8, word: u64) -> u64 {
+    let word = word ^ (EACH * u64::from(byte));
     !(((word & !SIGNS) + !SIGNS) | word) & SIGNS
 }
 

@@ -8,7 +8,7 @@ use std::cell::{Cell, OnceCell};
 use super::Field;
 use super::exact::occurrences;
 use super::fold::{fold, is_blank_line};
-use super::quotes;
+use super::quotes::same_trimmed;
 use super::rows::{Ground, Rows};
 
 /// The words of a block that are looked for.
@@ -104,7 +104,7 @@ impl<'a> Glance<'a> {
         let full = |line: &usize| !is_blank_line(text(*line));
         let same = |(row, line): (usize, Option<usize>)| {
             let Some(there) = line.map(text) else { return false };
-            there.len() > LONGEST || quotes::same_trimmed(block.line(row), there)
+            there.len() > LONGEST || same_trimmed(block.line(row), there)
         };
         let ends = std::iter::repeat(None);
         let below = (line..=self.field.last).filter(full).map(Some).chain(ends.clone());

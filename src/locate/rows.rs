@@ -1,7 +1,7 @@
 //! A text as the rungs below `exact` see it: its lines that are not blank, and how many blank ones lie between.
 
-use super::fold::{Folded, is_blank_line, is_plain, padded};
-use super::quotes::{Quotes, unified};
+use super::fold::{Folded, is_blank_line, is_plain, padded, places_of};
+use super::quotes::Quotes;
 use crate::text::Lines;
 
 /// The lines of a quoted text that are not blank.
@@ -141,14 +141,17 @@ fn borders(keys: &[u32]) -> Vec<usize> {
 /// A number that equal lines share, whatever their indentation, marks and quotes; unequal ones hardly ever do.
 fn key(line: &str) -> u32 {
     let line = line.trim();
-    if is_plain(line) { hash(&unified(line)) } else { hash(&unified(Folded::of(line).text.trim())) }
+    if is_plain(line) { hash(line) } else { hash(Folded::of(line).text.trim()) }
 }
 
 fn hash(text: &str) -> u32 {
     let (words, rest) = text.as_bytes().as_chunks::<8>();
     let mut hash = text.len() as u64;
     for word in words.iter().copied().chain(std::iter::once(padded(rest))) {
-        hash = (hash.rotate_left(5) ^ u64::from_le_bytes(word)).wrapping_mul(0xF135_7AEA_2E62_A9C5);
+        let word = u64::from_le_bytes(word);
+        // Both quotes count as one.
+        let word = word ^ ((places_of(b'\'', word) >> 7) * u64::from(b'\'' ^ b'"'));
+        hash = (hash.rotate_left(5) ^ word).wrapping_mul(0xF135_7AEA_2E62_A9C5);
     }
     u32::try_from(hash >> 32).unwrap_or_default()
 }

@@ -41,6 +41,19 @@ impl<'a> Seeker<'a> {
             .or_else(|| self.standing())
     }
 
+    /// All lines that are not blank.
+    pub(super) fn ground(&self) -> &Ground<'a> {
+        self.glance.ground()
+    }
+
+    /// The places of a block on the rungs from `space` to `marks`.
+    pub(super) fn places(&mut self, block: &Rows<'_>) -> Search {
+        if self.glance.lacks(block) {
+            return Search::Nowhere;
+        }
+        ladder::find(block, self.glance.ground(), &mut self.steps)
+    }
+
     /// The rungs from `space` to `marks`.
     pub(super) fn below_exact(&mut self) -> Option<Located> {
         let block = Block::of(self.quote.search, self.quote.replace);
@@ -80,9 +93,10 @@ impl<'a> Seeker<'a> {
         if let Some(found) = asked.and_then(|asked| similar::find(self, &neighbours, asked, outline)) {
             return found;
         }
-        let again = asked != Some(usual);
-        let proposed = again.then(|| similar::find(self, &neighbours, usual, outline)).flatten();
-        let proposal = match proposed {
+        // What was asked for already is not looked for again.
+        let usual =
+            (asked != Some(usual)).then(|| similar::find(self, &neighbours, usual, outline)).flatten();
+        let proposal = match usual {
             Some(Located::One(found)) => Proposal::of(&found, self.field),
             Some(_) | None => None,
         };
@@ -120,19 +134,6 @@ impl<'a> Seeker<'a> {
             other => Err(other),
         });
         carried.collect()
-    }
-
-    /// Finds the places of a block on the rungs from `space` to `marks`.
-    pub(super) fn places(&mut self, block: &Rows<'_>) -> Search {
-        if self.glance.lacks(block) {
-            return Search::Nowhere;
-        }
-        ladder::find(block, self.glance.ground(), &mut self.steps)
-    }
-
-    /// The lines in which it is looked.
-    pub(super) fn ground(&self) -> &Ground<'a> {
-        self.glance.ground()
     }
 
     /// The edit without what may have been put around it; made once.

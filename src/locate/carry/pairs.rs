@@ -84,7 +84,7 @@ fn paired(old: &[&str], new: &[&str], cells: &mut usize) -> Vec<Option<usize>> {
 
 /// How many characters of a line are compared, at most.
 pub(super) fn weight(line: &str) -> usize {
-    line.len().clamp(1, 4 * MOST_CHARS)
+    line.len().clamp(1, MOST_CHARS)
 }
 
 fn take(cells: &mut usize, some: usize) -> bool {

@@ -30,12 +30,12 @@ pub(super) struct Scribe<'a> {
     origins: &'a [Option<usize>],
     indentation: Indentation,
     evidence: Evidence<'a>,
-    /// Whether the file writes all lines as they are quoted.
-    alike: bool,
     /// The characters of all lines of the search.
     quoted: usize,
     /// The pairs of characters that may still be compared.
     cells: Cell<usize>,
+    /// Whether the file writes all lines as they are quoted.
+    alike: bool,
 }
 
 /// The pairs of characters that are compared for the lines that one edit adds.
@@ -58,8 +58,17 @@ impl<'a> Scribe<'a> {
         let others: Vec<&str> = block.replace.lines.iter().map(|line| indent_of(line)).collect();
         let indentation = indentation(&indents, &others);
         let quoted = block.search.lines.iter().map(|line| weight(line)).sum();
-        let cells = Cell::new(MOST_CELLS);
-        Scribe { block, site, text, origins, indentation, evidence, alike, quoted, cells }
+        Scribe {
+            block,
+            site,
+            text,
+            origins,
+            indentation,
+            evidence,
+            alike,
+            quoted,
+            cells: Cell::new(MOST_CELLS),
+        }
     }
 
     /// Writes a row of the replacement.
