@@ -1,7 +1,6 @@
 //! One block and its one place: the ladder from `exact` down, and what the edit comes to there.
 
 use std::cmp::Reverse;
-use std::ops::Range;
 
 use super::carry::{Block, Conflict, Site, carry};
 use super::elision::{self, Elided};
@@ -11,8 +10,8 @@ use super::rows::Ground;
 use super::scope::Outline;
 use super::similar::{self, Neighbours};
 use super::steps::Steps;
-use super::wrapping::{Reading, readings};
-use super::{Field, Found, Located, Quote, Receipt, Repeat, Slip, Tier, Tolerance, exact, fragment};
+use super::wrapping::{Reading, prefix, readings};
+use super::{Field, Found, Located, Quote, Receipt, Repeat, Slip, Tier, Tolerance, fragment};
 use crate::error::Score;
 
 /// Looks for a block on the rungs from `exact` to `wrapping`, and for its replacement.
@@ -56,12 +55,17 @@ impl<'a> Seeker<'a> {
         Located::Nowhere { near: neighbours.best(), proposal }
     }
 
-    /// The rungs from `space` to `marks`.
+    /// The rungs from `space` to `marks`; of a diff that only adds lines, `space` alone.
     pub(super) fn below_exact(&mut self, search: &str, replace: &str) -> Option<Located> {
         let block = Block::of(search, replace);
         match ladder::find(&block.search, &self.ground, &mut self.steps) {
             Search::Nowhere => None,
             Search::TooMany(at) => Some(self.many(Tier::Marks, &at)),
+            Search::At(Places { rung, .. })
+                if ![Rung::Space, Rung::MarkedSpace].contains(&rung) && prefix::adds(search, replace) =>
+            {
+                None
+            }
             Search::At(Places { rung, at }) => Some(match at.as_slice() {
                 [one] => self.carried(&block, *one, rung.tier()),
                 _ => self.many(rung.tier(), &at),
@@ -174,14 +178,7 @@ impl<'a> Seeker<'a> {
                 distinct.push(located);
             }
         }
-        match distinct.as_slice() {
-            [] => None,
-            [_] => distinct.pop().map(|one| one.on(Tier::Wrapping)),
-            several => {
-                let lines = several.iter().flat_map(Located::lines).collect();
-                Some(Located::Many { tier: Tier::Wrapping, lines })
-            }
-        }
+        one_of(distinct)
     }
 
     fn read(&mut self, reading: &Reading) -> Option<(Option<Rung>, Located)> {
@@ -206,27 +203,37 @@ impl<'a> Seeker<'a> {
         Some((Some(found.rung), located))
     }
 
-    /// An elided middle, also in a reading of the quote.
+    /// An elided middle, also in the readings of the quote, which must all come to the same.
     fn elided(&mut self) -> Option<Located> {
         let Quote { search, replace, .. } = self.quote;
-        let plain = Reading::plain(search, replace);
-        std::iter::once(plain).chain(readings(search, replace)).find_map(|reading| {
-            let Reading { search, replace, .. } = reading;
-            let found = elision::find(&search, &replace, &self.ground, self.field.text, &mut self.steps)?;
-            Some(match found {
-                Elided::Many(lines) => Located::Many { tier: Tier::Wrapping, lines },
-                Elided::Conflict(conflict) => Located::Conflict(conflict),
-                Elided::Found { changes, first, last } => {
-                    let receipt = Receipt {
-                        tier: Tier::Wrapping,
-                        score: Score::WHOLE,
-                        candidates: 1,
-                        runner_up: None,
-                        line: first,
-                    };
-                    Located::One(Found { changes, receipt, lines: first..=last })
-                }
-            })
+        if let Some(found) = self.elided_in(search, replace) {
+            return Some(found);
+        }
+        let mut distinct: Vec<Located> = Vec::new();
+        for reading in readings(search, replace) {
+            if let Some(located) = self.elided_in(&reading.search, &reading.replace)
+                && !distinct.iter().any(|one| one.comes_to_the_same(&located))
+            {
+                distinct.push(located);
+            }
+        }
+        one_of(distinct)
+    }
+
+    fn elided_in(&mut self, search: &str, replace: &str) -> Option<Located> {
+        Some(match elision::find(search, replace, &self.ground, self.field.text, &mut self.steps)? {
+            Elided::Many(lines) => Located::Many { tier: Tier::Wrapping, lines },
+            Elided::Conflict(conflict) => Located::Conflict(conflict),
+            Elided::Found { changes, first, last } => {
+                let receipt = Receipt {
+                    tier: Tier::Wrapping,
+                    score: Score::WHOLE,
+                    candidates: 1,
+                    runner_up: None,
+                    line: first,
+                };
+                Located::One(Found { changes, receipt, lines: first..=last })
+            }
         })
     }
 
@@ -248,50 +255,18 @@ impl<'a> Seeker<'a> {
     }
 }
 
+/// What several readings come to: the one thing, or more places than one.
+fn one_of(mut distinct: Vec<Located>) -> Option<Located> {
+    if distinct.len() > 1 {
+        let lines = distinct.iter().flat_map(Located::lines).collect();
+        return Some(Located::Many { tier: Tier::Wrapping, lines });
+    }
+    distinct.pop().map(|one| one.on(Tier::Wrapping))
+}
+
 /// The characters of a line that are no blanks.
 fn written(line: &str) -> String {
     line.chars().filter(|character| !character.is_whitespace()).collect()
-}
-
-/// Finds the one place of a block that stands literally in the text; nothing where it does not.
-pub(super) fn literal(quote: Quote<'_>, field: Field<'_>) -> Option<Located> {
-    let window = field.window();
-    let mut hits = exact::beginnings(field.view, window.clone(), quote.search);
-    let hit = hits.next()?;
-    if hits.next().is_some() {
-        let lines = exact::occurrences(field.view, window, quote.search)
-            .map(|hit| field.text.at(hit.start))
-            .collect();
-        return Some(Located::Many { tier: Tier::Exact, lines });
-    }
-    if exact::begins_in_indent(field.view, &hit)
-        && let Some(found) = Seeker::new(quote, field).below_exact(quote.search, quote.replace)
-    {
-        return Some(found);
-    }
-    Some(place(quote, field, hit))
-}
-
-/// Finds every place where a quote stands literally, without overlap.
-pub(super) fn every_literal(quote: Quote<'_>, field: Field<'_>) -> Vec<Found> {
-    let hits: Vec<Range<usize>> = exact::occurrences(field.view, field.window(), quote.search).collect();
-    let candidates = hits.len();
-    let found = |hit| match place(Quote { repeat: Repeat::Wanted, ..quote }, field, hit) {
-        Located::One(found) => Some(Found { receipt: Receipt { candidates, ..found.receipt }, ..found }),
-        _ => None,
-    };
-    hits.into_iter().filter_map(found).collect()
-}
-
-fn place(quote: Quote<'_>, field: Field<'_>, hit: Range<usize>) -> Located {
-    let line = field.text.at(hit.start);
-    if quote.repeat == Repeat::Refused && exact::stands(field.view, &hit, quote.search, quote.replace) {
-        return Located::Standing { line };
-    }
-    let last = field.text.at(hit.end.saturating_sub(1).max(hit.start));
-    let receipt = Receipt { tier: Tier::Exact, score: Score::WHOLE, candidates: 1, runner_up: None, line };
-    let changes = exact::splice(field.view, hit, quote.search, quote.replace);
-    Located::One(Found { changes, receipt, lines: line..=last })
 }
 
 impl Located {

@@ -17,6 +17,7 @@ mod fragment;
 mod indent;
 mod ladder;
 mod letter;
+mod literal;
 mod nearest;
 mod proposal;
 mod rows;
@@ -225,7 +226,7 @@ pub fn locate(
     if quote.search.trim().is_empty() {
         return Located::Nowhere { near: None, proposal: None };
     }
-    let located = block::literal(quote, field).unwrap_or_else(|| {
+    let located = literal::one(quote, field).unwrap_or_else(|| {
         let mut seeker = Seeker::new(quote, field);
         seeker.seek().unwrap_or_else(|| seeker.similar(tolerance, outline))
     });
@@ -243,7 +244,7 @@ pub fn locate_every(quote: Quote<'_>, field: Field<'_>) -> Result<Vec<Found>, Lo
     if quote.search == quote.replace {
         return Err(Located::Unchanged);
     }
-    let found = block::every_literal(quote, field);
+    let found = literal::every(quote, field)?;
     if !found.is_empty() {
         return Ok(found);
     }

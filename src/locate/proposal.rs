@@ -1,7 +1,7 @@
 //! The call that would have worked: the same edit with the text that is really there.
 
 use super::exact::occurrences;
-use super::{Field, Found, Located, Quote, Repeat, block};
+use super::{Field, Found, Located, Quote, Repeat, literal};
 
 /// A quote of whole lines that finds its one place byte for byte.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +27,7 @@ impl Proposal {
         }
         let once = occurrences(field.view, field.window(), search).nth(1).is_none();
         let quote = Quote { search, replace: &replace, repeat: Repeat::Refused };
-        let works = matches!(block::literal(quote, field), Some(Located::One(_)));
+        let works = matches!(literal::one(quote, field), Some(Located::One(_)));
         let whole = !replace.is_empty() && replace.ends_with('\n') == search.ends_with('\n');
         (once && works && whole).then(|| Proposal { search: search.to_owned(), replace })
     }

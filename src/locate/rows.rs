@@ -72,6 +72,7 @@ pub(super) struct Spot {
 #[derive(Debug)]
 pub(super) struct Ground<'a> {
     text: Lines<'a>,
+    window: (usize, usize),
     spots: Vec<Spot>,
 }
 
@@ -83,7 +84,13 @@ impl<'a> Ground<'a> {
             (!is_blank_line(content))
                 .then(|| Some(Spot { line: u32::try_from(line).ok()?, key: key(content) }))
         };
-        Ground { text, spots: (first..=last.min(text.count())).filter_map(spot).flatten().collect() }
+        let last = last.min(text.count());
+        Ground { text, window: (first, last), spots: (first..=last).filter_map(spot).flatten().collect() }
+    }
+
+    /// Gives the first and the last line of the part.
+    pub(super) fn window(&self) -> (usize, usize) {
+        self.window
     }
 
     /// Gives the number of lines that are not blank.

@@ -11,7 +11,7 @@ use super::carry::{Block, Site, carry, is_word_char, tokens};
 use super::fold::fold;
 use super::nearest::{self, Hit, Nearest, Quest};
 use super::scope::Outline;
-use super::{Found, Located, Near, Receipt, Slip, Tier, letter};
+use super::{Found, Located, Near, Receipt, Slip, Tier, exact, letter};
 use crate::error::Score;
 
 /// The least number of lines of a block that is looked for.
@@ -88,14 +88,20 @@ fn by_letter(seeker: &mut Seeker<'_>, threshold: Score) -> Option<Located> {
     let (quote, field) = (seeker.quote, seeker.field);
     let span = letter::find(quote.search, field.view, field.window(), &mut seeker.steps)?;
     let there = field.view.get(span.clone())?;
+    if exact::begins_in_indent(field.view, &span, quote.replace.trim_end_matches('\n')) {
+        return None;
+    }
     let length = there.chars().filter(|character| !character.is_whitespace()).count();
     let score = Score::of(1, length);
     if score < threshold {
         return None;
     }
-    let text = letter::carry(quote.search, quote.replace, there)?;
     let lines = field.text.at(span.start)..=field.text.at(span.end.saturating_sub(1));
-    let changes = super::carry::trimmed(span.start, there, &text).into_iter().collect();
+    let whole = field.text.block(*lines.start(), *lines.end());
+    let whole = span.start == whole.start && (span.end..=span.end + 1).contains(&whole.end);
+    let text = letter::carry(quote.search, quote.replace, there, whole)?;
+    let end = if field.view.get(span.end..).is_some_and(|rest| rest.starts_with('\n')) { "\n" } else { "" };
+    let changes = exact::line_by_line(span.start, &format!("{there}{end}"), &format!("{text}{end}"));
     let receipt =
         Receipt { tier: Tier::Similar, score, candidates: 1, runner_up: None, line: *lines.start() };
     Some(Located::One(Found { changes, receipt, lines }))
@@ -154,7 +160,7 @@ fn site(seeker: &Seeker<'_>, block: &Block<'_>, lines: RangeInclusive<usize>) ->
     };
     let moved = |row: usize| usize::from(extra.is_some_and(|extra| row >= extra));
     let lines = (0..n).map(|row| ground.number(from + row + moved(row))).collect();
-    Some(Site { lines, apart, extra })
+    Some(Site { lines, apart, extra, window: ground.window() })
 }
 
 /// Tells whether a quoted line differs from the file's by a slip of the pen, or inside of a comment alone.

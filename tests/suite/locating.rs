@@ -114,7 +114,7 @@ fn equals(bytes: &[u8], locator: Locator) -> Result<Option<Outcome>, String> {
         (Err(one), Err(other)) if one.code != other.code => return Err(told(format!("{one} and {other}"), &[])),
         _ => {}
     }
-    if request.aim == Aim::Matches && buffer.view().contains(needle(&request)) {
+    if request.aim == Aim::Matches && looked_at(&world, request.lines).contains(needle(&request)) {
         // The contract of a plain replacement of strings.
         let literal = buffer.view().replace(needle(&request), &request.replace);
         return match &outcome {
@@ -137,6 +137,13 @@ fn equals(bytes: &[u8], locator: Locator) -> Result<Option<Outcome>, String> {
             .map_err(|why| told(format!("proposal {search:?} {replace:?}: {why}"), &[]))?;
     }
     Ok(Some(Outcome { layers: quote.layers.clone(), applied: outcome.is_ok() }))
+}
+
+/// The lines that are looked at.
+fn looked_at(world: &World, lines: Option<LineWindow>) -> String {
+    let LineWindow { start, end } = lines.unwrap_or(LineWindow { start: 1, end: world.lines.len() });
+    let text = world.lines[start - 1..end].iter().map(|line| line.text.clone() + line.end);
+    text.collect::<String>().replace("\r\n", "\n")
 }
 
 /// All that is spliced lies in the lines that were looked at; but at an open end the newline before the last line goes

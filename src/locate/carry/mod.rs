@@ -51,13 +51,15 @@ pub(super) struct Site {
     pub(super) apart: Option<usize>,
     /// The line of the search before which the file has a line more.
     pub(super) extra: Option<usize>,
+    /// The first and the last line of the file that may be touched.
+    pub(super) window: (usize, usize),
 }
 
 impl Site {
     /// The place of a block whose lines begin at an index of the ground.
     pub(super) fn at(block: &Rows<'_>, ground: &Ground<'_>, at: usize) -> Site {
         let lines = (0..block.len()).map(|index| ground.number(at + index)).collect();
-        Site { lines, apart: None, extra: None }
+        Site { lines, apart: None, extra: None, window: ground.window() }
     }
 
     /// The number of the file's line for a line of the search.

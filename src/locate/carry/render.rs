@@ -128,7 +128,7 @@ impl<'a> Scribe<'a> {
 
 fn indentation(pairs: &[(&str, &str)], others: &[&str]) -> Indentation {
     let head = match pairs {
-        [("", first), rest @ ..] => Map::explaining(rest, &[]).map(|map| ((*first).to_owned(), map)),
+        [("", first), rest @ ..] if !first.is_empty() => Map::explaining(rest, &[]).map(|map| ((*first).to_owned(), map)),
         [..] => None,
     };
     match (Map::explaining(pairs, others), head) {

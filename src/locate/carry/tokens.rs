@@ -91,7 +91,7 @@ fn curly<'f>(token: &str, forms: &[&'f str], before: &str) -> Option<&'f str> {
 ///
 /// What the edit keeps is the file's, what it brings is written as the file writes it.
 pub(in crate::locate) fn merged(search: &str, replace: &str, there: &str, evidence: &Evidence<'_>) -> String {
-    if search == there {
+    if search == there && evidence.is_empty() {
         return replace.to_owned();
     }
     let (base, own) = (Folded::of(search), Folded::of(there));

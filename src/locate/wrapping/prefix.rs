@@ -15,6 +15,11 @@ pub(super) fn off(search: &str, replace: &str) -> Vec<Reading> {
     }
 }
 
+/// Tells whether the replacement adds lines to the search as a diff does: all others have a blank for a sign.
+pub(in crate::locate) fn adds(search: &str, replace: &str) -> bool {
+    side(search, '-').is_some_and(|(_, gone)| !gone) && side(replace, '+').is_some_and(|(_, come)| come)
+}
+
 /// A side without its signs, and whether a line of it had the side's own sign; nothing where a line has none.
 fn side(text: &str, sign: char) -> Option<(String, bool)> {
     if text.is_empty() {
@@ -42,6 +47,12 @@ mod tests {
         assert_eq!(read(" a\n-b\n", " a\n+c\n"), Some(("a\nb\n".into(), "a\nc\n".into())));
         assert_eq!(read("-  b", "+  c"), Some(("  b".into(), "  c".into())));
         assert_eq!(read(" a\n\n-b\n", ""), Some(("a\n\nb\n".into(), String::new())));
+    }
+
+    #[test]
+    fn added_lines_alone_make_a_diff() {
+        assert!(adds(" a\n", " a\n+b\n"));
+        assert!(!adds("a\n", "a\n+b\n") && !adds(" a\n", " a\n b\n") && !adds("-a\n", "+b\n"));
     }
 
     #[test]

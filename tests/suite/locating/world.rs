@@ -170,7 +170,7 @@ fn edited(dice: &mut Dice<'_>, lines: &[Line], block: Range<usize>, unit: &str) 
 
 fn added(dice: &mut Dice<'_>, beside: &str, unit: &str) -> Row {
     let deeper = if dice.one_in(4) { unit } else { "" };
-    let text = if dice.one_in(8) { String::new() } else { format!("{}{deeper}{}", indent_of(beside), content(dice)) };
+    let text = if dice.one_in(8) { String::new() } else { format!("{}{deeper}{}", if blank(beside) { "" } else { indent_of(beside) }, content(dice)) };
     Row { text, from: From::Added }
 }
 
