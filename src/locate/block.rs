@@ -6,12 +6,12 @@ use super::carry::{Block, Conflict, Site, carry};
 use super::elision::{self, Elided};
 use super::ladder::{self, Places, Rung, Search};
 use super::proposal::Proposal;
-use super::rows::Ground;
+use super::rows::{Ground, Rows};
 use super::scope::Outline;
 use super::similar::{self, Neighbours};
 use super::steps::Steps;
 use super::wrapping::{Reading, prefix, readings};
-use super::{Field, Found, Located, Quote, Receipt, Repeat, Slip, Tier, Tolerance, fragment};
+use super::{Field, Found, Located, Quote, Receipt, Repeat, Slip, Tier, Tolerance, fragment, standing};
 use crate::error::Score;
 
 /// Looks for a block on the rungs from `exact` to `wrapping`, and for its replacement.
@@ -32,9 +32,10 @@ impl<'a> Seeker<'a> {
     pub(super) fn seek(&mut self) -> Option<Located> {
         self.below_exact(self.quote.search, self.quote.replace)
             .or_else(|| self.pieces(self.quote.search, self.quote.replace, Tier::Marks))
+            .or_else(|| self.made())
             .or_else(|| self.wrapped())
-            .or_else(|| self.elided())
             .or_else(|| self.standing())
+            .or_else(|| self.elided())
     }
 
     /// Rung `similar`, as far as it may be gone to; what is nearest where that finds nothing.
@@ -61,16 +62,28 @@ impl<'a> Seeker<'a> {
         match ladder::find(&block.search, &self.ground, &mut self.steps) {
             Search::Nowhere => None,
             Search::TooMany(at) => Some(self.many(Tier::Marks, &at)),
-            Search::At(Places { rung, .. })
-                if ![Rung::Space, Rung::MarkedSpace].contains(&rung) && prefix::adds(search, replace) =>
-            {
-                None
-            }
+            Search::At(Places { rung, at }) if is_diff(rung, search, replace) => self.signed(&block, &at),
             Search::At(Places { rung, at }) => Some(match at.as_slice() {
                 [one] => self.carried(&block, *one, rung.tier()),
                 _ => self.many(rung.tier(), &at),
             }),
         }
+    }
+
+    /// A diff that adds lines where it is one without doubt: nothing, so that it is read as one. Else the signs may as
+    /// well be text.
+    fn signed(&mut self, block: &Block<'_>, at: &[usize]) -> Option<Located> {
+        let bare: Vec<&str> =
+            block.search.lines.iter().map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
+        let bare = Rows::from_lines(bare.into_iter());
+        let strict = match ladder::find(&bare, &self.ground, &mut self.steps) {
+            Search::At(Places { rung, .. }) => [Rung::Space, Rung::MarkedSpace].contains(&rung),
+            Search::Nowhere | Search::TooMany(_) => false,
+        };
+        let (line, quoted) = (self.ground.number(*at.first()?), block.search.line(0));
+        let why = "the signs before the added lines may be those of a diff, or text";
+        let conflict = Conflict::new(line, why, quoted, self.field.text.text(line));
+        (!strict).then_some(Located::Conflict(conflict))
     }
 
     /// Every place of the strictest rung; those that overlap are refused.
@@ -79,6 +92,9 @@ impl<'a> Seeker<'a> {
         let Places { rung, at } = match ladder::find(&block.search, &self.ground, &mut self.steps) {
             Search::Nowhere => return Ok(Vec::new()),
             Search::TooMany(at) => return Err(self.many(Tier::Marks, &at)),
+            Search::At(Places { rung, .. }) if is_diff(rung, self.quote.search, self.quote.replace) => {
+                return Ok(Vec::new());
+            }
             Search::At(places) => places,
         };
         if at.iter().zip(at.iter().skip(1)).any(|(one, next)| one + block.search.len() > *next) {
@@ -101,7 +117,7 @@ impl<'a> Seeker<'a> {
     /// Carries the edit over onto the place that begins at this index of the ground.
     fn carried(&self, block: &Block<'_>, at: usize, tier: Tier) -> Located {
         if self.quote.repeat == Repeat::Refused
-            && let Some(line) = self.stands_around(block, at)
+            && let Some(line) = standing::around(block, self.field.text, self.ground.number(at))
         {
             return Located::Standing { line };
         }
@@ -126,25 +142,6 @@ impl<'a> Seeker<'a> {
             }
         }
         Score::of(distance, longer)
-    }
-
-    /// The line at which a replacement with more lines than the search stands around a place already.
-    fn stands_around(&self, block: &Block<'_>, at: usize) -> Option<usize> {
-        let (n, m) = (block.search.len(), block.replace.len());
-        let offsets = 0..=m.checked_sub(n + 1)? + 1;
-        let keeps = |offset: usize| {
-            let own = block.replace.lines.iter().skip(offset).take(n);
-            own.map(|line| line.trim()).eq(block.search.lines.iter().map(|line| line.trim()))
-        };
-        let stands = |offset: &usize| {
-            let start = at.checked_sub(*offset)?;
-            let fits = start + m <= self.ground.len();
-            (fits && ladder::rung(&block.replace, &self.ground, start).is_some()).then_some(start)
-        };
-        offsets
-            .filter(|offset| keeps(*offset))
-            .find_map(|offset| stands(&offset))
-            .map(|start| self.ground.number(start))
     }
 
     /// A piece of one line, with other marks.
@@ -221,38 +218,34 @@ impl<'a> Seeker<'a> {
     }
 
     fn elided_in(&mut self, search: &str, replace: &str) -> Option<Located> {
-        Some(match elision::find(search, replace, &self.ground, self.field.text, &mut self.steps)? {
-            Elided::Many(lines) => Located::Many { tier: Tier::Wrapping, lines },
-            Elided::Conflict(conflict) => Located::Conflict(conflict),
-            Elided::Found { changes, first, last } => {
-                let receipt = Receipt {
-                    tier: Tier::Wrapping,
-                    score: Score::WHOLE,
-                    candidates: 1,
-                    runner_up: None,
-                    line: first,
-                };
-                Located::One(Found { changes, receipt, lines: first..=last })
-            }
-        })
+        Some(
+            match elision::find(
+                Quote { search, replace, ..self.quote },
+                &self.ground,
+                self.field.text,
+                &mut self.steps,
+            )? {
+                Elided::Many(lines) => Located::Many { tier: Tier::Wrapping, lines },
+                Elided::Standing(line) => Located::Standing { line },
+                Elided::Conflict(conflict) => Located::Conflict(conflict),
+                Elided::Found { changes, first, last } => {
+                    let receipt = Receipt {
+                        tier: Tier::Wrapping,
+                        score: Score::WHOLE,
+                        candidates: 1,
+                        runner_up: None,
+                        line: first,
+                    };
+                    Located::One(Found { changes, receipt, lines: first..=last })
+                }
+            },
+        )
     }
+}
 
-    /// Already applied: the replacement stands in the text, and it adds or changes a line.
-    fn standing(&mut self) -> Option<Located> {
-        let Quote { search, replace, .. } = self.quote;
-        let plain = Reading::plain(search, replace);
-        std::iter::once(plain).chain(readings(search, replace)).find_map(|reading| {
-            let block = Block::of(&reading.search, &reading.replace);
-            let found = ladder::find(&block.replace, &self.ground, &mut self.steps);
-            match found {
-                Search::At(Places { at, .. }) if block.adds() => match at.as_slice() {
-                    [one] => Some(Located::Standing { line: self.ground.number(*one) }),
-                    _ => None,
-                },
-                Search::At(_) | Search::Nowhere | Search::TooMany(_) => None,
-            }
-        })
-    }
+/// Tells whether a quote that is found with another indentation is a diff that adds lines: its signs are no indentation.
+fn is_diff(rung: Rung, search: &str, replace: &str) -> bool {
+    ![Rung::Space, Rung::MarkedSpace].contains(&rung) && prefix::adds(search, replace)
 }
 
 /// What several readings come to: the one thing, or more places than one.

@@ -5,6 +5,7 @@ use super::indent::indent_of;
 use super::ladder::{self, Places, Search};
 use super::rows::{Ground, Rows};
 use super::steps::Steps;
+use super::{Quote, Repeat, standing};
 use crate::text::{Change, Lines};
 
 /// Words of which a mark has one, when it has words.
@@ -30,19 +31,20 @@ pub(super) enum Elided {
     Found { changes: Vec<Change>, first: usize, last: usize },
     /// A part that the edit changes stands in more than one place: the first line of each.
     Many(Vec<usize>),
+    /// What replaces a part stands around it already, from this line on.
+    Standing(usize),
     /// A part cannot be carried over.
     Conflict(Conflict),
 }
 
 /// Finds an elided block; nothing where it has no marks, or its parts do not stand in a row.
 pub(super) fn find(
-    search: &str,
-    replace: &str,
+    quote: Quote<'_>,
     ground: &Ground<'_>,
     text: Lines<'_>,
     steps: &mut Steps,
 ) -> Option<Elided> {
-    let parts = parts(search, replace)?;
+    let parts = parts(quote.search, quote.replace)?;
     let mut found = Vec::with_capacity(parts.len());
     for part in &parts {
         let touched = part.search.lines != part.replace.lines || part.search.gaps != part.replace.gaps;
@@ -58,6 +60,11 @@ pub(super) fn find(
     }
     let mut changes = Vec::new();
     for (part, &at) in found.iter().zip(&chain).filter(|(part, _)| part.touched) {
+        if quote.repeat == Repeat::Refused
+            && let Some(line) = standing::around(part.block, text, ground.number(at))
+        {
+            return Some(Elided::Standing(line));
+        }
         match carry(part.block, &Site::at(&part.block.search, ground, at), text) {
             Ok(more) => changes.extend(more),
             Err(conflict) => return Some(Elided::Conflict(conflict)),

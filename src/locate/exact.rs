@@ -237,8 +237,14 @@ mod tests {
             begins_in_indent(view, &hit, replace)
         };
         assert!(in_indent("  a\n  b\n", "a\n  b", "c"));
-        assert!(in_indent("  a\n", "a\n", "c") && in_indent("  a\n", "a", "") && in_indent("  a\n", "a", "b\na"));
-        assert!(!in_indent("  a\n", "a", "b") && !in_indent("  a\n", "a", "b\n  a") && !in_indent("  a b\n", "a", ""));
+        assert!(
+            in_indent("  a\n", "a\n", "c") && in_indent("  a\n", "a", "") && in_indent("  a\n", "a", "b\na")
+        );
+        assert!(
+            !in_indent("  a\n", "a", "b")
+                && !in_indent("  a\n", "a", "b\n  a")
+                && !in_indent("  a b\n", "a", "")
+        );
         let ragged = |view: &str, search: &str| {
             is_ragged(view, &occurrences(view, 0..view.len(), search).next().unwrap())
         };

@@ -352,6 +352,9 @@ mod tests {
 
     #[test]
     fn a_word_that_differs_is_not_moved() {
-        assert_eq!(carry("first;\nvaule;\nlast;", "vaule;\nfirst;\nlast;", "first;\nvalue;\nlast;", true), None);
+        assert_eq!(
+            carry("first;\nvaule;\nlast;", "vaule;\nfirst;\nlast;", "first;\nvalue;\nlast;", true),
+            None
+        );
     }
 }

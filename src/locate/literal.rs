@@ -6,8 +6,9 @@
 use std::ops::Range;
 
 use super::block::Seeker;
+use super::carry::Block;
 use super::wrapping::prefix;
-use super::{Field, Found, Located, Quote, Receipt, Repeat, Tier, exact};
+use super::{Field, Found, Located, Quote, Receipt, Repeat, Tier, exact, standing};
 use crate::error::Score;
 
 /// Finds the one place of a block that stands literally in the text; nothing where it does not.
@@ -48,8 +49,15 @@ fn place(quote: Quote<'_>, field: Field<'_>, hit: Range<usize>) -> Located {
     if quote.repeat == Repeat::Refused && exact::stands(field.view, &hit, quote.search, quote.replace) {
         return Located::Standing { line: first };
     }
+    if quote.repeat == Repeat::Refused
+        && field.text.span(first).start == hit.start
+        && let Some(line) = standing::around(&Block::of(quote.search, quote.replace), field.text, first)
+    {
+        return Located::Standing { line };
+    }
     let last = field.text.at(hit.end.saturating_sub(1).max(hit.start));
-    let ragged = exact::begins_in_indent(field.view, &hit, quote.replace) || exact::is_ragged(field.view, &hit);
+    let ragged =
+        exact::begins_in_indent(field.view, &hit, quote.replace) || exact::is_ragged(field.view, &hit);
     if ragged
         && let Some(found) =
             Seeker::new(quote, Field { first, last, ..field }).below_exact(quote.search, quote.replace)

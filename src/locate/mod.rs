@@ -23,6 +23,7 @@ mod proposal;
 mod rows;
 pub mod scope;
 mod similar;
+mod standing;
 mod steps;
 mod wrapping;
 

@@ -11,7 +11,7 @@ use super::carry::{Block, Site, carry, is_word_char, tokens};
 use super::fold::fold;
 use super::nearest::{self, Hit, Nearest, Quest};
 use super::scope::Outline;
-use super::{Found, Located, Near, Receipt, Slip, Tier, exact, letter};
+use super::{Found, Located, Near, Receipt, Repeat, Slip, Tier, exact, letter, proposal};
 use crate::error::Score;
 
 /// The least number of lines of a block that is looked for.
@@ -77,11 +77,16 @@ pub(super) fn find(
     (threshold, slip): (Score, Slip),
     outline: &dyn Fn() -> Option<Outline>,
 ) -> Option<Located> {
-    let by_letter = by_letter(seeker, threshold);
-    if let Some(Located::One(_)) = by_letter {
-        return by_letter;
-    }
-    by_line(seeker, neighbours, (threshold, slip), outline).or(by_letter)
+    let located =
+        by_letter(seeker, threshold).or_else(|| by_line(seeker, neighbours, (threshold, slip), outline))?;
+    Some(match located {
+        Located::One(found) if repeats(seeker, &found) => Located::Standing { line: found.receipt.line },
+        located => located,
+    })
+}
+
+fn repeats(seeker: &Seeker<'_>, found: &Found) -> bool {
+    seeker.quote.repeat == Repeat::Refused && proposal::stands(found, seeker.field)
 }
 
 fn by_letter(seeker: &mut Seeker<'_>, threshold: Score) -> Option<Located> {

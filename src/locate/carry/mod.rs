@@ -92,7 +92,7 @@ pub struct Conflict {
 }
 
 impl Conflict {
-    fn new(line: usize, why: &'static str, quoted: &str, there: &str) -> Conflict {
+    pub(super) fn new(line: usize, why: &'static str, quoted: &str, there: &str) -> Conflict {
         Conflict { line, why, quoted: quoted.to_owned(), there: there.to_owned() }
     }
 }

@@ -117,6 +117,11 @@ impl<'a> Scribe<'a> {
         let Indentation::Unknown = self.indentation else { return None };
         let stays = |(other, origin): (usize, &Option<usize>)| {
             let base = (*origin)?;
+            // A first line without indentation was quoted from its first letter on.
+            let (quoted, there) = (self.block.search.line(base), self.text.text(self.site.line(base)));
+            if base == 0 && indent_of(quoted).is_empty() && !indent_of(there).is_empty() {
+                return None;
+            }
             let same = indent_of(self.block.replace.line(other)) == indent_of(wanted)
                 && indent_of(self.block.search.line(base)) == indent_of(wanted);
             same.then(|| (other.abs_diff(row), self.site.line(base)))
@@ -128,7 +133,9 @@ impl<'a> Scribe<'a> {
 
 fn indentation(pairs: &[(&str, &str)], others: &[&str]) -> Indentation {
     let head = match pairs {
-        [("", first), rest @ ..] if !first.is_empty() => Map::explaining(rest, &[]).map(|map| ((*first).to_owned(), map)),
+        [("", first), rest @ ..] if !first.is_empty() => {
+            Map::explaining(rest, &[]).map(|map| ((*first).to_owned(), map))
+        }
         [..] => None,
     };
     match (Map::explaining(pairs, others), head) {

@@ -45,11 +45,12 @@ pub enum Layer {
 use Layer::*;
 
 pub const ALL: [Layer; 22] = [
-    Trail, Dedent, Deeper, Blanks, Tabs, Unit, Head, Off, Drop, Double, Plain, Curly, Entities, Nbsp, Invisible, Slip, Elide, Gutter,
-    Fence, Prefix, Escapes, Quotes,
+    Trail, Dedent, Deeper, Blanks, Tabs, Unit, Head, Off, Drop, Double, Plain, Curly, Entities, Nbsp,
+    Invisible, Slip, Elide, Gutter, Fence, Prefix, Escapes, Quotes,
 ];
 
-const GUTTERS: [(&str, &str); 6] = [("", ": "), ("", "| "), ("   ", "\t"), ("L", ":"), ("", "\u{2192}"), ("src/a.py:", ":")];
+const GUTTERS: [(&str, &str); 6] =
+    [("", ": "), ("", "| "), ("   ", "\t"), ("L", ":"), ("", "\u{2192}"), ("src/a.py:", ":")];
 
 impl Layer {
     pub fn of_marks(self) -> bool {
@@ -83,6 +84,9 @@ impl Quote {
         };
         layers.sort_by_key(|layer| ALL.iter().position(|other| other == layer));
         layers.dedup();
+        let marked = layers.iter().any(|layer| layer.of_marks());
+        // Each part of an elided block shows its own marks alone.
+        layers.retain(|layer| *layer != Elide || !marked);
         // So that a blank line more at the end is one.
         let ended = if layers.contains(&Double) { (true, true) } else { world.ended };
         let mut texts = None;
@@ -98,7 +102,8 @@ impl Quote {
         let slipped = quote.layers.contains(&Slip);
         let (search, replace) = (normal(&quote.search), normal(&quote.replace));
         // A slip may happen to be what stands elsewhere, or to take the edit back.
-        let elsewhere = slipped && (world.count(&search) > 0 || normal(&world.quoted().join("\n")) == replace);
+        let elsewhere =
+            slipped && (world.count(&search) > 0 || normal(&world.quoted().join("\n")) == replace);
         let same = quote.search.trim_end_matches('\n') == quote.replace.trim_end_matches('\n');
         let literal = world.view().matches(quote.search.trim_matches('\n')).count();
         (!elsewhere && !same && literal <= usize::from(!quote.layers.contains(&Elide))).then_some(quote)
@@ -113,7 +118,8 @@ struct Draft {
 
 impl Draft {
     fn new(world: &World) -> Draft {
-        let search = world.block.clone().map(|index| (world.lines[index].text.clone(), From::Kept(index))).collect();
+        let search =
+            world.block.clone().map(|index| (world.lines[index].text.clone(), From::Kept(index))).collect();
         let replace = world.rows.iter().map(|row| (row.text.clone(), row.from)).collect();
         Draft { search, replace, layers: Vec::new() }
     }
@@ -124,7 +130,11 @@ impl Draft {
             let ends = !lines.is_empty() && (ended || lines.last().is_some_and(|last| blank(last)));
             lines.join("\n") + if ends { "\n" } else { "" }
         };
-        Quote { search: text(&self.search, ended.0), replace: text(&self.replace, ended.1), layers: self.layers.clone() }
+        Quote {
+            search: text(&self.search, ended.0),
+            replace: text(&self.replace, ended.1),
+            layers: self.layers.clone(),
+        }
     }
 
     fn each(&mut self, change: impl Fn(&str, From) -> String) -> bool {
@@ -176,16 +186,26 @@ impl Draft {
                 self.indented(|indent| Some(indent.replace('\t', &" ".repeat(width))))
             }
             Tabs => self.indented(|indent| {
-                blanks(indent).filter(|blanks| blanks % world.unit.len() == 0).map(|blanks| "\t".repeat(blanks / world.unit.len()))
+                blanks(indent)
+                    .filter(|blanks| blanks % world.unit.len() == 0)
+                    .map(|blanks| "\t".repeat(blanks / world.unit.len()))
             }),
             Unit => {
                 let (from, to) = if world.unit.len() == 2 { (2, 4) } else { (4, 2) };
-                self.indented(|indent| blanks(indent).filter(|blanks| blanks % from == 0).map(|blanks| " ".repeat(blanks / from * to)))
+                self.indented(|indent| {
+                    blanks(indent)
+                        .filter(|blanks| blanks % from == 0)
+                        .map(|blanks| " ".repeat(blanks / from * to))
+                })
             }
             Head => self.head(),
             Off => {
                 let at = self.search[dice.below(self.search.len())].1;
-                self.each(|text, from| if origin(from) == origin(at) { format!(" {text}") } else { text.to_owned() })
+                self.each(
+                    |text, from| {
+                        if origin(from) == origin(at) { format!(" {text}") } else { text.to_owned() }
+                    },
+                )
             }
             Drop => {
                 let before = self.search.len() + self.replace.len();
@@ -205,8 +225,12 @@ impl Draft {
                 true
             }
             Plain => self.marked(|text, _| {
-                let text = text.replace(['\u{201c}', '\u{201d}'], "\"").replace(['\u{2018}', '\u{2019}'], "'");
-                text.replace('\u{2013}', "-").replace('\u{2026}', "...").replace('\u{a0}', " ").replace('\u{200b}', "")
+                let text =
+                    text.replace(['\u{201c}', '\u{201d}'], "\"").replace(['\u{2018}', '\u{2019}'], "'");
+                text.replace('\u{2013}', "-")
+                    .replace('\u{2026}', "...")
+                    .replace('\u{a0}', " ")
+                    .replace('\u{200b}', "")
             }),
             Curly => self.marked(|text, _| curly(text)),
             Entities => self.marked(|text, _| {
@@ -223,7 +247,8 @@ impl Draft {
             Prefix => {
                 for (sign, side) in [("-", &mut self.search), ("+", &mut self.replace)] {
                     for (text, from) in side {
-                        let kept = world.rows.iter().any(|row| row.from == *from) && matches!(from, From::Kept(_));
+                        let kept =
+                            world.rows.iter().any(|row| row.from == *from) && matches!(from, From::Kept(_));
                         *text = format!("{}{text}", if kept { " " } else { sign });
                     }
                 }
@@ -235,7 +260,9 @@ impl Draft {
 
     /// Both begin with the same line, and it was quoted from its first letter on.
     fn head(&mut self) -> bool {
-        let (Some(first), Some(row)) = (self.search.first_mut(), self.replace.first_mut()) else { return false };
+        let (Some(first), Some(row)) = (self.search.first_mut(), self.replace.first_mut()) else {
+            return false;
+        };
         let alike = indent_of(&first.0) == indent_of(&row.0) && origin(first.1) == origin(row.1);
         if !alike || blank(&first.0) || indent_of(&first.0).is_empty() {
             return false;
@@ -256,7 +283,9 @@ impl Draft {
         if swapped == word {
             return false;
         }
-        self.each(|text, other| if origin(other) == origin(from) { text.replacen(word, &swapped, 1) } else { text.to_owned() })
+        self.each(|text, other| {
+            if origin(other) == origin(from) { text.replacen(word, &swapped, 1) } else { text.to_owned() }
+        })
     }
 
     /// A run of lines that stay, inside of both.
@@ -268,8 +297,12 @@ impl Draft {
         }
         let from = 1 + dice.below(count - length - 1);
         let run: Vec<From> = self.search[from..from + length].iter().map(|line| line.1).collect();
-        let at = |side: &Side| side.windows(length).position(|lines| lines.iter().map(|line| line.1).eq(run.iter().copied()));
-        let Some(row) = at(&self.replace).filter(|row| *row > 0 && row + length < self.replace.len()) else { return false };
+        let at = |side: &Side| {
+            side.windows(length).position(|lines| lines.iter().map(|line| line.1).eq(run.iter().copied()))
+        };
+        let Some(row) = at(&self.replace).filter(|row| *row > 0 && row + length < self.replace.len()) else {
+            return false;
+        };
         let indent = indent_of(&self.search[from].0).to_owned();
         for (side, start) in [(&mut self.search, from), (&mut self.replace, row)] {
             side.splice(start..start + length, [(format!("{indent}{mark}"), From::Added)]);
@@ -280,7 +313,7 @@ impl Draft {
     fn gutter(&mut self, world: &World, dice: &mut Dice<'_>) -> bool {
         let (before, behind) = dice.pick(&GUTTERS);
         // Blanks before each line could be the gutter's.
-        let both = !dice.one_in(3) || self.layers.contains(&Deeper);
+        let both = !dice.one_in(3) || self.layers.iter().any(|layer| layer.of_indent());
         for side in [&mut self.search, &mut self.replace].into_iter().take(1 + usize::from(both)) {
             for (index, (text, _)) in side.iter_mut().enumerate() {
                 *text = format!("{before}{}{behind}{text}", world.block.start + index + 1);

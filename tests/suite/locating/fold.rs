@@ -1,6 +1,7 @@
 //! What texts come to when marks and white space do not count, written apart from the code under test.
 
-const ENTITIES: &[(&str, &str)] = &[("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&nbsp;", " "), ("&amp;", "&")];
+const ENTITIES: &[(&str, &str)] =
+    &[("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&nbsp;", " "), ("&amp;", "&")];
 
 /// A line without marks, with single blanks, trimmed.
 pub fn folded(line: &str) -> String {

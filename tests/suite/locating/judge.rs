@@ -3,8 +3,8 @@
 //! Equal are: every line that stays, byte for byte with its line end, whichever copy of it the file has; the blank
 //! lines between two lines that stay side by side; the file's final newline. Changed and new lines are the edit's, but:
 //! their trailing blanks may be the file's where those of the quote drifted; their marks may be either's where marks
-//! drifted, though a changed line keeps the file's marks before and behind what changed, unless hardly half of it stays; a
-//! new indentation is only held to where the quote shows the rule, by two different indentations and no elided lines, or
+//! drifted, though a changed line keeps the file's marks before and behind what changed, unless less than three quarters of it stay; a
+//! new indentation is only held to where the quote shows the rule, by two different indentations that drifted in one way, and no elided lines, or
 //! no drift of them; the number of blank lines
 //! beside a changed or new line is free where blank lines drifted; a new line ends as a neighbour does. Where two lines of the
 //! block and the edit are the same but for marks and blanks, nothing shows which of them stays: its marks, blanks and line
@@ -40,7 +40,8 @@ impl Judge<'_> {
     /// Errors: how the result differs from what the edit comes to.
     pub fn judge(&self, result: &[u8]) -> Result<(), String> {
         let result = str::from_utf8(result).map_err(|why| why.to_string())?;
-        let body = if self.world.mark { result.strip_prefix('\u{feff}').ok_or("the mark is gone")? } else { result };
+        let body =
+            if self.world.mark { result.strip_prefix('\u{feff}').ok_or("the mark is gone")? } else { result };
         let (found, mut spots, mut before) = (lines(body), Vec::new(), Vec::new());
         for (text, end) in &found {
             if blank(text) {
@@ -52,7 +53,9 @@ impl Judge<'_> {
         let open = self.world.lines.last().is_some_and(|line| line.end.is_empty());
         let mut truth = self.world.truth();
         // A blank last line without a line end is none.
-        let gone = open && self.world.block.end == self.world.lines.len() && truth.pop_if(|row| blank(&row.text)).is_some();
+        let gone = open
+            && self.world.block.end == self.world.lines.len()
+            && truth.pop_if(|row| blank(&row.text)).is_some();
         let wanted: Vec<usize> = (0..truth.len()).filter(|row| !blank(&truth[*row].text)).collect();
         if wanted.len() != spots.len() {
             return Err(format!("{} lines, not {}", spots.len(), wanted.len()));
@@ -73,7 +76,12 @@ impl Judge<'_> {
 
     /// Tells whether the edit brings or takes a blank line, all of which are the same.
     fn moves_blanks(&self) -> bool {
-        let kept = self.world.rows.iter().filter(|row| blank(&row.text) && matches!(row.from, From::Kept(_))).count();
+        let kept = self
+            .world
+            .rows
+            .iter()
+            .filter(|row| blank(&row.text) && matches!(row.from, From::Kept(_)))
+            .count();
         let all = |texts: &[String]| texts.iter().filter(|text| blank(text)).count();
         let rows: Vec<String> = self.world.rows.iter().map(|row| row.text.clone()).collect();
         kept < all(&rows).max(all(&self.world.quoted()))
@@ -111,7 +119,11 @@ impl Judge<'_> {
                 return wrong("a line that stays");
             }
             let own = world.lines[index].end;
-            return if spot.end == own || last || own.is_empty() || inside && self.moves_blanks() { Ok(()) } else { wrong("the line end of a line that stays") };
+            return if spot.end == own || last || own.is_empty() || inside && self.moves_blanks() {
+                Ok(())
+            } else {
+                wrong("the line end of a line that stays")
+            };
         }
         let trails = self.has(|layer| layer == Layer::Trail);
         let [mut there, mut asked] = [spot.text, row.text.as_str()];
@@ -124,7 +136,10 @@ impl Judge<'_> {
         if there == asked {
             return self.end(row, spot, last);
         }
-        if !self.has(Layer::of_marks) || indent_of(there) != indent_of(asked) || folded(there) != folded(asked) {
+        if !self.has(Layer::of_marks)
+            || indent_of(there) != indent_of(asked)
+            || folded(there) != folded(asked)
+        {
             return wrong("a line of the edit");
         }
         match row.from {
@@ -135,7 +150,11 @@ impl Judge<'_> {
                 }
                 let (head, tail) = kept(own, row.text.trim());
                 let there = there.trim();
-                if there.starts_with(head) && there.ends_with(tail) { Ok(()) } else { wrong("the marks of a changed line") }
+                if there.starts_with(head) && there.ends_with(tail) {
+                    Ok(())
+                } else {
+                    wrong("the marks of a changed line")
+                }
             }
             _ => Ok(()),
         }
@@ -143,12 +162,16 @@ impl Judge<'_> {
 
     fn end(&self, row: &Row, spot: &Spot<'_>, last: bool) -> Result<(), String> {
         let world = self.world;
-        let paired = world.rows.iter().all(|row| row.from != From::Added) && world.rows.len() == world.block.len();
+        let paired =
+            world.rows.iter().all(|row| row.from != From::Added) && world.rows.len() == world.block.len();
         let paired = paired && !self.has_twins() && !self.blanks_drifted();
         let own = match row.from {
-            From::Changed(index) if paired && alike(&world.lines[index].text, &row.text) => vec![world.lines[index].end],
+            From::Changed(index) if paired && alike(&world.lines[index].text, &row.text) => {
+                vec![world.lines[index].end]
+            }
             _ => {
-                let (from, to) = (world.block.start.saturating_sub(1), (world.block.end + 1).min(world.lines.len()));
+                let (from, to) =
+                    (world.block.start.saturating_sub(1), (world.block.end + 1).min(world.lines.len()));
                 world.lines[from..to].iter().map(|line| line.end).collect()
             }
         };
@@ -159,22 +182,37 @@ impl Judge<'_> {
     /// Tells whether nothing shows how the file would indent this line.
     fn is_free(&self, row: &Row) -> bool {
         let world = self.world;
+        let drifts = self.quote.layers.iter().filter(|layer| layer.of_indent()).count();
         let head = usize::from(self.has(|layer| layer == Layer::Head));
-        let mut shown: Vec<&str> =
-            world.lines[world.block.clone()].iter().skip(head).filter(|line| !blank(&line.text)).map(|line| indent_of(&line.text)).collect();
+        let mut shown: Vec<&str> = world.lines[world.block.clone()]
+            .iter()
+            .skip(head)
+            .filter(|line| !blank(&line.text))
+            .map(|line| indent_of(&line.text))
+            .collect();
         shown.sort_unstable();
         shown.dedup();
         let anew = match row.from {
-            From::Changed(index) => indent_of(&world.lines[index].text) != indent_of(&row.text),
+            From::Changed(index) => {
+                let own = &world.lines[index].text;
+                indent_of(own) != indent_of(&row.text) || drifts > 1 && !alike(own, &row.text)
+            }
             From::Added => true,
             // Of twins one may be a new line.
             From::Kept(_) => true,
         };
-        anew && self.has(Layer::of_indent) && (shown.len() < 2 || self.has(|layer| layer == Layer::Elide))
+        anew && self.has(Layer::of_indent)
+            && (shown.len() < 2 || drifts > 1 || self.has(|layer| layer == Layer::Elide))
     }
 
     /// The blank lines between two rows; nothing stands for an end of the file.
-    fn gap(&self, truth: &[Row], above: Option<usize>, below: Option<usize>, there: &[(&str, &str)]) -> Result<(), String> {
+    fn gap(
+        &self,
+        truth: &[Row],
+        above: Option<usize>,
+        below: Option<usize>,
+        there: &[(&str, &str)],
+    ) -> Result<(), String> {
         let rows = above.map_or(0, |above| above + 1)..below.unwrap_or(truth.len());
         let around = [above, below].map(|row| row.map(|row| truth[row].from));
         let own = match around {
@@ -183,14 +221,23 @@ impl Judge<'_> {
             [Some(From::Kept(above)), None] => Some(above + 1..self.world.lines.len()),
             _ => None,
         };
-        let own = own.filter(|own| truth[rows.clone()].iter().map(|row| row.from).eq(own.clone().map(From::Kept)));
+        let own =
+            own.filter(|own| truth[rows.clone()].iter().map(|row| row.from).eq(own.clone().map(From::Kept)));
         if let Some(own) = own {
             let lines = || self.world.lines[own.clone()].iter().map(|line| (line.text.as_str(), line.end));
             let last = below.is_none();
-            let same = lines().eq(there.iter().copied()) || last && lines().map(|line| line.0).eq(there.iter().map(|line| line.0));
-            let inside = around.into_iter().flatten().any(|from| matches!(from, From::Kept(index) if self.world.block.contains(&index)));
+            let same = lines().eq(there.iter().copied())
+                || last && lines().map(|line| line.0).eq(there.iter().map(|line| line.0));
+            let inside = around
+                .into_iter()
+                .flatten()
+                .any(|from| matches!(from, From::Kept(index) if self.world.block.contains(&index)));
             let twin = inside && self.has_twins();
-            return if same || twin { Ok(()) } else { Err(format!("the blank lines at row {}: {there:?}", rows.start)) };
+            return if same || twin {
+                Ok(())
+            } else {
+                Err(format!("the blank lines at row {}: {there:?}", rows.start))
+            };
         }
         if self.blanks_drifted() || self.has_twins() || rows.len() == there.len() {
             Ok(())
@@ -202,7 +249,7 @@ impl Judge<'_> {
 
 /// Tells whether one line is surely taken for a change of the other.
 fn alike(one: &str, other: &str) -> bool {
-    strsim::normalized_levenshtein(&folded(one), &folded(other)) >= 0.6
+    strsim::normalized_levenshtein(&folded(one), &folded(other)) >= 0.75
 }
 
 /// The head and the tail that two texts share, without the words that the difference touches.
@@ -213,5 +260,8 @@ fn kept<'t>(own: &'t str, asked: &str) -> (&'t str, &'t str) {
     let head = common(&mut own.chars().zip(asked.chars()));
     let tail = common(&mut own[head..].chars().rev().zip(asked[head..].chars().rev()));
     let word = |letter: char| !letter.is_whitespace();
-    (own[..head].trim_end_matches(word).trim_end(), own[own.len() - tail..].trim_start_matches(word).trim_start())
+    (
+        own[..head].trim_end_matches(word).trim_end(),
+        own[own.len() - tail..].trim_start_matches(word).trim_start(),
+    )
 }

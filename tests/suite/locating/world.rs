@@ -7,10 +7,52 @@ use super::fold::normal;
 
 /// Pieces that lines are made of.
 const WORDS: &[&str] = &[
-    "value", "return", "if", "x", "y", "=", "+", "(a, b)", "foo(", ")", "\"one two\"", "\u{201c}quoted\u{201d}", "it\u{2019}s",
-    "'lit'", "a \u{2013} b", "...", "\u{2026}", "\u{e9}t\u{e9}", "a\u{a0}b", "a  b", "&lt;", "<tag>", "&", "# note", "// rest",
-    "\\n", "\"tab\\t\"", "12:", "- item", "`", "{", "}", "get_item", "get_items", "self.total", "0", "print(\"a\\n\")", "counter",
-    "Option<T>", "\\", "width", "a\tb", "zero\u{200b}width", "'it\u{2019}s'", "**", "end;",
+    "value",
+    "return",
+    "if",
+    "x",
+    "y",
+    "=",
+    "+",
+    "(a, b)",
+    "foo(",
+    ")",
+    "\"one two\"",
+    "\u{201c}quoted\u{201d}",
+    "it\u{2019}s",
+    "'lit'",
+    "a \u{2013} b",
+    "...",
+    "\u{2026}",
+    "\u{e9}t\u{e9}",
+    "a\u{a0}b",
+    "a  b",
+    "&lt;",
+    "<tag>",
+    "&",
+    "# note",
+    "// rest",
+    "\\n",
+    "\"tab\\t\"",
+    "12:",
+    "- item",
+    "`",
+    "{",
+    "}",
+    "get_item",
+    "get_items",
+    "self.total",
+    "0",
+    "print(\"a\\n\")",
+    "counter",
+    "Option<T>",
+    "\\",
+    "width",
+    "a\tb",
+    "zero\u{200b}width",
+    "'it\u{2019}s'",
+    "**",
+    "end;",
 ];
 
 /// A line of the file.
@@ -55,7 +97,14 @@ impl World {
         let start = dice.below(lines.len() - size + 1);
         let block = start..start + size;
         let rows = edited(dice, &lines, block.clone(), unit);
-        let mut ended = dice.pick(&[(true, true), (true, true), (false, false), (false, false), (true, false), (false, true)]);
+        let mut ended = dice.pick(&[
+            (true, true),
+            (true, true),
+            (false, false),
+            (false, false),
+            (true, false),
+            (false, true),
+        ]);
         // A text that ends with a blank line and without a newline is one with a newline and without that line.
         ended.0 |= blank(&lines[block.end - 1].text);
         ended.1 |= rows.last().is_some_and(|row| blank(&row.text));
@@ -146,7 +195,9 @@ fn edited(dice: &mut Dice<'_>, lines: &[Line], block: Range<usize>, unit: &str) 
         let text = &lines[index].text;
         let kept = Row { text: text.clone(), from: From::Kept(index) };
         match dice.below(8) {
-            4 | 5 if !blank(text) => rows.push(Row { text: changed(dice, text, unit), from: From::Changed(index) }),
+            4 | 5 if !blank(text) => {
+                rows.push(Row { text: changed(dice, text, unit), from: From::Changed(index) })
+            }
             6 => {}
             7 => {
                 rows.push(kept);
@@ -170,7 +221,11 @@ fn edited(dice: &mut Dice<'_>, lines: &[Line], block: Range<usize>, unit: &str) 
 
 fn added(dice: &mut Dice<'_>, beside: &str, unit: &str) -> Row {
     let deeper = if dice.one_in(4) { unit } else { "" };
-    let text = if dice.one_in(8) { String::new() } else { format!("{}{deeper}{}", if blank(beside) { "" } else { indent_of(beside) }, content(dice)) };
+    let text = if dice.one_in(8) {
+        String::new()
+    } else {
+        format!("{}{deeper}{}", if blank(beside) { "" } else { indent_of(beside) }, content(dice))
+    };
     Row { text, from: From::Added }
 }
 
@@ -191,5 +246,9 @@ fn changed(dice: &mut Dice<'_>, text: &str, unit: &str) -> String {
         _ => words.insert(0, word),
     }
     let body = words.join(" ");
-    if body.trim().is_empty() { format!("{indent}{word}{trail}") } else { format!("{indent}{}{trail}", body.trim()) }
+    if body.trim().is_empty() {
+        format!("{indent}{word}{trail}")
+    } else {
+        format!("{indent}{}{trail}", body.trim())
+    }
 }
