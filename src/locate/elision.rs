@@ -3,9 +3,10 @@
 use super::carry::{Block, Conflict, Site, carry};
 use super::glance::Glance;
 use super::indent::indent_of;
-use super::ladder::{self, Places, Search};
+use super::ladder::{self, Places, Rung, Search};
 use super::rows::{Ground, Rows};
 use super::steps::Steps;
+use super::{Quote, Repeat, standing};
 use crate::text::Change;
 
 /// Words of which a mark has one, when it has words.
@@ -31,13 +32,15 @@ pub(super) enum Elided {
     Found { changes: Vec<Change>, first: usize, last: usize },
     /// A part that the edit changes stands in more than one place: the first line of each.
     Many(Vec<usize>),
+    /// What replaces a part stands around it already, from this line on.
+    Standing(usize),
     /// A part cannot be carried over.
     Conflict(Conflict),
 }
 
 /// Finds an elided block; nothing where it has no marks, or its parts do not stand in a row.
-pub(super) fn find(search: &str, replace: &str, glance: &Glance<'_>, steps: &mut Steps) -> Option<Elided> {
-    let parts = parts(search, replace)?;
+pub(super) fn find(quote: Quote<'_>, glance: &Glance<'_>, steps: &mut Steps) -> Option<Elided> {
+    let parts = parts(quote.search, quote.replace)?;
     if parts.iter().any(|part| glance.lacks(&part.search)) {
         return None;
     }
@@ -45,11 +48,11 @@ pub(super) fn find(search: &str, replace: &str, glance: &Glance<'_>, steps: &mut
     let mut found = Vec::with_capacity(parts.len());
     for part in &parts {
         let touched = part.search.lines != part.replace.lines || part.search.gaps != part.replace.gaps;
-        let Search::At(Places { at, .. }) = ladder::find(&part.search, ground, steps) else { return None };
+        let Search::At(Places { at, rung }) = ladder::find(&part.search, ground, steps) else { return None };
         if touched && at.len() > 1 {
             return Some(Elided::Many(at.into_iter().map(|at| ground.number(at)).collect()));
         }
-        found.push(Part { block: part, touched, at });
+        found.push(Part { block: part, touched, at, rung });
     }
     let chain = chain(&found)?;
     if leaves_block(&found, &chain, ground) {
@@ -57,6 +60,11 @@ pub(super) fn find(search: &str, replace: &str, glance: &Glance<'_>, steps: &mut
     }
     let mut changes = Vec::new();
     for (part, &at) in found.iter().zip(&chain).filter(|(part, _)| part.touched) {
+        if quote.repeat == Repeat::Refused
+            && let Some(line) = standing::around(part.block, glance.field, ground.number(at), part.rung)
+        {
+            return Some(Elided::Standing(line));
+        }
         match carry(part.block, &Site::at(&part.block.search, ground, at), text) {
             Ok(more) => changes.extend(more),
             Err(conflict) => return Some(Elided::Conflict(conflict)),
@@ -72,6 +80,7 @@ struct Part<'a> {
     block: &'a Block<'a>,
     touched: bool,
     at: Vec<usize>,
+    rung: Rung,
 }
 
 /// The parts of search and replacement between their marks; nothing unless both have the same marks in the same

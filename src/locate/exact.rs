@@ -78,7 +78,7 @@ pub(super) fn splice(view: &str, hit: Range<usize>, search: &str, replace: &str)
 }
 
 /// The changes that make one text of another, without the lines that stay.
-fn line_by_line(start: usize, search: &str, replace: &str) -> Vec<Change> {
+pub(super) fn line_by_line(start: usize, search: &str, replace: &str) -> Vec<Change> {
     let [old, new] = [search, replace].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
     let change = |(gone, come): (Range<usize>, Range<usize>)| {
         let before: usize = old.iter().take(gone.start).map(|line| line.len()).sum();
@@ -119,13 +119,36 @@ fn whole(text: &str, range: Range<usize>) -> bool {
     (before.is_empty() || before.ends_with('\n')) && (after.is_empty() || after.starts_with('\n'))
 }
 
-/// Tells whether a hit of whole lines begins inside the indentation of its first one: a hit of several lines, or one that
-/// takes the line end along.
-pub(super) fn begins_in_indent(view: &str, hit: &Range<usize>) -> bool {
+/// Tells whether a hit is one of lines whose first one lacks its indentation, or a part of it: it has several lines, or
+/// it is the rest of one line and the replacement does not fit in its place as it is written.
+pub(super) fn begins_in_indent(view: &str, hit: &Range<usize>, replace: &str) -> bool {
     let found = view.get(hit.clone()).unwrap_or_default();
     let before = view.get(..hit.start).unwrap_or_default();
     let line = before.rsplit('\n').next().unwrap_or_default();
-    found.contains('\n') && !line.is_empty() && line.trim().is_empty()
+    if line.is_empty() || !line.trim().is_empty() {
+        return false;
+    }
+    let after = view.get(hit.end..).unwrap_or_default();
+    let at_line_end = found.ends_with('\n') || after.is_empty() || after.starts_with('\n');
+    let indented = |other: &str| other.trim().is_empty() || other.starts_with(line);
+    let fits = !replace.trim().is_empty()
+        && !found.starts_with([' ', '\t'])
+        && found.ends_with('\n') == replace.ends_with('\n')
+        && (!found.ends_with('\n') || replace.lines().nth(1).is_none())
+        && replace.lines().next().is_some_and(|first| !first.trim().is_empty())
+        && replace.lines().skip(1).all(indented);
+    found.trim_end_matches('\n').contains('\n') || at_line_end && !fits
+}
+
+/// Tells whether a hit of lines leaves the trailing blanks of its last one, or begins with the end of the line above.
+pub(super) fn is_ragged(view: &str, hit: &Range<usize>) -> bool {
+    let found = view.get(hit.clone()).unwrap_or_default();
+    let before = view.get(..hit.start).unwrap_or_default();
+    let after = view.get(hit.end..).unwrap_or_default();
+    let at_line_start = before.is_empty() || before.ends_with('\n');
+    let trail = after.split('\n').next().unwrap_or_default();
+    let trails = !found.ends_with('\n') && !trail.is_empty() && trail.trim().is_empty();
+    at_line_start && trails || !at_line_start && found.starts_with('\n')
 }
 
 #[cfg(test)]
@@ -211,5 +234,27 @@ mod tests {
         assert!(stands("x\ny\nz\n", "z", "y\nz"));
         assert!(!stands("import a\nimport bc\n", "import a\n", "import a\nimport b\n"));
         assert!(!stands("f(ab)\n", "ab", "ab)"), "no line more");
+    }
+
+    #[test]
+    fn lines_without_their_blanks_are_not_those_of_the_text() {
+        let in_indent = |view: &str, search: &str, replace: &str| {
+            let hit = occurrences(view, 0..view.len(), search).next().unwrap();
+            begins_in_indent(view, &hit, replace)
+        };
+        assert!(in_indent("  a\n  b\n", "a\n  b", "c"));
+        assert!(
+            in_indent("  a\n", "a\n", "c") && in_indent("  a\n", "a", "") && in_indent("  a\n", "a", "b\na")
+        );
+        assert!(
+            !in_indent("  a\n", "a", "b")
+                && !in_indent("  a\n", "a", "b\n  a")
+                && !in_indent("  a b\n", "a", "")
+        );
+        let ragged = |view: &str, search: &str| {
+            is_ragged(view, &occurrences(view, 0..view.len(), search).next().unwrap())
+        };
+        assert!(ragged("a\nb  \n", "a\nb") && ragged("a\n\nb\n", "\n\nb"));
+        assert!(!ragged("a\n\nb\n", "a\n\nb") && !ragged("x\na b\n", "a"));
     }
 }

@@ -49,19 +49,43 @@ pub(super) fn find(
 
 /// Does to the text that is there what the replacement does to the search, word by word; where it changes the word
 /// that differs, the replacement's word stands.
-pub(super) fn carry(search: &str, replace: &str, there: &str) -> Option<String> {
+///
+/// Nothing comes of an edit that leaves nothing, takes blank lines off the edges, or takes the word that differs away
+/// and brings it elsewhere. Blank lines are added only at the edges of `whole` lines.
+pub(super) fn carry(search: &str, replace: &str, there: &str, whole: bool) -> Option<String> {
+    let (above, below) = added_edges(search, replace, whole)?;
     let (search, replace) = (bare(search), bare(replace));
     let (old, new, own) = (tokens(search), tokens(replace), tokens(there));
-    if old.len() != own.len() {
+    if old.len() != own.len() || replace.trim().is_empty() {
         return None;
     }
-    let mut out = String::with_capacity(there.len() + replace.len());
+    let apart = old.iter().zip(&own).position(|(quoted, there)| quoted != there);
+    let mut out = "\n".repeat(above);
     let (mut from, end) = (0, (old.len()..old.len(), new.len()..new.len()));
     for (gone, come) in differing_lines(&old, &new).into_iter().chain([end]) {
+        let word = apart.filter(|apart| gone.contains(apart)).and_then(|apart| old.get(apart));
+        if word.is_some_and(|word| new.contains(word)) {
+            return None;
+        }
         own.get(from..gone.start)?.iter().chain(new.get(come)?).for_each(|token| out.push_str(token));
         from = gone.end;
     }
-    Some(out)
+    Some(out + &"\n".repeat(below))
+}
+
+/// How many blank lines the replacement has more at both edges; nothing where it has fewer.
+fn added_edges(search: &str, replace: &str, whole: bool) -> Option<(usize, usize)> {
+    let edges = |text: &str| {
+        let rest = text.trim_start_matches('\n');
+        (text.len() - rest.len(), rest.len() - rest.trim_end_matches('\n').len())
+    };
+    let ((above, below), (more_above, more_below)) = (edges(search), edges(replace));
+    if !whole {
+        return ((above, below) == (more_above, more_below)).then_some((0, 0));
+    }
+    // A newline at the end only ends the last line.
+    let blank = |newlines: usize| newlines.saturating_sub(1);
+    Some((more_above.checked_sub(above)?, blank(more_below).checked_sub(blank(below))?))
 }
 
 /// A text without the newlines at its edges.
@@ -295,10 +319,10 @@ mod tests {
     fn the_replacement_s_word_stands_where_it_changes_the_one_that_differs() {
         let there = "fmt.Println(\"a\")";
         assert_eq!(
-            carry("fmt.Printl(\"a\")", "fmt.Printl(\"b\")", there).as_deref(),
+            carry("fmt.Printl(\"a\")", "fmt.Printl(\"b\")", there, true).as_deref(),
             Some("fmt.Println(\"b\")")
         );
-        assert_eq!(carry("fmt.Printl(\"a\")", "log.Print(1)", there).as_deref(), Some("log.Print(1)"));
+        assert_eq!(carry("fmt.Printl(\"a\")", "log.Print(1)", there, true).as_deref(), Some("log.Print(1)"));
     }
 
     proptest::proptest! {
@@ -318,5 +342,22 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn blank_lines_at_the_edges_are_added_to_whole_lines_alone() {
+        let carried = |replace, whole| carry("retrun total;\n", replace, "return total;", whole);
+        assert_eq!(carried("\nretrun sum;\n\n", true).as_deref(), Some("\nreturn sum;\n"));
+        assert_eq!(carried("\nretrun sum;\n", false), None);
+        assert_eq!(carried("", true), None);
+        assert_eq!(carry("\nretrun total;\n", "retrun sum;\n", "return total;", true), None);
+    }
+
+    #[test]
+    fn a_word_that_differs_is_not_moved() {
+        assert_eq!(
+            carry("first;\nvaule;\nlast;", "vaule;\nfirst;\nlast;", "first;\nvalue;\nlast;", true),
+            None
+        );
     }
 }

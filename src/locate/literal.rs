@@ -1,9 +1,15 @@
 //! Where a quote stands byte for byte, and what the edit of a block comes to there.
+//!
+//! Where its lines are not those of the text, because the first lacks its indentation, the last its trailing blanks, or
+//! a blank line is the end of the line above, the rungs by lines decide what the edit comes to.
 
 use std::ops::Range;
 
+use super::carry::Block;
+use super::ladder::Rung;
 use super::seeker::Seeker;
-use super::{Field, Found, Located, Quote, Receipt, Repeat, Tier, exact};
+use super::wrapping::prefix;
+use super::{Field, Found, Located, Quote, Receipt, Repeat, Tier, exact, standing};
 use crate::error::Score;
 
 /// The places that are counted at most where there are several, and the bytes that may be compared for that: places that
@@ -22,24 +28,42 @@ pub(super) fn literal(quote: Quote<'_>, field: Field<'_>) -> Option<Located> {
         let lines = hits.map(|hit| field.text.at(hit.start)).collect();
         return Some(Located::Many { tier: Tier::Exact, lines });
     }
-    let by_lines = || Seeker::new(quote, field).below_exact();
-    let found = exact::begins_in_indent(field.view, &hit).then(by_lines).flatten();
-    Some(found.unwrap_or_else(|| place(quote, field, hit)))
+    if exact::begins_in_indent(field.view, &hit, quote.replace) {
+        let found = Seeker::new(quote, field).below_exact();
+        if found.is_some() || prefix::adds(quote.search, quote.replace) {
+            return found;
+        }
+    }
+    Some(place(quote, field, hit))
 }
 
 /// Finds every place of a quote, without overlap.
-pub(super) fn every_literal(quote: Quote<'_>, field: Field<'_>) -> Vec<Found> {
+///
+/// What stands against the edit of one of them comes back instead.
+pub(super) fn every_literal(quote: Quote<'_>, field: Field<'_>) -> Result<Vec<Found>, Located> {
     let hits: Vec<Range<usize>> = exact::occurrences(field.view, field.window(), quote.search).collect();
-    let candidates = hits.len();
-    let found = |hit| found(quote, field, hit, candidates);
+    let (candidates, quote) = (hits.len(), Quote { repeat: Repeat::Wanted, ..quote });
+    let found = |hit| match place(quote, field, hit) {
+        Located::One(found) => Ok(Found { receipt: Receipt { candidates, ..found.receipt }, ..found }),
+        other => Err(other),
+    };
     hits.into_iter().map(found).collect()
 }
 
 fn place(quote: Quote<'_>, field: Field<'_>, hit: Range<usize>) -> Located {
-    match stands(quote, field, &hit) {
-        Some(line) => Located::Standing { line },
-        None => Located::One(found(quote, field, hit, 1)),
+    if let Some(line) = stands(quote, field, &hit) {
+        return Located::Standing { line };
     }
+    let (first, last) = (field.text.at(hit.start), field.text.at(hit.end.saturating_sub(1).max(hit.start)));
+    let ragged =
+        exact::begins_in_indent(field.view, &hit, quote.replace) || exact::is_ragged(field.view, &hit);
+    let by_lines = || Seeker::new(quote, Field { first, last, ..field }).below_exact();
+    let found = ragged.then(by_lines).flatten();
+    found.unwrap_or_else(|| {
+        let changes = exact::splice(field.view, hit, quote.search, quote.replace);
+        let receipt = Receipt::only(Tier::Exact, Score::WHOLE, first);
+        Located::One(Found { changes, receipt, lines: first..=last })
+    })
 }
 
 /// The line at which a replacement with more lines stands around a hit already.
@@ -49,26 +73,10 @@ fn stands(quote: Quote<'_>, field: Field<'_>, hit: &Range<usize>) -> Option<usiz
     }
     let exactly = exact::stands(field.view, hit, quote.search, quote.replace);
     exactly.map(|at| field.text.at(at)).or_else(|| {
-        let reach = quote.replace.matches('\n').count() * 2 + 2;
-        let (first, last) = (field.text.at(hit.start), field.text.at(hit.end));
-        let around = Field {
-            first: first.saturating_sub(reach).max(field.first),
-            last: (last + reach).min(field.last),
-            ..field
-        };
-        let more = quote.replace.lines().count() > quote.search.lines().count();
-        let whole = field.text.starts_at(hit.start) && field.text.span(last).start == hit.end
-            || field.view.get(hit.end..).is_some_and(|rest| rest.is_empty() || rest.starts_with('\n'));
-        (more && whole).then(|| Seeker::new(quote, around).stands_at(first)).flatten()
+        let first = field.text.at(hit.start);
+        let rest = field.view.get(hit.end..).unwrap_or_default();
+        let ends_line = quote.search.ends_with('\n') || rest.is_empty() || rest.starts_with('\n');
+        let whole = ends_line && field.text.span(first).start == hit.start;
+        whole.then(|| standing::around(&Block::of(quote.search, quote.replace), field, first, Rung::Space))?
     })
-}
-
-fn found(quote: Quote<'_>, field: Field<'_>, hit: Range<usize>, candidates: usize) -> Found {
-    let (line, last) = (field.text.at(hit.start), field.text.at(hit.end.saturating_sub(1).max(hit.start)));
-    let receipt = Receipt { candidates, ..Receipt::only(Tier::Exact, Score::WHOLE, line) };
-    Found {
-        changes: exact::splice(field.view, hit, quote.search, quote.replace),
-        receipt,
-        lines: line..=last,
-    }
 }

@@ -271,7 +271,7 @@ pub fn locate_every(quote: Quote<'_>, field: Field<'_>) -> Result<Vec<Found>, Lo
     if quote.search == quote.replace {
         return Err(Located::Unchanged);
     }
-    let found = literal::every_literal(quote, field);
+    let found = literal::every_literal(quote, field)?;
     if !found.is_empty() {
         return Ok(found);
     }

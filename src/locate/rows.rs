@@ -71,6 +71,7 @@ pub(super) struct Ground<'a> {
     /// Whether strings may be quoted otherwise.
     pub(super) quotes: Quotes,
     text: Lines<'a>,
+    window: (usize, usize),
     spots: Vec<Spot>,
 }
 
@@ -82,7 +83,14 @@ impl<'a> Ground<'a> {
             (!is_blank_line(content))
                 .then(|| Some(Spot { line: u32::try_from(line).ok()?, key: key(content) }))
         };
-        Ground { quotes, text, spots: (first..=last.min(text.count())).filter_map(spot).flatten().collect() }
+        let last = last.min(text.count());
+        let spots = (first..=last).filter_map(spot).flatten().collect();
+        Ground { quotes, text, window: (first, last), spots }
+    }
+
+    /// Gives the first and the last line of the part.
+    pub(super) fn window(&self) -> (usize, usize) {
+        self.window
     }
 
     /// Gives the number of lines that are not blank.

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use super::carry::{Block, Site, carry};
+use super::carry::{Block, Conflict, Site, carry};
 use super::fragment::{self, Worth};
 use super::glance::Glance;
 use super::ladder::{self, Places, Rung, Search};
@@ -12,8 +12,8 @@ use super::rows::{Ground, Rows};
 use super::scope::Outline;
 use super::similar::{self, Neighbours};
 use super::steps::Steps;
-use super::wrapping::{Reading, readings};
-use super::{Field, Found, Located, Quote, Receipt, Repeat, Slip, Tier, Tolerance};
+use super::wrapping::{Reading, prefix, readings};
+use super::{Field, Found, Located, Quote, Receipt, Repeat, Slip, Tier, Tolerance, standing};
 use crate::error::Score;
 
 /// Looks for a quote on the rungs below `exact`, and for its replacement.
@@ -33,12 +33,12 @@ impl<'a> Seeker<'a> {
 
     /// Finds the one place on the rungs down to `wrapping`, or that the edit was made before; nothing otherwise.
     pub(super) fn seek(&mut self) -> Option<Located> {
-        self.as_diff()
-            .or_else(|| self.below_exact())
+        self.below_exact()
             .or_else(|| self.pieces(self.quote.search, self.quote.replace, Tier::Marks))
+            .or_else(|| self.made())
             .or_else(|| self.wrapped())
-            .or_else(|| self.elided())
             .or_else(|| self.standing())
+            .or_else(|| self.elided())
     }
 
     /// All lines that are not blank.
@@ -54,17 +54,38 @@ impl<'a> Seeker<'a> {
         ladder::find(block, self.glance.ground(), &mut self.steps)
     }
 
-    /// The rungs from `space` to `marks`.
+    /// The rungs from `space` to `marks`; of a diff that only adds lines, `space` alone.
     pub(super) fn below_exact(&mut self) -> Option<Located> {
         let block = Block::of(self.quote.search, self.quote.replace);
         match self.places(&block.search) {
             Search::Nowhere => None,
             Search::TooMany(at) => Some(self.many(Tier::Marks, &at)),
+            Search::At(Places { rung, at }) if self.is_diff(rung) => self.signed(&block, &at),
             Search::At(Places { rung, at }) => Some(match at.as_slice() {
                 [one] => self.carried(&block, *one, rung, rung.tier()),
                 _ => self.many(rung.tier(), &at),
             }),
         }
+    }
+
+    /// Tells whether a quote that is found with another indentation is a diff that adds lines: signs are no indentation.
+    fn is_diff(&self, rung: Rung) -> bool {
+        let moved = ![Rung::Space, Rung::MarkedSpace].contains(&rung);
+        moved && prefix::adds(self.quote.search, self.quote.replace)
+    }
+
+    /// A diff that adds lines, where it is one without doubt: nothing, so that it is read as one. Else the signs may as
+    /// well be text.
+    fn signed(&mut self, block: &Block<'_>, at: &[usize]) -> Option<Located> {
+        let bare = block.search.lines.iter().map(|line| line.strip_prefix(' ').unwrap_or(line));
+        let strict = match self.places(&Rows::from_lines(bare)) {
+            Search::At(Places { rung, .. }) => [Rung::Space, Rung::MarkedSpace].contains(&rung),
+            Search::Nowhere | Search::TooMany(_) => false,
+        };
+        let (line, quoted) = (self.ground().number(*at.first()?), block.search.line(0));
+        let why = "the signs before the added lines may be those of a diff, or text";
+        let conflict = Conflict::new(line, why, quoted, self.field.text.text(line));
+        (!strict).then_some(Located::Conflict(conflict))
     }
 
     /// A piece of one line, with other marks.
@@ -121,6 +142,7 @@ impl<'a> Seeker<'a> {
         let Places { rung, at } = match self.places(&block.search) {
             Search::Nowhere => return Ok(Vec::new()),
             Search::TooMany(at) => return Err(self.many(tier.unwrap_or(Tier::Marks), &at)),
+            Search::At(Places { rung, .. }) if tier.is_none() && self.is_diff(rung) => return Ok(Vec::new()),
             Search::At(places) => places,
         };
         let tier = tier.unwrap_or(rung.tier());
@@ -148,7 +170,7 @@ impl<'a> Seeker<'a> {
     /// Carries the edit over onto the place that begins at this index of the ground.
     pub(super) fn carried(&self, block: &Block<'_>, at: usize, rung: Rung, tier: Tier) -> Located {
         if self.quote.repeat == Repeat::Refused
-            && let Some(line) = self.stands_around(block, at, rung)
+            && let Some(line) = standing::around(block, self.field, self.ground().number(at), rung)
         {
             return Located::Standing { line };
         }

@@ -12,7 +12,7 @@ use super::nearest::{self, Hit, Nearest, Quest};
 use super::rows::Ground;
 use super::scope::Outline;
 use super::seeker::Seeker;
-use super::{Found, Located, Near, Receipt, Slip, Tier, letter};
+use super::{Found, Located, Near, Receipt, Repeat, Slip, Tier, exact, letter, proposal};
 use crate::error::Score;
 
 /// The least number of lines of a block that is looked for.
@@ -80,25 +80,36 @@ pub(super) fn find(
     (threshold, slip): (Score, Slip),
     outline: &dyn Fn() -> Option<Outline>,
 ) -> Option<Located> {
-    let by_letter = by_letter(seeker, threshold);
-    if let Some(Located::One(_)) = by_letter {
-        return by_letter;
-    }
-    by_line(seeker, neighbours, (threshold, slip), outline).or(by_letter)
+    let located =
+        by_letter(seeker, threshold).or_else(|| by_line(seeker, neighbours, (threshold, slip), outline))?;
+    Some(match located {
+        Located::One(found) if repeats(seeker, &found) => Located::Standing { line: found.receipt.line },
+        located => located,
+    })
+}
+
+fn repeats(seeker: &Seeker<'_>, found: &Found) -> bool {
+    seeker.quote.repeat == Repeat::Refused && proposal::stands(found, seeker.field)
 }
 
 fn by_letter(seeker: &mut Seeker<'_>, threshold: Score) -> Option<Located> {
     let (quote, field) = (seeker.quote, seeker.field);
     let span = letter::find(quote.search, field.view, field.window(), &mut seeker.steps)?;
     let there = field.view.get(span.clone())?;
+    if exact::begins_in_indent(field.view, &span, quote.replace.trim_end_matches('\n')) {
+        return None;
+    }
     let length = there.chars().filter(|character| !character.is_whitespace()).count();
     let score = Score::of(1, length);
     if score < threshold {
         return None;
     }
-    let text = letter::carry(quote.search, quote.replace, there)?;
     let lines = field.text.at(span.start)..=field.text.at(span.end.saturating_sub(1));
-    let changes = super::carry::trimmed(span.start, there, &text).into_iter().collect();
+    let whole = field.text.block(*lines.start(), *lines.end());
+    let whole = span.start == whole.start && (span.end..=span.end + 1).contains(&whole.end);
+    let text = letter::carry(quote.search, quote.replace, there, whole)?;
+    let end = if field.view.get(span.end..).is_some_and(|rest| rest.starts_with('\n')) { "\n" } else { "" };
+    let changes = exact::line_by_line(span.start, &format!("{there}{end}"), &format!("{text}{end}"));
     let receipt = Receipt::only(Tier::Similar, score, *lines.start());
     Some(Located::One(Found { changes, receipt, lines }))
 }
@@ -151,7 +162,7 @@ fn site(seeker: &Seeker<'_>, block: &Block<'_>, lines: RangeInclusive<usize>) ->
     };
     let moved = |row: usize| usize::from(extra.is_some_and(|extra| row >= extra));
     let lines = (0..n).map(|row| ground.number(from + row + moved(row))).collect();
-    Some(Site { lines, apart, extra })
+    Some(Site { lines, apart, extra, window: (seeker.field.first, seeker.field.last) })
 }
 
 /// Tells whether a quoted line differs from the file's by a slip of the pen, or inside of a comment alone.

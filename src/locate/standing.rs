@@ -1,58 +1,74 @@
 //! Already applied: the replacement stands where the edit would put it.
 
-use super::Located;
 use super::carry::Block;
+use super::fold::fold;
 use super::ladder::{self, Places, Rung, Search};
+use super::rows::Ground;
 use super::seeker::Seeker;
 use super::wrapping::Reading;
+use super::{Field, Located, Repeat};
 
 /// The characters of a replacement, blanks aside, from which on its one place says something.
 const LEAST: usize = 10;
+/// Blank lines that may lie between the lines of a replacement that stands there.
+const BLANKS: usize = 64;
+
+/// The line at which a replacement with more lines than the search stands around a place already, as strictly as the
+/// search does, or with an indentation that one rule explains. The place begins at this line; the replacement may reach
+/// out of the field.
+pub(super) fn around(block: &Block<'_>, field: Field<'_>, line: usize, rung: Rung) -> Option<usize> {
+    let (search, replace) = (&block.search, &block.replace);
+    let more = replace.len().checked_sub(search.len()).filter(|more| *more > 0)?;
+    let keeps = |offset: &usize| {
+        let own = replace.lines.iter().skip(*offset).take(search.len());
+        own.map(|line| fold(line.trim())).eq(search.lines.iter().map(|line| fold(line.trim())))
+    };
+    let mut offsets = (0..=more).filter(keeps).peekable();
+    offsets.peek()?;
+    let reach = 2 * replace.len() + BLANKS;
+    let (first, last) = (line.saturating_sub(reach).max(1), line + reach);
+    let ground = Ground::new(field.text, first, last, field.quotes);
+    let at = ground.index_of(line);
+    let stands = |offset: usize| {
+        let start = at.checked_sub(offset).filter(|start| start + replace.len() <= ground.len())?;
+        let own = ladder::rung(replace, &ground, start)?;
+        let strictly = own <= rung || own == Rung::Indent && ladder::moves(replace, &ground, start);
+        strictly.then(|| ground.number(start))
+    };
+    offsets.find_map(stands)
+}
 
 impl Seeker<'_> {
-    /// The same for the place that begins on a line of the file.
-    pub(super) fn stands_at(&self, line: usize) -> Option<usize> {
+    /// Already applied as it is written: the replacement has more lines than the search, and stands in the text.
+    pub(super) fn made(&mut self) -> Option<Located> {
         let block = Block::of(self.quote.search, self.quote.replace);
-        self.stands_around(&block, self.ground().index_of(line), Rung::Space)
+        if self.quote.repeat == Repeat::Wanted || block.replace.len() <= block.search.len() {
+            return None;
+        }
+        self.stands(&block).and_then(|lines| Some(Located::Standing { line: *lines.first()? }))
     }
 
-    /// The line at which a replacement with more lines than the search stands around a place, as strictly as the search
-    /// does, or with an indentation that one rule explains.
-    pub(super) fn stands_around(&self, block: &Block<'_>, at: usize, rung: Rung) -> Option<usize> {
-        let (search, replace) = (&block.search, &block.replace);
-        let more = replace.len().checked_sub(search.len()).filter(|more| *more > 0)?;
-        let keeps = |offset: &usize| {
-            let own = replace.lines.iter().skip(*offset).take(search.len());
-            own.map(|line| line.trim()).eq(search.lines.iter().map(|line| line.trim()))
-        };
-        let stands = |offset: usize| {
-            let start =
-                at.checked_sub(offset).filter(|start| start + replace.len() <= self.ground().len())?;
-            let own = ladder::rung(replace, self.ground(), start)?;
-            let strictly = own <= rung || own == Rung::Indent && ladder::moves(replace, self.ground(), start);
-            strictly.then(|| self.ground().number(start))
-        };
-        (0..=more).filter(keeps).find_map(stands)
-    }
-
-    /// The one place of the replacement where the search has none, when the edit adds or changes a line; a replacement of
-    /// a few characters may stand anywhere.
+    /// The one place of the replacement, in any reading, where the search has none.
     pub(super) fn standing(&mut self) -> Option<Located> {
         let plain = Reading::plain(self.quote.search, self.quote.replace);
         let readings = self.readings();
         std::iter::once(&plain).chain(readings.iter()).find_map(|reading| {
-            let block = Block::of(&reading.search, &reading.replace);
-            let written = |line: &&str| line.chars().filter(|character| !character.is_whitespace()).count();
-            if block.replace.lines.iter().map(written).sum::<usize>() < LEAST {
-                return None;
-            }
-            match self.places(&block.replace) {
-                Search::At(Places { at, .. }) if block.adds() => match at.as_slice() {
-                    [one] => Some(Located::Standing { line: self.ground().number(*one) }),
-                    [..] => None,
-                },
-                Search::At(_) | Search::Nowhere | Search::TooMany(_) => None,
-            }
+            let lines = self.stands(&Block::of(&reading.search, &reading.replace))?;
+            <[usize; 1]>::try_from(lines).ok().map(|[line]| Located::Standing { line })
         })
+    }
+
+    /// The lines at which a replacement stands that adds or changes a line; one of a few characters may stand anywhere.
+    fn stands(&mut self, block: &Block<'_>) -> Option<Vec<usize>> {
+        let written = |line: &&str| line.chars().filter(|character| !character.is_whitespace()).count();
+        if block.replace.lines.iter().map(written).sum::<usize>() < LEAST || !block.adds() {
+            return None;
+        }
+        match self.places(&block.replace) {
+            Search::At(Places { at, .. }) => {
+                Some(at.into_iter().map(|at| self.ground().number(at)).collect())
+            }
+            Search::Nowhere | Search::TooMany(_) => None,
+        }
     }
 }

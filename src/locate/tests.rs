@@ -223,9 +223,11 @@ fn a_line_quoted_from_its_first_word_on_keeps_its_neighbours() {
 
 #[test]
 fn context_of_a_diff_is_no_indentation() {
-    let file = "        one()\n        two()\n";
-    let after = "        one()\n        new()\n        two()\n";
-    assert_eq!(made(file, " one()\n two()\n", " one()\n+new()\n two()\n").1, after);
+    let file = "one()\ntwo()\n";
+    assert_eq!(made(file, " one()\n two()\n", " one()\n+new()\n two()\n").1, "one()\nnew()\ntwo()\n");
+    let deeper = "        one()\n        two()\n";
+    let doubtful = refused(deeper, " one()\n two()\n", " one()\n+new()\n two()\n");
+    assert!(matches!(doubtful, Located::Conflict(_)), "{doubtful:?}");
 }
 
 #[test]

@@ -6,8 +6,8 @@ use super::carry::Block;
 use super::elision::{self, Elided};
 use super::ladder::{Rung, Search};
 use super::seeker::Seeker;
-use super::wrapping::{Reading, prefix};
-use super::{Conflict, Found, Located, Receipt, Tier};
+use super::wrapping::Reading;
+use super::{Conflict, Found, Located, Quote, Receipt, Tier};
 use crate::error::Score;
 
 /// How near a reading is to what was quoted: pieces of a line come after every rung; on one rung, the reading that keeps
@@ -17,27 +17,7 @@ type Rank = (bool, Option<Rung>, Reverse<usize>);
 impl Seeker<'_> {
     /// The place of the strictest readings, when they agree on what the edit comes to.
     pub(super) fn wrapped(&mut self) -> Option<Located> {
-        let mut distinct: Vec<Located> = Vec::new();
-        for (_, located) in self.best_readings() {
-            if !distinct.iter().any(|one| one.comes_to_the_same(&located)) {
-                distinct.push(located);
-            }
-        }
-        match distinct.as_slice() {
-            [] => None,
-            [_] => distinct.pop(),
-            several => {
-                let lines = several.iter().flat_map(Located::lines).collect();
-                Some(Located::Many { tier: Tier::Wrapping, lines })
-            }
-        }
-    }
-
-    /// The place of a quote that is context of a diff alone, with a replacement that has lines of its own in that diff:
-    /// with the blank before each line it would be found as a block with another indentation.
-    pub(super) fn as_diff(&mut self) -> Option<Located> {
-        let reading = prefix::context(self.quote.search, self.quote.replace)?;
-        self.read(&reading).map(|(_, located)| located)
+        one_of(self.best_readings().into_iter().map(|(_, located)| located))
     }
 
     /// The strictest reading that has any place on a rung of lines.
@@ -87,21 +67,45 @@ impl Seeker<'_> {
         Some((Some(found.rung), located))
     }
 
-    /// An elided middle, also in a reading of the quote.
+    /// An elided middle, also in the readings of the quote, which must all come to the same.
     pub(super) fn elided(&mut self) -> Option<Located> {
-        let plain = Reading::plain(self.quote.search, self.quote.replace);
-        let readings = self.readings();
-        std::iter::once(&plain).chain(readings.iter()).find_map(|Reading { search, replace, .. }| {
-            let found = elision::find(search, replace, &self.glance, &mut self.steps)?;
-            Some(match found {
-                Elided::Many(lines) => Located::Many { tier: Tier::Wrapping, lines },
-                Elided::Conflict(conflict) => Located::Conflict(conflict),
-                Elided::Found { changes, first, last } => {
-                    let receipt = Receipt::only(Tier::Wrapping, Score::WHOLE, first);
-                    Located::One(Found { changes, receipt, lines: first..=last })
-                }
-            })
+        let (quote, readings) = (self.quote, self.readings());
+        self.elided_in(quote).or_else(|| {
+            let quotes =
+                readings.iter().map(|Reading { search, replace, .. }| Quote { search, replace, ..quote });
+            let found: Vec<Located> = quotes.filter_map(|quote| self.elided_in(quote)).collect();
+            one_of(found.into_iter())
         })
+    }
+
+    fn elided_in(&mut self, quote: Quote<'_>) -> Option<Located> {
+        Some(match elision::find(quote, &self.glance, &mut self.steps)? {
+            Elided::Many(lines) => Located::Many { tier: Tier::Wrapping, lines },
+            Elided::Standing(line) => Located::Standing { line },
+            Elided::Conflict(conflict) => Located::Conflict(conflict),
+            Elided::Found { changes, first, last } => {
+                let receipt = Receipt::only(Tier::Wrapping, Score::WHOLE, first);
+                Located::One(Found { changes, receipt, lines: first..=last })
+            }
+        })
+    }
+}
+
+/// What several readings come to: the one thing, or more places than one.
+fn one_of(all: impl Iterator<Item = Located>) -> Option<Located> {
+    let mut distinct: Vec<Located> = Vec::new();
+    for located in all {
+        if !distinct.iter().any(|one| one.comes_to_the_same(&located)) {
+            distinct.push(located);
+        }
+    }
+    match distinct.as_slice() {
+        [] => None,
+        [_] => distinct.pop(),
+        several => {
+            let lines = several.iter().flat_map(Located::lines).collect();
+            Some(Located::Many { tier: Tier::Wrapping, lines })
+        }
     }
 }
 

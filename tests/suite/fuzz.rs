@@ -1,4 +1,4 @@
-//! Random input against the two rooms that meet it first: what is asked, and what a file is.
+//! Random input against the rooms that meet it first: what is asked, what a file is, and where a quote stands in it.
 //!
 //! A few thousand inputs in every run of the tests, and as long as `BOLERO_RANDOM_TEST_TIME_MS` says in `tests/run`.
 
@@ -112,5 +112,14 @@ fn texts() {
         let back = after.apply(&plan.inverse(&buffer, &after)).expect("the inverse was made for the result");
         assert_eq!(back.bytes(), bytes);
         diff::unified("a", Some(&buffer), &after, &plan);
+    });
+}
+
+#[test]
+fn quotes() {
+    let bytes = bolero::produce::<Vec<u8>>().with().len(0..500_usize);
+    bolero::check!().with_generator(bytes).for_each(|bytes| {
+        super::locating::bears_anything(bytes);
+        super::locating::keeps_to_the_edit(bytes);
     });
 }

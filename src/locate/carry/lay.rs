@@ -21,26 +21,27 @@ pub(super) struct Laid<'a> {
     text: Lines<'a>,
     first: usize,
     last: usize,
+    window: (usize, usize),
     out: Vec<Out>,
 }
 
 impl<'a> Laid<'a> {
     pub(super) fn new(text: Lines<'a>, site: &Site) -> Laid<'a> {
         let (first, last) = site.ends();
-        Laid { text, first, last, out: Vec::new() }
+        Laid { text, first, last, window: site.window, out: Vec::new() }
     }
 
     /// Adds the blank lines that the edit puts before the block, or takes away those that it removes there.
     pub(super) fn begin(&mut self, base: usize, mine: usize) {
         self.add(mine.saturating_sub(base));
-        let above = (1..self.first).rev().take(base.saturating_sub(mine));
+        let above = (self.window.0..self.first).rev().take(base.saturating_sub(mine));
         self.first -= above.take_while(|line| self.is_blank(*line)).count();
     }
 
     /// The same behind the block.
     pub(super) fn end(&mut self, base: usize, mine: usize) {
         self.add(mine.saturating_sub(base));
-        let below = (self.last + 1..=self.text.count()).take(base.saturating_sub(mine));
+        let below = (self.last + 1..=self.window.1).take(base.saturating_sub(mine));
         self.last += below.take_while(|line| self.is_blank(*line)).count();
     }
 
@@ -131,7 +132,8 @@ mod tests {
 
     fn laid(file: &str, lines: std::ops::RangeInclusive<usize>, out: Vec<Out>) -> String {
         let buffer = Buffer::read(file.as_bytes().to_vec(), Hints::default()).unwrap();
-        let site = Site { lines: lines.collect(), apart: None, extra: None };
+        let window = (1, buffer.lines().count());
+        let site = Site { lines: lines.collect(), apart: None, extra: None, window };
         let laid = Laid { out, ..Laid::new(buffer.lines(), &site) };
         let plan = buffer.plan(laid.changes()).unwrap();
         String::from_utf8(buffer.apply(&plan).unwrap().bytes().to_vec()).unwrap()

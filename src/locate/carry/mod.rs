@@ -51,13 +51,15 @@ pub(super) struct Site {
     pub(super) apart: Option<usize>,
     /// The line of the search before which the file has a line more.
     pub(super) extra: Option<usize>,
+    /// The first and the last line of the file that may be touched.
+    pub(super) window: (usize, usize),
 }
 
 impl Site {
     /// The place of a block whose lines begin at an index of the ground.
     pub(super) fn at(block: &Rows<'_>, ground: &Ground<'_>, at: usize) -> Site {
         let lines = (0..block.len()).map(|index| ground.number(at + index)).collect();
-        Site { lines, apart: None, extra: None }
+        Site { lines, apart: None, extra: None, window: ground.window() }
     }
 
     /// The number of the file's line for a line of the search.
@@ -90,7 +92,7 @@ pub struct Conflict {
 }
 
 impl Conflict {
-    fn new(line: usize, why: &'static str, quoted: &str, there: &str) -> Conflict {
+    pub(super) fn new(line: usize, why: &'static str, quoted: &str, there: &str) -> Conflict {
         Conflict { line, why, quoted: quoted.to_owned(), there: there.to_owned() }
     }
 }

@@ -41,6 +41,9 @@ pub(super) struct Scribe<'a> {
 /// The pairs of characters that are compared for the lines that one edit adds.
 const MOST_CELLS: usize = 1 << 25;
 
+/// The bytes of the longest line that is merged word by word.
+const LONGEST: usize = 1 << 16;
+
 impl<'a> Scribe<'a> {
     pub(super) fn new(
         block: &'a Block<'a>,
@@ -96,8 +99,9 @@ impl<'a> Scribe<'a> {
                 None => return refuse("the edit indents a line anew that the file indents otherwise"),
             }
         };
-        let Some(body) = self.body(quoted.trim(), wanted.trim(), there.trim()) else {
-            return refuse("the file quotes its strings otherwise, and the edit mixes quotes");
+        let body = match self.body(quoted.trim(), wanted.trim(), there.trim()) {
+            Ok(body) => body,
+            Err(why) => return refuse(why),
         };
         let same_trail = trail_of(quoted) == trail_of(wanted);
         Ok(indent + &body + if same_trail { trail_of(there) } else { trail_of(wanted) })
@@ -113,12 +117,16 @@ impl<'a> Scribe<'a> {
     }
 
     /// Does to a line of the file what the edit does to the quoted one, both without the blanks at their ends.
-    fn body(&self, quoted: &str, wanted: &str, there: &str) -> Option<String> {
-        if fold(quoted) == fold(there) {
-            return Some(merged(quoted, wanted, there, &self.evidence));
+    fn body(&self, quoted: &str, wanted: &str, there: &str) -> Result<String, &'static str> {
+        if quoted != there && quoted.len() > LONGEST {
+            return Err("the line has other marks than the quote, and is too long to be merged");
         }
-        let (quoted, wanted) = swapped(quoted, wanted, there)?;
-        Some(merged(&quoted, &wanted, there, &Evidence::default()))
+        if fold(quoted) == fold(there) {
+            return Ok(merged(quoted, wanted, there, &self.evidence));
+        }
+        let mixed = "the file quotes its strings otherwise, and the edit mixes quotes";
+        let (quoted, wanted) = swapped(quoted, wanted, there).ok_or(mixed)?;
+        Ok(merged(&quoted, &wanted, there, &Evidence::default()))
     }
 
     /// Writes a new line with the file's marks: as the line of the block does that it is most alike, where there is one.
@@ -137,7 +145,7 @@ impl<'a> Scribe<'a> {
             .max_by(|one, other| one.0.total_cmp(&other.0));
         let as_nearest = nearest.and_then(|(_, base)| {
             let there = self.text.text(self.site.line(base)).trim();
-            self.body(self.block.search.line(base).trim(), wanted, there)
+            self.body(self.block.search.line(base).trim(), wanted, there).ok()
         });
         as_nearest.unwrap_or_else(|| self.evidence.dress(wanted))
     }
@@ -157,6 +165,11 @@ impl<'a> Scribe<'a> {
         let Indentation::Unknown = self.indentation else { return None };
         let stays = |(other, origin): (usize, &Option<usize>)| {
             let base = (*origin)?;
+            // A first line without indentation was quoted from its first letter on.
+            let (quoted, there) = (self.block.search.line(base), self.text.text(self.site.line(base)));
+            if base == 0 && indent_of(quoted).is_empty() && !indent_of(there).is_empty() {
+                return None;
+            }
             let same = indent_of(self.block.replace.line(other)) == indent_of(wanted)
                 && indent_of(self.block.search.line(base)) == indent_of(wanted);
             same.then(|| (other.abs_diff(row), self.site.line(base)))
@@ -177,7 +190,9 @@ fn indentation(pairs: &[(&str, &str)], others: &[&str]) -> Indentation {
         return Indentation::Unknown;
     }
     let head = match pairs {
-        [("", first), rest @ ..] => Map::explaining(rest, &[]).map(|map| ((*first).to_owned(), map)),
+        [("", first), rest @ ..] if !first.is_empty() => {
+            Map::explaining(rest, &[]).map(|map| ((*first).to_owned(), map))
+        }
         [..] => None,
     };
     match (Map::explaining(pairs, others), head) {
@@ -193,7 +208,7 @@ fn indentation(pairs: &[(&str, &str)], others: &[&str]) -> Indentation {
 fn evidence<'a>(pairs: &[(&'a str, &'a str)]) -> Evidence<'a> {
     let mut evidence = Evidence::default();
     for (quoted, there) in pairs.iter().map(|(quoted, there)| (quoted.trim(), there.trim())) {
-        if fold(quoted) == fold(there) {
+        if quoted.len() <= LONGEST && fold(quoted) == fold(there) {
             evidence.note(quoted, there);
         }
     }

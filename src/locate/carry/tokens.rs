@@ -22,6 +22,11 @@ impl<'a> Evidence<'a> {
         }
     }
 
+    /// Tells whether nothing was noted.
+    pub(in crate::locate) fn is_empty(&self) -> bool {
+        self.forms.is_empty()
+    }
+
     /// Writes a mark of the edit as the file does: one that no keyboard has, or an entity, where the block shows that it
     /// is the edit's alone; as it is otherwise. A plain mark stays what it is: it may be code.
     fn translate(&self, token: &str) -> String {
@@ -87,7 +92,7 @@ impl Prose {
 ///
 /// What the edit keeps is the file's, what it brings is written as the file writes it.
 pub(in crate::locate) fn merged(search: &str, replace: &str, there: &str, evidence: &Evidence<'_>) -> String {
-    if search == there {
+    if search == there && evidence.is_empty() {
         return replace.to_owned();
     }
     let prose = Prose::of(search, there);

@@ -22,7 +22,7 @@ pub(super) fn off(search: &str, replace: &str) -> Vec<Reading> {
     let separators = match style.separator {
         ": " => &[": ", ":"][..],
         " | " => &[" | ", " |"][..],
-        "|" => &["|"][..],
+        "|" => &["| ", "|"][..],
         _ => std::slice::from_ref(&style.separator),
     };
     let read = |separator: &&'static str| {
@@ -131,6 +131,7 @@ mod tests {
     fn a_blank_belongs_to_the_gutter_or_to_the_line() {
         let found: Vec<String> = read("7:  a\n8:  b", "x").into_iter().map(|one| one.0).collect();
         assert_eq!(found, [" a\n b", "  a\n  b"]);
+        assert_eq!(read("7| a\n8|\n", " a\n")[0].0, "a\n\n");
         assert_eq!(read("7: a\n8:\n9: b", "7: a\n8:\n9: c")[0], ("a\n\nb".into(), "a\n\nc".into()));
     }
 

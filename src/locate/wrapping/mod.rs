@@ -35,10 +35,11 @@ impl Reading {
         Reading::new(search.to_owned(), replace.to_owned())
     }
 
-    /// The number of lines of the search that the replacement has too: of two readings the one that keeps more is the
-    /// simpler edit.
+    /// The number of lines of the search, blank ones aside, that the replacement has too: of two readings the one that
+    /// keeps more is the simpler edit.
     pub(super) fn kept(&self) -> usize {
-        let (old, new) = (lines(&self.search).collect::<Vec<_>>(), lines(&self.replace).collect::<Vec<_>>());
+        let written = |text| lines(text).filter(|line| !line.trim().is_empty()).collect::<Vec<_>>();
+        let (old, new) = (written(&self.search), written(&self.replace));
         let gone: usize = differing_lines(&old, &new).into_iter().map(|(gone, _)| gone.len()).sum();
         old.len() - gone
     }

@@ -17,10 +17,9 @@ pub(in crate::locate) fn off(search: &str, replace: &str) -> Vec<Reading> {
     }
 }
 
-/// The reading of a search whose lines are all context, with a replacement that has lines of its own.
-pub(in crate::locate) fn context(search: &str, replace: &str) -> Option<Reading> {
-    let ((old, gone), (new, come)) = (side(search, '-')?, side(replace, '+')?);
-    (!gone && come).then(|| Reading::new(old, new))
+/// Tells whether the replacement adds lines to the search as a diff does: all others have a blank for a sign.
+pub(in crate::locate) fn adds(search: &str, replace: &str) -> bool {
+    side(search, '-').is_some_and(|(_, gone)| !gone) && side(replace, '+').is_some_and(|(_, come)| come)
 }
 
 /// Tells whether all lines of a text stand in another one.
@@ -55,6 +54,12 @@ mod tests {
         assert_eq!(read(" a\n-b\n", " a\n+c\n"), Some(("a\nb\n".into(), "a\nc\n".into())));
         assert_eq!(read("-  b", "+  c"), Some(("  b".into(), "  c".into())));
         assert_eq!(read(" a\n\n-b\n", ""), Some(("a\n\nb\n".into(), String::new())));
+    }
+
+    #[test]
+    fn added_lines_alone_make_a_diff() {
+        assert!(adds(" a\n", " a\n+b\n"));
+        assert!(!adds("a\n", "a\n+b\n") && !adds(" a\n", " a\n b\n") && !adds("-a\n", "+b\n"));
     }
 
     #[test]

@@ -84,22 +84,29 @@ impl Quote {
         };
         layers.sort_by_key(|layer| ALL.iter().position(|other| other == layer));
         layers.dedup();
+        let marked = layers.iter().any(|layer| layer.of_marks());
+        // Each part of an elided block shows its own marks alone.
+        layers.retain(|layer| *layer != Elide || !marked);
+        // So that a blank line more at the end is one.
+        let ended = if layers.contains(&Double) { (true, true) } else { world.ended };
         let mut texts = None;
         for layer in layers {
             if matches!(layer, Fence | Escapes | Quotes) {
-                let quote = texts.take().unwrap_or_else(|| draft.quote(world.ended));
+                let quote = texts.take().unwrap_or_else(|| draft.quote(ended));
                 texts = Some(wrapped(layer, quote, dice));
             } else if draft.drift(layer, world, dice) {
                 draft.layers.push(layer);
             }
         }
-        let quote = texts.unwrap_or_else(|| draft.quote(world.ended));
+        let quote = texts.unwrap_or_else(|| draft.quote(ended));
         let slipped = quote.layers.contains(&Slip);
         let (search, replace) = (normal(&quote.search), normal(&quote.replace));
         // A slip may happen to be what stands elsewhere, or to take the edit back.
         let elsewhere =
             slipped && (world.count(&search) > 0 || normal(&world.quoted().join("\n")) == replace);
-        (!elsewhere).then_some(quote)
+        let same = quote.search.trim_end_matches('\n') == quote.replace.trim_end_matches('\n');
+        let literal = world.view().matches(quote.search.trim_matches('\n')).count();
+        (!elsewhere && !same && literal <= usize::from(!quote.layers.contains(&Elide))).then_some(quote)
     }
 }
 
@@ -138,6 +145,17 @@ impl Draft {
             }
         }
         (&self.search, &self.replace) != (&before.0, &before.1)
+    }
+
+    /// Marks drift in both, or, where the search has none, in neither: those of the replacement alone are meant so.
+    fn marked(&mut self, change: impl Fn(&str, From) -> String) -> bool {
+        let before = (self.search.clone(), self.replace.clone());
+        self.each(change);
+        if self.search != before.0 {
+            return true;
+        }
+        (self.search, self.replace) = before;
+        false
     }
 
     fn indented(&mut self, change: impl Fn(&str) -> Option<String>) -> bool {
@@ -206,7 +224,7 @@ impl Draft {
                 }
                 true
             }
-            Plain => self.each(|text, _| {
+            Plain => self.marked(|text, _| {
                 let text =
                     text.replace(['\u{201c}', '\u{201d}'], "\"").replace(['\u{2018}', '\u{2019}'], "'");
                 text.replace('\u{2013}', "-")
@@ -214,13 +232,14 @@ impl Draft {
                     .replace('\u{a0}', " ")
                     .replace('\u{200b}', "")
             }),
-            Curly => self.each(|text, _| curly(text)),
-            Entities => self.each(|text, _| {
+            Curly => self.marked(|text, _| curly(text)),
+            Entities => self.marked(|text, _| {
                 text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
             }),
-            Nbsp | Invisible => self.each(|text, _| {
-                let (indent, body) = text.split_at(indent_of(text).len());
-                indent.to_owned() + &body.replacen(' ', if layer == Nbsp { "\u{a0}" } else { " \u{200b}" }, 1)
+            Nbsp | Invisible => self.marked(|text, _| {
+                let blank = if layer == Nbsp { "\u{a0}" } else { " \u{200b}" };
+                let trail = &text[text.trim_end().len()..];
+                indent_of(text).to_owned() + &text.trim().replace(' ', blank) + trail
             }),
             Slip => self.slip(dice),
             Elide => self.elide(dice),
@@ -293,7 +312,8 @@ impl Draft {
 
     fn gutter(&mut self, world: &World, dice: &mut Dice<'_>) -> bool {
         let (before, behind) = dice.pick(&GUTTERS);
-        let both = !dice.one_in(3);
+        // Blanks before each line could be the gutter's.
+        let both = !dice.one_in(3) || self.layers.iter().any(|layer| layer.of_indent());
         for side in [&mut self.search, &mut self.replace].into_iter().take(1 + usize::from(both)) {
             for (index, (text, _)) in side.iter_mut().enumerate() {
                 *text = format!("{before}{}{behind}{text}", world.block.start + index + 1);
@@ -310,28 +330,36 @@ fn origin(from: From) -> Option<usize> {
     }
 }
 
+/// A straight quote opens behind a blank and at the start, and closes elsewhere.
 fn curly(text: &str) -> String {
-    let mut opens = false;
-    let mut write = |character| match character {
-        '"' => {
-            opens = !opens;
-            if opens { '\u{201c}' } else { '\u{201d}' }
+    let mut before = ' ';
+    let mut write = |character: char| {
+        let opens = before.is_whitespace();
+        before = character;
+        match character {
+            '"' if opens => '\u{201c}',
+            '"' => '\u{201d}',
+            '\'' => '\u{2019}',
+            other => other,
         }
-        '\'' => '\u{2019}',
-        other => other,
     };
     text.chars().map(&mut write).collect()
 }
 
 fn wrapped(layer: Layer, quote: Quote, dice: &mut Dice<'_>) -> Quote {
-    let Quote { search, replace, mut layers } = quote;
-    layers.push(layer);
     let once = dice.one_in(3);
     let change = |text: &str| match layer {
         Escapes => text.replace('\\', "\\\\").replace('\n', "\\n").replace('\t', "\\t").replace('"', "\\\""),
         Quotes => text.replace('"', "\\\"").replace('\'', "\\'"),
         _ => format!("```python\n{}\n```", text.strip_suffix('\n').unwrap_or(text)),
     };
+    let search = change(&quote.search);
+    // What is escaped in the replacement alone is meant so.
+    if search == quote.search {
+        return quote;
+    }
+    let Quote { replace, mut layers, .. } = quote;
+    layers.push(layer);
     let replace = if layer == Fence && (once || replace.is_empty()) { replace } else { change(&replace) };
-    Quote { search: change(&search), replace, layers }
+    Quote { search, replace, layers }
 }

@@ -3,9 +3,13 @@
 //! Equal are: every line that stays, byte for byte with its line end, whichever copy of it the file has; the blank
 //! lines between two lines that stay side by side; the file's final newline. Changed and new lines are the edit's, but:
 //! their trailing blanks may be the file's where those of the quote drifted; their marks may be either's where marks
-//! drifted, though a changed line keeps the file's marks before and behind what changed; a new indentation is only held
-//! to where the quote shows the rule, by two different indentations or none that changed; the number of blank lines
-//! beside a changed or new line is free where blank lines drifted; a new line ends as a neighbour does.
+//! drifted, though a changed line keeps the file's marks before and behind what changed, unless less than three quarters of it stay; a
+//! new indentation is only held to where the quote shows the rule, by two different indentations that drifted in one way, and no elided lines, or
+//! no drift of them; the number of blank lines
+//! beside a changed or new line is free where blank lines drifted; a new line ends as a neighbour does. Where two lines of the
+//! block and the edit are the same but for marks and blanks, nothing shows which of them stays: its marks, blanks and line
+//! end, and the blank lines beside it, may be those of the other. Blank lines are all the same: where the edit brings or
+//! takes one, lines that stay may end as it did.
 
 use super::drift::{Layer, Quote};
 use super::fold::folded;
@@ -46,7 +50,12 @@ impl Judge<'_> {
                 spots.push(Spot { before: std::mem::take(&mut before), text, end });
             }
         }
-        let truth = self.world.truth();
+        let open = self.world.lines.last().is_some_and(|line| line.end.is_empty());
+        let mut truth = self.world.truth();
+        // A blank last line without a line end is none.
+        let gone = open
+            && self.world.block.end == self.world.lines.len()
+            && truth.pop_if(|row| blank(&row.text)).is_some();
         let wanted: Vec<usize> = (0..truth.len()).filter(|row| !blank(&truth[*row].text)).collect();
         if wanted.len() != spots.len() {
             return Err(format!("{} lines, not {}", spots.len(), wanted.len()));
@@ -56,25 +65,45 @@ impl Judge<'_> {
             self.line(&truth[*row], spot, last)?;
             self.gap(&truth, index.checked_sub(1).map(|above| wanted[above]), Some(*row), &spot.before)?;
         }
-        self.gap(&truth, wanted.last().copied(), None, &before)?;
-        let open = self.world.lines.last().is_some_and(|line| line.end.is_empty());
-        if !found.is_empty() && open == body.ends_with('\n') {
+        if !gone {
+            self.gap(&truth, wanted.last().copied(), None, &before)?;
+        }
+        if !found.is_empty() && !gone && !(open && self.blanks_drifted()) && open == body.ends_with('\n') {
             return Err("the final newline is another".to_owned());
         }
         Ok(())
+    }
+
+    /// Tells whether the edit brings or takes a blank line, all of which are the same.
+    fn moves_blanks(&self) -> bool {
+        let kept = self
+            .world
+            .rows
+            .iter()
+            .filter(|row| blank(&row.text) && matches!(row.from, From::Kept(_)))
+            .count();
+        let all = |texts: &[String]| texts.iter().filter(|text| blank(text)).count();
+        let rows: Vec<String> = self.world.rows.iter().map(|row| row.text.clone()).collect();
+        kept < all(&rows).max(all(&self.world.quoted()))
+    }
+
+    fn blanks_drifted(&self) -> bool {
+        self.has(|layer| matches!(layer, Layer::Drop | Layer::Double))
     }
 
     fn has(&self, is: fn(Layer) -> bool) -> bool {
         self.quote.layers.iter().any(|layer| is(*layer))
     }
 
-    /// Tells whether a line of the block, or what the edit makes of one, is the same but for marks and blanks, so that
-    /// nothing shows which of them is meant.
-    fn has_twin(&self, text: &str) -> bool {
+    /// Tells whether lines of the block, or what the edit makes of them, are the same but for marks and blanks, so that
+    /// nothing shows which of them are meant.
+    fn has_twins(&self) -> bool {
         let world = self.world;
         let touched = world.rows.iter().filter(|row| !matches!(row.from, From::Kept(_))).map(|row| &row.text);
         let all = world.lines[world.block.clone()].iter().map(|line| &line.text).chain(touched);
-        all.filter(|other| folded(other) == folded(text)).count() > 1
+        let mut all: Vec<String> = all.map(|line| folded(line)).filter(|line| !line.is_empty()).collect();
+        all.sort_unstable();
+        all.windows(2).any(|two| two[0] == two[1])
     }
 
     fn line(&self, row: &Row, spot: &Spot<'_>, last: bool) -> Result<(), String> {
@@ -82,14 +111,15 @@ impl Judge<'_> {
         let world = self.world;
         if let From::Kept(index) = row.from {
             let inside = world.block.contains(&index);
-            if inside && self.has_twin(&row.text) && folded(spot.text) == folded(&row.text) {
+            let indented = indent_of(spot.text) == indent_of(&row.text) || self.is_free(row);
+            if inside && self.has_twins() && folded(spot.text) == folded(&row.text) && indented {
                 return Ok(());
             }
             if spot.text != row.text {
                 return wrong("a line that stays");
             }
             let own = world.lines[index].end;
-            return if spot.end == own || last || own.is_empty() {
+            return if spot.end == own || last || own.is_empty() || inside && self.moves_blanks() {
                 Ok(())
             } else {
                 wrong("the line end of a line that stays")
@@ -113,8 +143,11 @@ impl Judge<'_> {
             return wrong("a line of the edit");
         }
         match row.from {
-            From::Changed(index) if !self.has_twin(&row.text) => {
+            From::Changed(index) if !self.has_twins() => {
                 let own = world.lines[index].text.trim();
+                if !alike(own, asked) {
+                    return Ok(());
+                }
                 let (head, tail) = kept(own, row.text.trim());
                 let there = there.trim();
                 if there.starts_with(head) && there.ends_with(tail) {
@@ -131,34 +164,45 @@ impl Judge<'_> {
         let world = self.world;
         let paired =
             world.rows.iter().all(|row| row.from != From::Added) && world.rows.len() == world.block.len();
+        let paired = paired && !self.has_twins() && !self.blanks_drifted();
         let own = match row.from {
-            From::Changed(index) if paired => vec![world.lines[index].end],
+            From::Changed(index) if paired && alike(&world.lines[index].text, &row.text) => {
+                vec![world.lines[index].end]
+            }
             _ => {
                 let (from, to) =
                     (world.block.start.saturating_sub(1), (world.block.end + 1).min(world.lines.len()));
                 world.lines[from..to].iter().map(|line| line.end).collect()
             }
         };
-        let fits = last || own.contains(&spot.end) || own.contains(&"") || self.has_twin(&row.text);
+        let fits = last || own.contains(&spot.end) || own.contains(&"") || world.block.start == 0;
         if fits { Ok(()) } else { Err(format!("the line end of a line of the edit: {:?}", spot.text)) }
     }
 
     /// Tells whether nothing shows how the file would indent this line.
     fn is_free(&self, row: &Row) -> bool {
         let world = self.world;
+        let drifts = self.quote.layers.iter().filter(|layer| layer.of_indent()).count();
+        let head = usize::from(self.has(|layer| layer == Layer::Head));
         let mut shown: Vec<&str> = world.lines[world.block.clone()]
             .iter()
+            .skip(head)
             .filter(|line| !blank(&line.text))
             .map(|line| indent_of(&line.text))
             .collect();
         shown.sort_unstable();
         shown.dedup();
         let anew = match row.from {
-            From::Changed(index) => indent_of(&world.lines[index].text) != indent_of(&row.text),
+            From::Changed(index) => {
+                let own = &world.lines[index].text;
+                indent_of(own) != indent_of(&row.text) || drifts > 1 && !alike(own, &row.text)
+            }
             From::Added => true,
-            From::Kept(_) => false,
+            // Of twins one may be a new line.
+            From::Kept(_) => true,
         };
-        anew && self.has(Layer::of_indent) && shown.len() < 2
+        anew && self.has(Layer::of_indent)
+            && (shown.len() < 2 || drifts > 1 || self.has(|layer| layer == Layer::Elide))
     }
 
     /// The blank lines between two rows; nothing stands for an end of the file.
@@ -184,23 +228,28 @@ impl Judge<'_> {
             let last = below.is_none();
             let same = lines().eq(there.iter().copied())
                 || last && lines().map(|line| line.0).eq(there.iter().map(|line| line.0));
-            let twin = around.into_iter().flatten().any(
-                |from| matches!(from, From::Kept(index) if self.has_twin(&self.world.lines[index].text)),
-            );
+            let inside = around
+                .into_iter()
+                .flatten()
+                .any(|from| matches!(from, From::Kept(index) if self.world.block.contains(&index)));
+            let twin = inside && self.has_twins();
             return if same || twin {
                 Ok(())
             } else {
                 Err(format!("the blank lines at row {}: {there:?}", rows.start))
             };
         }
-        let drifted = self.has(|layer| matches!(layer, Layer::Drop | Layer::Double));
-        let twin = around.into_iter().flatten().any(|from| matches!(from, From::Kept(index) | From::Changed(index) if self.has_twin(&self.world.lines[index].text)));
-        if drifted || twin || rows.len() == there.len() {
+        if self.blanks_drifted() || self.has_twins() || rows.len() == there.len() {
             Ok(())
         } else {
             Err(format!("{} blank lines at row {}, not {}", there.len(), rows.start, rows.len()))
         }
     }
+}
+
+/// Tells whether one line is surely taken for a change of the other.
+fn alike(one: &str, other: &str) -> bool {
+    strsim::normalized_levenshtein(&folded(one), &folded(other)) >= 0.75
 }
 
 /// The head and the tail that two texts share, without the words that the difference touches.

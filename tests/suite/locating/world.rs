@@ -224,7 +224,7 @@ fn added(dice: &mut Dice<'_>, beside: &str, unit: &str) -> Row {
     let text = if dice.one_in(8) {
         String::new()
     } else {
-        format!("{}{deeper}{}", indent_of(beside), content(dice))
+        format!("{}{deeper}{}", if blank(beside) { "" } else { indent_of(beside) }, content(dice))
     };
     Row { text, from: From::Added }
 }
