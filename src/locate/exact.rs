@@ -66,12 +66,11 @@ pub(super) fn splice(view: &str, hit: Range<usize>, search: &str, replace: &str)
         (true, false) if !replace.is_empty() && search.strip_suffix('\n') != Some(replace) => {
             line_by_line(hit.start, search, &format!("{replace}\n"))
         }
-        (false, true) if at_line_end && replace.strip_suffix('\n') != Some(search) => {
-            line_by_line(hit.start, search, replace.strip_suffix('\n').unwrap_or(replace))
-        }
-        // Between whole lines each line end belongs to the line before it.
-        (false, false) if after.starts_with('\n') => {
-            line_by_line(hit.start, &format!("{search}\n"), &format!("{replace}\n"))
+        (false, _) if at_line_end && replace.strip_suffix('\n') != Some(search) => {
+            let replace = replace.strip_suffix('\n').unwrap_or(replace);
+            // With the line end that follows, so that each line that stays keeps its own.
+            let end = if after.starts_with('\n') { "\n" } else { "" };
+            line_by_line(hit.start, &format!("{search}{end}"), &format!("{replace}{end}"))
         }
         (true | false, _) => line_by_line(hit.start, search, replace),
     }
