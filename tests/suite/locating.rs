@@ -356,11 +356,11 @@ fn any_text_is_borne() {
 
 /// An edit that was applied is not applied again by the same request: it is refused, or nothing changes. This holds
 /// where the replacement has more lines than the search and brings no further copy of it about, but for an entity of an entity, which is folded in one pass;
-/// else it changes at most the same lines once more. A search with a backslash is left out there: read without escapes it
-/// may be what stands elsewhere.
+/// else it changes at most the same lines once more. A search with a backslash is left out: read without escapes it may be
+/// what stands elsewhere.
 fn once_is_enough(bytes: &[u8], locator: Locator) -> Result<(), String> {
     let Some((world, quote, mut request)) = case(&mut Dice::new(bytes)) else { return Ok(()) };
-    if quote.replace.contains("&amp;lt;") {
+    if quote.replace.contains("&amp;lt;") || quote.search.contains('\\') {
         return Ok(());
     }
     request.aim = Aim::Block;
@@ -403,12 +403,7 @@ fn once_is_enough(bytes: &[u8], locator: Locator) -> Result<(), String> {
     let twice = read(again.bytes.clone());
     let head = same(after.view(), twice.view());
     let reach = world.block.start + world.rows.len() + 1;
-    let escapes = quote.search.contains('\\');
-    if !escapes && (head + 1 < world.block.start || head > reach) {
-        Err(told("applied elsewhere"))
-    } else {
-        Ok(())
-    }
+    if head + 1 < world.block.start || head > reach { Err(told("applied elsewhere")) } else { Ok(()) }
 }
 
 fn again(search: &Search, buffer: &Buffer) -> Result<Applied, Error> {

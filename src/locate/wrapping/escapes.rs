@@ -19,13 +19,16 @@ pub(super) fn off(search: &str, replace: &str) -> Vec<Reading> {
     if !search.contains('\\') {
         return Vec::new();
     }
+    // A text with real newlines was not escaped as a whole: its escaped ones are text.
+    let text_newlines = search.trim_matches('\n').contains('\n') && search.contains("\\n");
+    let fits = |table: &&Table| !(text_newlines && table.contains(&('n', '\n')));
     let read = |table: &Table| {
         let plain = unescaped(search, table);
         (plain != search).then(|| {
             Reading::new(plain.replace("\r\n", "\n"), unescaped(replace, table).replace("\r\n", "\n"))
         })
     };
-    TABLES.iter().filter_map(read).collect()
+    TABLES.iter().filter(fits).filter_map(read).collect()
 }
 
 fn unescaped(text: &str, table: Table) -> String {
@@ -53,6 +56,13 @@ fn unescaped(text: &str, table: Table) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn beside_real_newlines_an_escaped_one_is_text() {
+        assert!(off("a\n\\n\n", "b").is_empty());
+        assert_eq!(off("a\\nb\n", "b")[0].search, "a\nb\n");
+        assert_eq!(off("p(\\\"a\\n\\\")\nb", "b")[0].search, "p(\"a\\n\")\nb");
+    }
 
     #[test]
     fn one_layer_is_taken_off_both_sides() {

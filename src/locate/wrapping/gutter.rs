@@ -94,7 +94,9 @@ fn replacement(replace: &str, search: &str, style: Style<'_>) -> Option<String> 
     if let Some(bare) = bare(replace, style) {
         return Some(bare);
     }
-    let strip = |line| match numbered(line, style) {
+    // Without its separator a number is the text of a line.
+    let bare_number = |line: &str| style.separator.trim().is_empty() && !line.contains(style.separator);
+    let strip = |line| match numbered(line, style).filter(|_| !bare_number(line)) {
         None => Some(line),
         Some((_, bare)) => lines(search).any(|quoted| quoted == bare).then_some(bare),
     };
@@ -152,5 +154,6 @@ mod tests {
     fn in_a_replacement_numbered_in_parts_only_lines_that_stay_lose_their_number() {
         assert_eq!(read("7: a\n8: b\n", "7: a\nnew\n8: b\n")[0].1, "a\nnew\nb\n");
         assert_eq!(read("7: a\n8: b\n", "7: a\nnew\n9: c\n"), []);
+        assert_eq!(read("7\ta\n8\t\n", "0\na\n")[0].1, "0\na\n");
     }
 }

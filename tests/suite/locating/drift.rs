@@ -297,6 +297,9 @@ impl Draft {
         }
         let from = 1 + dice.below(count - length - 1);
         let run: Vec<From> = self.search[from..from + length].iter().map(|line| line.1).collect();
+        if run.contains(&From::Added) {
+            return false;
+        }
         let at = |side: &Side| {
             side.windows(length).position(|lines| lines.iter().map(|line| line.1).eq(run.iter().copied()))
         };
