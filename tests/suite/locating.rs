@@ -129,16 +129,8 @@ fn equals(bytes: &[u8], locator: Locator) -> Result<Option<Outcome>, String> {
     };
     let outcome = locator(&request, &buffer);
     let again = locator(&with_crlf(&request), &buffer);
-    match (&outcome, &again) {
-        (Ok(one), Ok(other)) if one.bytes != other.bytes => {
-            return Err(told("CRLF in the request".to_owned(), &other.bytes));
-        }
-        (Ok(one), Err(other)) => return Err(told(format!("refused with CRLF: {other}"), &one.bytes)),
-        (Err(_), Ok(other)) => return Err(told("applied with CRLF alone".to_owned(), &other.bytes)),
-        (Err(one), Err(other)) if one.code != other.code => {
-            return Err(told(format!("{one} and {other}"), &[]));
-        }
-        _ => {}
+    if let Some((why, bytes)) = differing(&outcome, &again) {
+        return Err(told(why, bytes));
     }
     if request.aim == Aim::Matches && looked_at(&world, request.lines).contains(needle(&request)) {
         // The contract of a plain replacement of strings.
@@ -165,6 +157,22 @@ fn equals(bytes: &[u8], locator: Locator) -> Result<Option<Outcome>, String> {
             .map_err(|why| told(format!("proposal {search:?} {replace:?}: {why}"), &[]))?;
     }
     Ok(Some(Outcome { layers: quote.layers.clone(), applied: outcome.is_ok() }))
+}
+
+/// What a request comes to otherwise when its line ends are CRLF, and the text that shows it.
+fn differing<'a>(
+    plain: &'a Result<Applied, Error>,
+    with_crlf: &'a Result<Applied, Error>,
+) -> Option<(String, &'a [u8])> {
+    match (plain, with_crlf) {
+        (Ok(one), Ok(other)) if one.bytes != other.bytes => {
+            Some(("CRLF in the request".to_owned(), &other.bytes))
+        }
+        (Ok(one), Err(other)) => Some((format!("refused with CRLF: {other}"), &one.bytes)),
+        (Err(_), Ok(other)) => Some(("applied with CRLF alone".to_owned(), &other.bytes)),
+        (Err(one), Err(other)) if one.code != other.code => Some((format!("{one} and {other}"), &[])),
+        (Ok(_), Ok(_)) | (Err(_), Err(_)) => None,
+    }
 }
 
 /// The lines that are looked at.

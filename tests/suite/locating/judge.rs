@@ -68,7 +68,8 @@ impl Judge<'_> {
         if !gone {
             self.gap(&truth, wanted.last().copied(), None, &before)?;
         }
-        if !found.is_empty() && !gone && !(open && self.blanks_drifted()) && open == body.ends_with('\n') {
+        let free = found.is_empty() || gone || open && self.blanks_drifted();
+        if !free && open == body.ends_with('\n') {
             return Err("the final newline is another".to_owned());
         }
         Ok(())
@@ -106,24 +107,30 @@ impl Judge<'_> {
         all.windows(2).any(|two| two[0] == two[1])
     }
 
+    fn stays(&self, index: usize, row: &Row, spot: &Spot<'_>, last: bool) -> Result<(), String> {
+        let wrong = |what: &str| Err(format!("{what}: {:?} for {:?} of {:?}", spot.text, row.text, row.from));
+        let world = self.world;
+        let inside = world.block.contains(&index);
+        let indented = indent_of(spot.text) == indent_of(&row.text) || self.is_free(row);
+        if inside && self.has_twins() && folded(spot.text) == folded(&row.text) && indented {
+            return Ok(());
+        }
+        if spot.text != row.text {
+            return wrong("a line that stays");
+        }
+        let own = world.lines[index].end;
+        if spot.end == own || last || own.is_empty() || inside && self.moves_blanks() {
+            Ok(())
+        } else {
+            wrong("the line end of a line that stays")
+        }
+    }
+
     fn line(&self, row: &Row, spot: &Spot<'_>, last: bool) -> Result<(), String> {
         let wrong = |what: &str| Err(format!("{what}: {:?} for {:?} of {:?}", spot.text, row.text, row.from));
         let world = self.world;
         if let From::Kept(index) = row.from {
-            let inside = world.block.contains(&index);
-            let indented = indent_of(spot.text) == indent_of(&row.text) || self.is_free(row);
-            if inside && self.has_twins() && folded(spot.text) == folded(&row.text) && indented {
-                return Ok(());
-            }
-            if spot.text != row.text {
-                return wrong("a line that stays");
-            }
-            let own = world.lines[index].end;
-            return if spot.end == own || last || own.is_empty() || inside && self.moves_blanks() {
-                Ok(())
-            } else {
-                wrong("the line end of a line that stays")
-            };
+            return self.stays(index, row, spot, last);
         }
         let trails = self.has(|layer| layer == Layer::Trail);
         let [mut there, mut asked] = [spot.text, row.text.as_str()];
