@@ -164,13 +164,18 @@ fn leaves_block(parts: &[Part<'_>], chain: &[usize], ground: &Ground<'_>) -> boo
     let depth = |index: usize| indent_of(ground.line(index)).len();
     let Some(&first) = chain.first() else { return false };
     let quoted = parts.iter().zip(chain).flat_map(|(part, at)| *at..*at + part.block.search.len());
-    if !quoted.skip(1).all(|index| depth(index) > depth(first)) {
+    if !quoted.skip(1).all(|index| depth(index) > depth(first) || is_closer(ground.line(index).trim())) {
         return false;
     }
     let ends = parts.iter().zip(chain).map(|(part, at)| at + part.block.search.len());
     ends.zip(chain.iter().skip(1))
         .flat_map(|(end, next)| end..*next)
         .any(|index| depth(index) <= depth(first))
+}
+
+/// Tells whether a line does nothing but close what others opened.
+pub(super) fn is_closer(line: &str) -> bool {
+    line == "end" || !line.is_empty() && line.chars().all(|sign| ")]}>;,".contains(sign))
 }
 
 #[cfg(test)]

@@ -42,7 +42,8 @@ pub(super) fn find(
     let ends_line = |at: usize| view.get(at..).is_some_and(|rest| rest.is_empty() || rest.starts_with('\n'));
     let good = |span: &Range<usize>| {
         (!whole_lines || ends_line(span.end))
-            && view.get(span.clone()).is_some_and(|there| is_slip(search, there))
+            && is_whole(view, span)
+            && view.get(span.clone()).is_some_and(|there| is_slip(search, there, view))
     };
     near.into_iter().filter(|(_, distance)| *distance == 1).map(|(span, _)| span).find(good)
 }
@@ -208,33 +209,51 @@ enum Stroke {
     Replaced,
 }
 
-/// Endings that make one word of another.
-const INFLECTIONS: [char; 4] = ['s', 'd', 'r', 'y'];
+/// Endings that make one name of another: plurals, inflections, `printf`, `asinh`, `max`.
+const ENDINGS: [char; 8] = ['s', 'd', 'r', 'y', 'f', 'h', 'x', 'e'];
 
-/// Tells whether the search differs from a text in one letter that was inserted, dropped, swapped or replaced.
-pub(super) fn is_slip(search: &str, there: &str) -> bool {
-    stroke(search, there).is_some()
+/// Tells whether the search differs from a text in one letter that was inserted, dropped, swapped or replaced, and its
+/// word stands nowhere in the view: one that does is a name of its own.
+pub(super) fn is_slip(search: &str, there: &str, view: &str) -> bool {
+    stroke(search, there).is_some_and(|(_, _, word)| !is_known(&word, view))
 }
 
-/// Tells whether the search differs from a text in one letter that was swapped, dropped or doubled.
-pub(super) fn is_slip_of_pen(search: &str, there: &str) -> bool {
-    match stroke(search, there) {
-        Some((Stroke::Dropped(_) | Stroke::Swapped, _)) => true,
-        Some((Stroke::Added(letter), before)) => before == Some(letter),
-        Some((Stroke::Replaced, _)) | None => false,
-    }
+/// Tells whether the search differs from a text in one letter that was swapped, dropped or doubled, and its word stands
+/// nowhere in the view.
+pub(super) fn is_slip_of_pen(search: &str, there: &str, view: &str) -> bool {
+    let Some((stroke, before, word)) = stroke(search, there) else { return false };
+    let of_pen = match stroke {
+        Stroke::Dropped(_) | Stroke::Swapped => true,
+        Stroke::Added(letter) => before == Some(letter),
+        Stroke::Replaced => false,
+    };
+    of_pen && !is_known(&word, view)
 }
 
-/// The one letter in which two texts differ, and the letter before it: inside or at the end of a word of four or more,
-/// not the word's first one, and none that makes another name of it, as a digit, a capital or an ending does.
-fn stroke(search: &str, there: &str) -> Option<(Stroke, Option<char>)> {
+/// Tells whether a word stands somewhere in a text, as a whole.
+fn is_known(word: &str, view: &str) -> bool {
+    beginnings(view, 0..view.len(), word).any(|span| is_whole(view, &span))
+}
+
+/// Tells whether a span begins and ends where words do.
+fn is_whole(view: &str, span: &Range<usize>) -> bool {
+    let (before, inside, after) = (view.get(..span.start), view.get(span.clone()), view.get(span.end..));
+    let first = |text: Option<&str>| text.and_then(|text| text.chars().next()).is_some_and(is_word_char);
+    let last = |text: Option<&str>| text.and_then(|text| text.chars().next_back()).is_some_and(is_word_char);
+    !(last(before) && first(inside)) && !(last(inside) && first(after))
+}
+
+/// The one letter in which two texts differ, the letter before it, and the search's word: inside or at the end of a part
+/// of a word of four letters or more, not the part's first one, and none that makes another name of it, as a digit, a
+/// capital or an ending does. The parts of a word begin with its capitals and behind `_`.
+fn stroke(search: &str, there: &str) -> Option<(Stroke, Option<char>, String)> {
     let (one, other): (Vec<char>, Vec<char>) = (search.chars().collect(), there.chars().collect());
     let head = one.iter().zip(&other).take_while(|(one, other)| one == other).count();
     let most = one.len().min(other.len()) - head;
     let tail =
         one.iter().rev().zip(other.iter().rev()).take(most).take_while(|(one, other)| one == other).count();
     let before = one.get(head.checked_sub(1)?).copied();
-    let after = one.get(one.len() - tail).copied().filter(|letter| is_word_char(*letter));
+    let after = one.get(one.len() - tail).copied().filter(char::is_ascii_lowercase);
     let [mine, theirs] = [&one, &other].map(|text| text.get(head..text.len() - tail).unwrap_or_default());
     let stroke = match (mine, theirs) {
         ([], [letter]) => Stroke::Dropped(*letter),
@@ -244,22 +263,30 @@ fn stroke(search: &str, there: &str) -> Option<(Stroke, Option<char>)> {
         _ => return None,
     };
     let inside = match stroke {
-        Stroke::Dropped(letter) | Stroke::Added(letter) => after.is_some() || !INFLECTIONS.contains(&letter),
+        Stroke::Dropped(letter) | Stroke::Added(letter) => after.is_some() || !ENDINGS.contains(&letter),
         Stroke::Swapped => true,
-        Stroke::Replaced => after.is_some_and(char::is_lowercase),
+        Stroke::Replaced => after.is_some(),
     };
-    let plain = mine.iter().chain(theirs).all(|letter| letter.is_lowercase());
-    let in_word = before.is_some_and(char::is_alphabetic);
-    (plain && inside && in_word && longest_word(&one, &other, head) >= WORD).then_some((stroke, before))
+    let plain = mine.iter().chain(theirs).all(char::is_ascii_lowercase);
+    let in_part = before.is_some_and(|letter| letter.is_ascii_alphabetic());
+    let long = [&one, &other].iter().all(|text| part(text, head) >= WORD);
+    (plain && inside && in_part && long).then(|| (stroke, before, word(&one, head)))
 }
 
-fn longest_word(one: &[char], other: &[char], at: usize) -> usize {
-    let length = |text: &[char]| {
-        let (before, after) = text.split_at_checked(at).unwrap_or_default();
-        before.iter().rev().take_while(|letter| is_word_char(**letter)).count()
-            + after.iter().take_while(|letter| is_word_char(**letter)).count()
-    };
-    length(one).max(length(other))
+/// The letters of the part of a word around an offset.
+fn part(text: &[char], at: usize) -> usize {
+    let (before, after) = text.split_at_checked(at).unwrap_or_default();
+    let small = before.iter().rev().take_while(|letter| letter.is_ascii_lowercase()).count();
+    let capital = before.iter().rev().nth(small).is_some_and(char::is_ascii_uppercase);
+    small + usize::from(capital) + after.iter().take_while(|letter| letter.is_ascii_lowercase()).count()
+}
+
+/// The word around an offset.
+fn word(text: &[char], at: usize) -> String {
+    let (before, after) = text.split_at_checked(at).unwrap_or_default();
+    let start = before.len() - before.iter().rev().take_while(|letter| is_word_char(**letter)).count();
+    let end = after.iter().take_while(|letter| is_word_char(**letter)).count();
+    text.iter().skip(start).take(at + end - start).collect()
 }
 
 #[cfg(test)]
@@ -303,6 +330,12 @@ mod tests {
             ("let pointX = compute();", "let pointY = compute();"),
             ("let update = compute();", "let updated = compute();"),
             ("let nodeA = compute();", "let node = compute();"),
+            ("get_item_list(first)", "get_items_list(first)"),
+            ("let mod_name = modx;", "let mod_name = mod;"),
+            ("encode(message, key)", "decode(message, key)"),
+            ("lock_acounts(user, 1)", "unlock_accounts(user, 1)"),
+            ("return total_amunt", "return total_amounts"),
+            ("print(\"json\", tree)", "print(\"jsonc\", tree); json()"),
         ] {
             assert_eq!(found(search, view), None, "{search}");
         }

@@ -7,7 +7,9 @@
 use std::ops::RangeInclusive;
 
 use super::carry::{Block, Site, carry, is_word_char, tokens};
+use super::elision::is_closer;
 use super::fold::fold;
+use super::indent::indent_of;
 use super::nearest::{self, Hit, Nearest, Quest};
 use super::rows::Ground;
 use super::scope::Outline;
@@ -160,9 +162,21 @@ fn site(seeker: &Seeker<'_>, block: &Block<'_>, lines: RangeInclusive<usize>) ->
     } else {
         return None;
     };
+    if extra.is_some_and(|extra| leaves_block(&ground, from + extra)) {
+        return None;
+    }
     let moved = |row: usize| usize::from(extra.is_some_and(|extra| row >= extra));
     let lines = (0..n).map(|row| ground.number(from + row + moved(row))).collect();
     Some(Site { lines, apart, extra, window: (seeker.field.first, seeker.field.last) })
+}
+
+/// Tells whether a line between two others ends the block that they stand in, or begins another: it closes one, is a
+/// header, or is indented less than both.
+fn leaves_block(ground: &Ground<'_>, index: usize) -> bool {
+    let depth = |index: usize| indent_of(ground.line(index)).len();
+    let line = ground.line(index).trim();
+    let around = depth(index.saturating_sub(1)).min(depth(index + 1));
+    is_closer(line) || line.starts_with('[') && line.ends_with(']') || depth(index) < around
 }
 
 /// Tells whether a quoted line differs from the file's by a slip of the pen, or inside of a comment alone.
@@ -177,7 +191,7 @@ fn is_slip(seeker: &Seeker<'_>, quoted: &str, line: usize, outline: &dyn Fn() ->
     if similarity.percent() < HALF {
         return false;
     }
-    if letter::is_slip_of_pen(&fold(quoted), &fold(there)) {
+    if letter::is_slip_of_pen(&fold(quoted), &fold(there), seeker.field.view) {
         return true;
     }
     let indent = text.len() - text.trim_start().len();

@@ -103,8 +103,18 @@ fn one_of(all: impl Iterator<Item = Located>) -> Option<Located> {
         [] => None,
         [_] => distinct.pop(),
         several => {
-            let lines = several.iter().flat_map(Located::lines).collect();
-            Some(Located::Many { tier: Tier::Wrapping, lines })
+            let mut lines: Vec<usize> = several.iter().flat_map(Located::lines).collect();
+            lines.sort_unstable();
+            lines.dedup();
+            Some(match lines.as_slice() {
+                [line] => Located::Conflict(Conflict {
+                    line: *line,
+                    why: "the quote can be read in several ways, which put different texts there",
+                    quoted: String::new(),
+                    there: String::new(),
+                }),
+                [..] => Located::Many { tier: Tier::Wrapping, lines },
+            })
         }
     }
 }

@@ -86,13 +86,12 @@ fn standing(line: usize, looked: &Window<'_>) -> Error {
 
 fn conflicting(conflict: &Conflict, looked: &Window<'_>) -> Error {
     let short = |text: &str| text.trim().chars().take(WIDTH).collect::<String>();
-    let message = format!(
-        "{}: the edit takes line {} to be {:?}, the file has {:?}",
-        conflict.why,
-        conflict.line,
-        short(&conflict.quoted),
-        short(&conflict.there),
-    );
+    let message = if conflict.quoted.is_empty() {
+        format!("{}: line {}", conflict.why, conflict.line)
+    } else {
+        let (line, quoted, there) = (conflict.line, short(&conflict.quoted), short(&conflict.there));
+        format!("{}: the edit takes line {line} to be {quoted:?}, the file has {there:?}", conflict.why)
+    };
     let last = looked.buffer.lines().count();
     Error::new(Code::EditConflict, message)
         .field("search")

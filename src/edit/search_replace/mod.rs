@@ -32,7 +32,11 @@ pub fn plan(search: &Search, buffer: &Buffer, scene: Scene<'_>) -> Result<Planne
             let pattern = Pattern::compile(pattern, *flags)?;
             let template = Template::parse(&search.replace, &pattern)?;
             let (count, budget) = (NonZeroUsize::new(most(search)), &mut Budget::of(scene.bounds.steps));
-            let changes = pattern.replace(buffer.view(), looked.bytes(), &template, count, budget)?;
+            let mut changes = pattern.replace(buffer.view(), looked.bytes(), &template, count, budget)?;
+            // Behind the last line end of a window begins a line that is none of it.
+            let end = looked.bytes().end;
+            let inside = |change: &Change| change.span.start < end || end == buffer.view().len();
+            changes.retain(inside);
             if changes.is_empty() {
                 Err(missing::pattern(search, &looked))
             } else {

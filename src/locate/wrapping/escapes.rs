@@ -14,21 +14,64 @@ const TABLES: [Table; 5] = [
     &[('n', '\n'), ('t', '\t'), ('"', '"'), ('\'', '\''), ('\\', '\\'), ('r', '\r')],
 ];
 
-/// Takes one layer of escapes off both sides.
+/// Takes one layer of escapes off the search, and off the replacement where it has one too.
+///
+/// A text with bare characters of those that are escaped was not escaped as a whole.
 pub(super) fn off(search: &str, replace: &str) -> Vec<Reading> {
     if !search.contains('\\') {
         return Vec::new();
     }
-    // A text with real newlines was not escaped as a whole: its escaped ones are text.
-    let text_newlines = search.trim_matches('\n').contains('\n') && search.contains("\\n");
-    let fits = |table: &&Table| !(text_newlines && table.contains(&('n', '\n')));
-    let read = |table: &Table| {
-        let plain = unescaped(search, table);
-        (plain != search).then(|| {
-            Reading::new(plain.replace("\r\n", "\n"), unescaped(replace, table).replace("\r\n", "\n"))
-        })
+    TABLES.iter().filter_map(|table| read(search, replace, table)).collect()
+}
+
+fn read(search: &str, replace: &str, table: Table) -> Option<Reading> {
+    let used: Vec<(char, char)> = table.iter().filter(|(letter, _)| has(search, *letter)).copied().collect();
+    if used.is_empty() || is_bare(search, &used) {
+        return None;
+    }
+    let escaped = table.iter().any(|(letter, _)| has(replace, *letter));
+    let plain = match (escaped, is_bare(replace, &used)) {
+        (true, false) => unescaped(replace, table),
+        (true, true) => return None,
+        (false, _) => replace.to_owned(),
     };
-    TABLES.iter().filter(fits).filter_map(read).collect()
+    (!breaks_string(&plain, &used))
+        .then(|| Reading::new(unescaped(search, table).replace("\r\n", "\n"), plain.replace("\r\n", "\n")))
+}
+
+/// Tells whether a text has this escape.
+fn has(text: &str, letter: char) -> bool {
+    let mut letters = text.chars();
+    while let Some(character) = letters.next() {
+        if character == '\\' && letters.next() == Some(letter) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Tells whether a text has one of these characters without a backslash before it, or a newline inside.
+fn is_bare(text: &str, used: &[(char, char)]) -> bool {
+    let mut letters = text.trim_matches('\n').chars();
+    while let Some(character) = letters.next() {
+        if character == '\\' {
+            letters.next();
+        } else if used.iter().any(|(_, stands_for)| *stands_for == character && character != '\'') {
+            return true;
+        }
+    }
+    false
+}
+
+/// Tells whether a newline or a tab that was escaped stands behind an open quote of its line: it was the string's own.
+fn breaks_string(plain: &str, used: &[(char, char)]) -> bool {
+    let controls = used.iter().any(|(letter, _)| ['n', 't'].contains(letter));
+    let open = |line: &str| {
+        let before = line.rsplit_once('\t').map_or("", |(before, _)| before);
+        let odd = |text: &str, quote| !text.matches(quote).count().is_multiple_of(2);
+        odd(line, '"') || odd(before, '"') || odd(before, '\'')
+    };
+    controls && plain.lines().any(open)
 }
 
 fn unescaped(text: &str, table: Table) -> String {
@@ -62,6 +105,16 @@ mod tests {
         assert!(off("a\n\\n\n", "b").is_empty());
         assert_eq!(off("a\\nb\n", "b")[0].search, "a\nb\n");
         assert_eq!(off("p(\\\"a\\n\\\")\nb", "b")[0].search, "p(\"a\\n\")\nb");
+    }
+
+    #[test]
+    fn a_replacement_that_was_not_escaped_stays() {
+        let found = off("a = 1\\nb = 2", "a = 1\nb = 3");
+        assert_eq!(found[0].replace, "a = 1\nb = 3");
+        assert!(off("a = 1\\nb = 2", "a = 1\nb = \"p\\nq\"").is_empty());
+        assert!(
+            off("a = 1\\nb = 2", "a = 1\\nb = \"p\\nq\"").iter().all(|one| !one.replace.contains("p\nq"))
+        );
     }
 
     #[test]

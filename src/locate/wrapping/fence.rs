@@ -5,8 +5,16 @@ use super::{Reading, joined, lines};
 /// Takes the fence off the search, and off the replacement where that is fenced too.
 pub(super) fn off(search: &str, replace: &str) -> Option<Reading> {
     let search = inside(search)?;
-    let replace = inside(replace).unwrap_or_else(|| replace.to_owned());
-    Some(Reading::new(search, replace))
+    match inside(replace) {
+        Some(replace) => Some(Reading::new(search, replace)),
+        None if has_fence(replace) => None,
+        None => Some(Reading::new(search, replace.to_owned())),
+    }
+}
+
+/// Tells whether a text begins with a fence: what follows may be more than one block.
+fn has_fence(text: &str) -> bool {
+    ["```", "~~~"].iter().any(|fence| text.trim_start().starts_with(fence))
 }
 
 fn inside(text: &str) -> Option<String> {
@@ -23,6 +31,10 @@ fn inside(text: &str) -> Option<String> {
         return None;
     }
     let within = all.get(first + 1..last)?;
+    let is_fence = |line: &&str| line.trim_start().starts_with(fence);
+    if within.iter().any(is_fence) {
+        return None;
+    }
     // The line before the closing fence was ended.
     Some(joined(within.iter().copied(), "\n"))
 }
@@ -41,7 +53,15 @@ mod tests {
 
     #[test]
     fn what_is_no_whole_fence_stays() {
-        for search in ["```\na\n", "a\n```", "``\na\n``", "```two words\na\n```", "```\na\n~~~", "```"] {
+        for search in [
+            "```\na\n",
+            "a\n```",
+            "``\na\n``",
+            "```two words\na\n```",
+            "```\na\n~~~",
+            "```",
+            "```\na\n```\nb\n```\nc\n```",
+        ] {
             assert_eq!(off(search, "b"), None, "{search}");
         }
     }

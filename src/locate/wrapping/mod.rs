@@ -23,7 +23,7 @@ pub(super) struct Reading {
 const MOST: usize = 64;
 
 /// The bytes that are read otherwise, all readings together.
-const MOST_BYTES: usize = 1 << 22;
+const MOST_BYTES: usize = 1 << 20;
 
 impl Reading {
     fn new(search: String, replace: String) -> Reading {
@@ -68,6 +68,8 @@ pub(super) fn readings(search: &str, replace: &str) -> Vec<Reading> {
         next += 1;
     }
     all.remove(0);
+    // What differs in its wrapping alone asks for nothing that could be done.
+    all.retain(|reading| reading.search != reading.replace);
     all.truncate(MOST);
     all
 }

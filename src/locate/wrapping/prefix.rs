@@ -5,7 +5,14 @@ use super::{Reading, joined, lines};
 /// Takes off the first column where the search is the old side of a diff, and off the replacement where that is the new
 /// side; without a line of its own it may be clean.
 pub(in crate::locate) fn off(search: &str, replace: &str) -> Vec<Reading> {
+    // A new side has no lines of the old one; what has some is a list, or code.
+    if lines(replace).any(|line| line.starts_with('-')) {
+        return Vec::new();
+    }
     let Some((old, gone)) = side(search, '-') else { return Vec::new() };
+    if replace.trim().is_empty() && lines(search).all(|line| line.starts_with('-')) {
+        return Vec::new();
+    }
     let signed = side(replace, '+').map(|(new, come)| (Reading::new(old.clone(), new), come));
     let clean = || Reading::new(old.clone(), replace.to_owned());
     match signed {
@@ -74,5 +81,12 @@ mod tests {
         assert_eq!(read(" a\n-b\n", " a\n c\n"), Some(("a\nb\n".into(), " a\n c\n".into())));
         assert_eq!(read(" a\n-b\n", " a\n"), Some(("a\nb\n".into(), "a\n".into())));
         assert_eq!(read("-a\n", "b\n"), Some(("a\n".into(), "b\n".into())));
+    }
+
+    #[test]
+    fn a_list_is_no_diff() {
+        for (search, replace) in [("-5", "-7"), ("- a\n- b\n", "- a\n- c\n"), ("- a\n- b\n", "")] {
+            assert_eq!(read(search, replace), None, "{search}");
+        }
     }
 }
