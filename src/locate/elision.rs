@@ -115,7 +115,7 @@ fn cut(text: &str) -> Cut<'_> {
 }
 
 /// Tells whether a line stands for lines that were left out.
-fn is_mark(line: &str) -> bool {
+pub(super) fn is_mark(line: &str) -> bool {
     let bare = uncommented(line.trim());
     let dots = |text: &str| text.starts_with("...") || text.starts_with('\u{2026}');
     let ends = |text: &str| text.ends_with("...") || text.ends_with('\u{2026}');

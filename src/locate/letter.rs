@@ -240,7 +240,8 @@ fn is_whole(view: &str, span: &Range<usize>) -> bool {
     let (before, inside, after) = (view.get(..span.start), view.get(span.clone()), view.get(span.end..));
     let first = |text: Option<&str>| text.and_then(|text| text.chars().next()).is_some_and(is_word_char);
     let last = |text: Option<&str>| text.and_then(|text| text.chars().next_back()).is_some_and(is_word_char);
-    !(last(before) && first(inside)) && !(last(inside) && first(after))
+    let cut = last(before) && first(inside) || last(inside) && first(after);
+    !cut
 }
 
 /// The one letter in which two texts differ, the letter before it, and the search's word: inside or at the end of a part

@@ -7,7 +7,7 @@
 use std::ops::RangeInclusive;
 
 use super::carry::{Block, Site, carry, is_word_char, tokens};
-use super::elision::is_closer;
+use super::elision::{is_closer, is_mark};
 use super::fold::fold;
 use super::indent::indent_of;
 use super::nearest::{self, Hit, Nearest, Quest};
@@ -128,7 +128,7 @@ fn by_line(
     if let Some(apart) = site.apart {
         let (quoted, line) = (block.search.line(apart), site.line(apart));
         let like = slip == Slip::Any || is_slip(seeker, quoted, line, outline);
-        if !like || is_half_done(&block, quoted, seeker.field.text.text(line)) {
+        if !like || is_mark(quoted) || is_half_done(&block, quoted, seeker.field.text.text(line)) {
             return None;
         }
     }

@@ -46,7 +46,7 @@ impl<'a> Window<'a> {
     fn within(self, symbol: &str) -> Result<Window<'a>, Error> {
         let Some(outline) = self.outline() else {
             let language = self.scene.language.unwrap_or("no language that is known");
-            let message = format!("the symbols of this file are not known: it is in {language}");
+            let message = format!("the symbols of this file cannot be read: it is in {language}");
             let hint = "narrow the place by lines, or quote more of the surrounding lines";
             return Err(Error::new(Code::InvalidInput, message).field("within").hint(hint));
         };
@@ -55,7 +55,14 @@ impl<'a> Window<'a> {
             let (first, last) = (lines.at(span.start), lines.at(span.end.saturating_sub(1).max(span.start)));
             (first <= self.last && self.first <= last).then(|| (first.max(self.first), last.min(self.last)))
         };
-        let found: Vec<(usize, usize)> = outline.spans(symbol).iter().filter_map(inside).collect();
+        let spans = outline.spans(symbol);
+        if let Some(shared) = spans.iter().find(|span| !outline.stands_alone(span, self.buffer.view())) {
+            let line = lines.at(shared.start);
+            let message = format!("{symbol} shares line {line} with others, and whole lines are looked at");
+            let hint = "quote more of the line instead";
+            return Err(Error::new(Code::InvalidInput, message).field("within").hint(hint));
+        }
+        let found: Vec<(usize, usize)> = spans.iter().filter_map(inside).collect();
         match found.as_slice() {
             [] => Err(unknown(symbol, &outline, &self.name)),
             [(first, last)] => {

@@ -56,8 +56,10 @@ impl<'a> Scribe<'a> {
             same.map(|index| (block.search.line(index), text.text(site.line(index)))).collect();
         let alike = pairs.iter().all(|(quoted, there)| quoted.trim() == there.trim());
         let evidence = if alike { Evidence::default() } else { evidence(&pairs) };
+        let all =
+            (0..block.search.len()).map(|index| (block.search.line(index), text.text(site.line(index))));
         let indents: Vec<(&str, &str)> =
-            pairs.iter().map(|(quoted, there)| (indent_of(quoted), indent_of(there))).collect();
+            all.map(|(quoted, there)| (indent_of(quoted), indent_of(there))).collect();
         let others: Vec<&str> = block.replace.lines.iter().map(|line| indent_of(line)).collect();
         let indentation = indentation(&indents, &others);
         let quoted = block.search.lines.iter().map(|line| weight(line)).sum();

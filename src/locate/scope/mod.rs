@@ -83,6 +83,16 @@ impl Outline {
         spans
     }
 
+    /// Tells whether the symbol on these lines has them to itself, but for signs behind it.
+    pub fn stands_alone(&self, lines: &Range<usize>, view: &str) -> bool {
+        let alone = |symbol: &Symbol| {
+            let before = view.get(lines.start..symbol.extent.start).unwrap_or_default();
+            let after = view.get(symbol.extent.end..lines.end).unwrap_or_default();
+            before.trim().is_empty() && !after.contains(char::is_alphanumeric)
+        };
+        self.symbols.iter().filter(|symbol| symbol.lines == *lines).any(alone)
+    }
+
     /// Gives the path of every symbol, in the order of the text.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.symbols.iter().map(|symbol| self.path(symbol))

@@ -358,8 +358,8 @@ fn wrapped(layer: Layer, quote: Quote, dice: &mut Dice<'_>) -> Quote {
         _ => format!("```python\n{}\n```", text.strip_suffix('\n').unwrap_or(text)),
     };
     let search = change(&quote.search);
-    // What is escaped in the replacement alone is meant so.
-    if search == quote.search {
+    // What is escaped in the replacement alone is meant so; of escapes that were there, layers may be read off as well.
+    if search == quote.search || layer == Escapes && quote.search.contains('\\') {
         return quote;
     }
     let Quote { replace, mut layers, .. } = quote;
