@@ -35,8 +35,9 @@ fn read(search: &str, replace: &str, table: Table) -> Option<Reading> {
         (true, true) => return None,
         (false, _) => replace.to_owned(),
     };
-    (!breaks_string(&plain, &used))
-        .then(|| Reading::new(unescaped(search, table).replace("\r\n", "\n"), plain.replace("\r\n", "\n")))
+    let search = unescaped(search, table);
+    let broken = breaks_string(&plain, &used) && !breaks_string(&search, &used);
+    (!broken).then(|| Reading::new(search.replace("\r\n", "\n"), plain.replace("\r\n", "\n")))
 }
 
 /// Tells whether a text has this escape.
@@ -115,6 +116,12 @@ mod tests {
         assert!(
             off("a = 1\\nb = 2", "a = 1\\nb = \"p\\nq\"").iter().all(|one| !one.replace.contains("p\nq"))
         );
+    }
+
+    #[test]
+    fn a_tab_in_a_string_that_is_quoted_too_is_read() {
+        let found = off(r#"say(\"a\tb\")"#, r#"say(\"c\tb\")"#);
+        assert!(found.iter().any(|one| one.search == "say(\"a\tb\")"), "{found:?}");
     }
 
     #[test]
