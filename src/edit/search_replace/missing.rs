@@ -71,9 +71,15 @@ fn best(needle: &str, looked: &Window<'_>, near: Near) -> Best {
         start_line: near.first,
         end_line: near.last,
         score: near.score,
-        lines: shown.map(|line| lines.text(line).chars().take(2 * WIDTH).collect()).collect(),
+        lines: shown.map(|line| clipped(lines.text(line))).collect(),
         first_difference: first_difference(needle, looked, near),
     }
+}
+
+/// A line, or the beginning of a long one with a mark behind it.
+fn clipped(line: &str) -> String {
+    let start: String = line.chars().take(2 * WIDTH).collect();
+    if start.len() < line.len() { start + "..." } else { start }
 }
 
 /// The first character in which the quoted lines differ from the nearest ones, blank lines and the blanks at both ends
