@@ -169,7 +169,7 @@ pub fn rungs() -> Vec<(&'static str, Quoted, Tolerance)> {
     let indented = with(|(_, line)| format!("    {line}\n"));
     let marked = PLANTED.replace('"', "\u{201d}").replace(' ', "\u{a0}");
     let numbered = with(|(at, line)| format!("{:>6}\t{line}\n", at + 1));
-    let slipped = PLANTED.replace("identifier", "identfier");
+    let slipped = PLANTED.replace("identifier", "identiifer");
     let strange = PLANTED.replace("entry", "booking").replace("ledger", "journal");
     let absent = "Bromine vexes jocund quartz sphinx\n".repeat(3);
     let twice = PLANTED.replace("settled", "setled").replace("pending", "pendng");
@@ -183,7 +183,7 @@ pub fn rungs() -> Vec<(&'static str, Quoted, Tolerance)> {
         ("slips in many lines", changed(twice), SIMILAR),
         ("other words", changed(strange), SIMILAR),
         ("other text", changed(absent), SIMILAR),
-        ("one line, with a slip", changed("entry.settle(statement.identfier)\n".to_owned()), SIMILAR),
+        ("one line, with a slip", changed("entry.settle(statement.identiifer)\n".to_owned()), SIMILAR),
         (
             "a piece, with marks",
             Quoted {
