@@ -187,17 +187,11 @@ mod tests {
     fn asked(fields: Value) -> Result<Asked, Error> {
         let mut arguments = rmcp::object!({"file_path": "a.go", "new_content": "y"});
         arguments.extend(fields.as_object().cloned().unwrap_or_default());
-        match ask(arguments)? {
-            Ask::Edit(asked) => Ok(*asked),
-            Ask::Look(look) => panic!("{look:?}"),
-        }
+        ask(arguments).map(Ask::into_edit)
     }
 
     fn search(fields: Value) -> Search {
-        match asked(fields).unwrap().request.edit {
-            Edit::Search(search) => search,
-            other => panic!("{other:?}"),
-        }
+        asked(fields).unwrap().into_search()
     }
 
     #[test]

@@ -98,24 +98,18 @@ fn refused(refusal: &Error, path: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::edit::{Edit, Needle, Search, Standing};
+    use crate::edit::{Needle, Search, Standing};
     use crate::error::Place;
     use crate::front::answer::refusal;
     use crate::locate::Tolerance;
     use serde_json::{Value, json};
 
     fn asked(arguments: Value) -> Result<Asked, Error> {
-        match ask(arguments.as_object().cloned().unwrap_or_default())? {
-            Ask::Edit(asked) => Ok(*asked),
-            Ask::Look(look) => panic!("{look:?}"),
-        }
+        ask(arguments.as_object().cloned().unwrap_or_default()).map(Ask::into_edit)
     }
 
     fn search(arguments: Value) -> Search {
-        match asked(arguments).unwrap().request.edit {
-            Edit::Search(search) => search,
-            other => panic!("{other:?}"),
-        }
+        asked(arguments).unwrap().into_search()
     }
 
     #[test]

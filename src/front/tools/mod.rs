@@ -101,6 +101,28 @@ impl WireMode {
 }
 
 #[cfg(test)]
+impl Ask {
+    /// The edit that a test asked for.
+    fn into_edit(self) -> Asked {
+        match self {
+            Ask::Edit(asked) => *asked,
+            Ask::Look(look) => panic!("{look:?}"),
+        }
+    }
+}
+
+#[cfg(test)]
+impl Asked {
+    /// The search that a test asked for.
+    fn into_search(self) -> crate::edit::Search {
+        match self.request.edit {
+            crate::edit::Edit::Search(search) => search,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;

@@ -11,6 +11,8 @@ use std::ops::Range;
 mod align;
 mod alphabet;
 mod grams;
+#[cfg(test)]
+mod hostile;
 mod rows;
 mod search;
 mod seen;

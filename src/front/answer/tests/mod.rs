@@ -1,3 +1,4 @@
+mod proposed;
 mod told;
 
 use proptest::prelude::*;
@@ -43,25 +44,6 @@ proptest! {
         let shown = answer.json["diff"].as_str().unwrap_or_default();
         let says_so = answer.json["notes"].to_string().contains("the diff is");
         prop_assert_eq!(shown.len() < whole, says_so, "{} of {} bytes, {}", shown.len(), whole, answer.json);
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
-
-    #[test]
-    fn a_proposed_call_is_whole_or_said_to_be_left_out(told in told(), shape in shape()) {
-        let (answer, _) = answered(&told, &shape);
-        let left_out = answer.json["notes"].to_string();
-        let said = left_out.contains("1 proposed call") || left_out.contains("more is not shown");
-        match (&told.next, answer.json.get("next")) {
-            (None, seen) => prop_assert_eq!(seen, None),
-            (Some(_), None) => prop_assert!(said, "{}", answer.json),
-            (Some(next), Some(seen)) => {
-                prop_assert_eq!(next, seen);
-                prop_assert!(answer.text.contains(&format!("\nnext: {next}")), "{}", answer.text);
-            }
-        }
     }
 }
 
@@ -111,88 +93,6 @@ fn a_refusal_says_that_nothing_was_written_and_what_to_do() {
          AMBIGUOUS_MATCH; quote more of the surrounding lines, or narrow the lines to look at\n\
          line 7: x = 1 (in f)"
     );
-}
-
-/// The nearest lines of a refusal, and how they differ from what was asked.
-fn nearest() -> Best {
-    let difference = Difference { line: 51, column: 19, asked: "string)".into(), found: "[]byte)".into() };
-    Best {
-        start_line: 50,
-        end_line: 51,
-        score: Score::of(3, 20),
-        lines: vec!["// Process.".into(), "func Process(data []byte)".into()],
-        first_difference: Some(difference),
-    }
-}
-
-#[test]
-fn a_refusal_shows_what_comes_nearest_and_the_call_that_would_work() {
-    let arguments =
-        rmcp::object!({"file_path": "a.go", "search_context": "x", "new_content": "y", "mode": "strict"});
-    let shape = Shape {
-        path: Some("a.go".into()),
-        voice: edit_code::TOOL.voice,
-        offers: Offers { again: Some(Call { tool: "edit_code", arguments }), reader: None },
-        ..Shape::default()
-    };
-    let next = Next::Edit { search: "found".into(), replace: "new".into() };
-    let error = Error::new(Code::MatchNotFound, "m").best(nearest()).proposing(next);
-    let answer = refusal(&error, &shape);
-    let wanted = json!({"tool": "edit_code", "arguments": {"file_path": "a.go", "search_context": "found",
-        "new_content": "new", "mode": "strict"}});
-    assert_eq!(answer.json["next"], wanted);
-    assert_eq!(
-        answer.json["best"],
-        json!({"start_line": 50, "end_line": 51, "score": 0.85,
-            "lines": ["// Process.", "func Process(data []byte)"],
-            "first_difference": {"line": 51, "column": 19, "asked": "string)", "found": "[]byte)"}})
-    );
-    assert_eq!(
-        answer.text,
-        format!(
-            "nothing was written: No match found. Best candidate at line 50 (Score: 85%).\n\
-             NO_MATCH; read the file again and quote what is there\n\
-             best: lines 50 to 51, score 85%\n50: // Process.\n51: func Process(data []byte)\n\
-             first difference: line 51, column 19, asked \"string)\", found \"[]byte)\"\n\
-             next: {wanted}"
-        )
-    );
-}
-
-#[test]
-fn a_call_that_has_no_room_is_not_shown_in_part() {
-    let arguments = rmcp::object!({"path": "a.go", "search": "x", "replace": "y"});
-    let again = Some(Call { tool: "safe_edit_file", arguments });
-    let told = |length: usize| {
-        let next = Next::Edit { search: "f".repeat(length), replace: "g".repeat(length) };
-        let error = Error::new(Code::MatchNotFound, "m").best(nearest()).proposing(next);
-        let offers = Offers { again: again.clone(), reader: None };
-        let answer = refusal(&error, &Shape { offers, ..Shape::default() });
-        assert!(on_the_wire(&answer, Forms::Both) <= 8192);
-        assert_eq!(answer.json["best"]["lines"].as_array().map(Vec::len), Some(2), "{}", answer.json);
-        (answer.json.get("next").is_some(), answer.json["notes"].to_string().contains("1 proposed call"))
-    };
-    assert_eq!((told(10), told(1500)), ((true, false), (true, false)));
-    assert_eq!((told(2000), told(1_000_000)), ((false, true), (false, true)));
-}
-
-#[test]
-fn a_look_is_proposed_to_whoever_can_look() {
-    let read = || Error::new(Code::MatchNotFound, "m").proposing(Next::Read { start_line: 40, end_line: 52 });
-    let told = |error: Error, reader| {
-        let offers = Offers { again: None, reader };
-        refusal(&error, &Shape { path: Some("a.go".into()), offers, ..Shape::default() }).json
-    };
-    let offered = told(read(), Some("read_content_lines"));
-    assert_eq!(
-        offered["next"],
-        json!({"tool": "read_content_lines", "arguments": {"path": "a.go", "start_line": 40, "end_line": 52}})
-    );
-    assert_eq!(offered["hint"], Code::MatchNotFound.remedy());
-    let alone = told(read(), None);
-    assert_eq!((alone.get("next"), &alone["hint"]), (None, &json!("read lines 40 to 52")));
-    let hinted = told(read().hint("look"), None);
-    assert_eq!(hinted["hint"], "look; read lines 40 to 52");
 }
 
 #[test]
