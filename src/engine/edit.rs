@@ -7,9 +7,10 @@ use super::check::{Drafted, Seen, cancelled};
 use super::{Decision, Report, Workspace, decide, guards};
 use crate::error::{Code, Error};
 use crate::gate::Watch;
-use crate::policy::Policy;
+use crate::policy::{Policy, Publishing};
 use crate::request::{Request, Target};
-use crate::store::{Held, Place, Published};
+use crate::store::{Content, Held, Place, Published, Told, Write};
+use crate::text::Buffer;
 
 /// How often a path is resolved anew because it changed while the lock was waited for.
 const RESOLVED_AGAIN: usize = 3;
@@ -54,8 +55,11 @@ impl Workspace {
     ) -> Result<Option<Published>, Error> {
         match decision {
             Decision::Write if draft.differs => {
-                let before = seen.snapshot.as_ref().map(|snapshot| snapshot.held(seen.buffer.bytes()));
-                self.files.publish(place, before, draft.buffer.bytes()).map(Some)
+                let before = seen.snapshot.as_ref().map(|snapshot| snapshot.held(content(&seen.buffer)));
+                let after = Some(content(&draft.buffer));
+                let write = Write { place, before, after, mode: None, told: Told::default() };
+                let done = self.files.publish(&[write], Publishing::default(), None)?;
+                Ok(done.files.into_iter().next())
             }
             Decision::Write | Decision::Refuse | Decision::Show => Ok(None),
         }
@@ -76,7 +80,7 @@ impl Workspace {
     async fn hold(self: &Arc<Self>, target: &Target) -> Result<(Place, Arc<Policy>, Held), Error> {
         let (mut place, mut rules) = self.admit(target).await?;
         for _ in 0..RESOLVED_AGAIN {
-            let held = self.locks.hold(place.key().clone(), rules.limits.lock_wait).await?;
+            let held = self.locks.hold(&[place.key()], rules.limits.lock_wait).await?;
             let before = place;
             (place, rules) = self.admit(target).await?;
             if place.key() == before.key() {
@@ -85,4 +89,8 @@ impl Workspace {
         }
         Err(Error::new(Code::EditConflict, "the path leads to another file each time it is looked at"))
     }
+}
+
+fn content(buffer: &Buffer) -> Content<'_> {
+    Content { stamp: buffer.stamp(), bytes: buffer.bytes() }
 }

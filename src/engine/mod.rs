@@ -3,14 +3,17 @@
 //! Invariant: nothing under a target's path changes before the decision to write, and a target's lock is held from
 //! before it is read until after it is published.
 
+mod batch;
 mod check;
 mod decide;
 mod edit;
 mod guards;
+mod history;
 mod look;
 mod report;
 mod rules;
 mod trust;
+mod undo;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,7 +26,9 @@ use crate::store::{Files, Locks};
 use rules::Rules;
 use trust::Trust;
 
+pub use crate::store::{Changed, Deed, EditId, Entry, Kind, Level};
 pub use decide::{Decision, decide};
+pub use history::Remembered;
 pub use look::Reading;
 pub use report::{Report, Status};
 pub use trust::{Commands, Promise};

@@ -6,7 +6,7 @@ use crate::edit::Planned;
 use crate::error::Place;
 use crate::gate::{Outcome, Verdict};
 use crate::locate::Receipt;
-use crate::store::{self, Published};
+use crate::store::{self, EditId, Level, Published};
 use crate::text::diff::{self, Diff};
 use crate::text::{Buffer, Plan, Region, Shift, Stamp};
 
@@ -17,6 +17,8 @@ pub enum Status {
     Written,
     /// The result equals what was there, or a search in `interactive` found nothing: nothing was written.
     Unchanged,
+    /// The very request had made this version before: nothing was written.
+    AlreadyApplied,
     /// `verify_only`: strict would have written this. Nothing was written.
     Verified,
     /// A gate found something new that blocks. Nothing was written.
@@ -29,6 +31,7 @@ impl Status {
         match self {
             Status::Written => "written",
             Status::Unchanged => "unchanged",
+            Status::AlreadyApplied => "already_applied",
             Status::Verified => "verified",
             Status::Refused => "refused",
         }
@@ -37,7 +40,7 @@ impl Status {
     /// Whether the caller got what was asked for.
     pub const fn is_success(self) -> bool {
         match self {
-            Status::Written | Status::Unchanged | Status::Verified => true,
+            Status::Written | Status::Unchanged | Status::AlreadyApplied | Status::Verified => true,
             Status::Refused => false,
         }
     }
@@ -58,6 +61,12 @@ pub struct Report {
     pub previous_version: Option<Stamp>,
     /// Whether the edit made the file.
     pub created: bool,
+    /// Whether the edit removed the file.
+    pub removed: bool,
+    /// The name under which the edit is remembered; absent when it is not.
+    pub edit_id: Option<EditId>,
+    /// How the write was guarded against other programs; absent when nothing was written.
+    pub level: Option<Level>,
     /// How many matches were replaced; only a search has this.
     pub replacements: Option<usize>,
     /// Where the search matched.
@@ -103,6 +112,7 @@ impl Report {
             Some(_) => (Some(draft.buffer.stamp()), before_stamp),
             None => (before_stamp, None),
         };
+        let level = published.as_ref().map(|published| published.level);
         let mut notes = planned.notes;
         notes.extend(published.into_iter().flat_map(|published| published.notes));
         let mended_outside = match &draft.mended {
@@ -118,6 +128,9 @@ impl Report {
             version,
             previous_version,
             created: status == Status::Written && before.is_none(),
+            removed: false,
+            edit_id: None,
+            level,
             replacements: planned.replacements,
             places: planned.places,
             receipt: planned.receipt,

@@ -98,3 +98,11 @@ pub enum Next {
         end_line: usize,
     },
 }
+/// What happened to a file since the version that a caller knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Since {
+    /// The version that the file has now, as it goes over the wire.
+    pub version: String,
+    /// The change from the one to the other, as a unified diff; empty where the text of the one was not kept.
+    pub diff: String,
+}

@@ -8,7 +8,7 @@ mod evidence;
 
 use std::num::NonZeroU32;
 
-pub use evidence::{Best, Difference, Next, Place, Score};
+pub use evidence::{Best, Difference, Next, Place, Score, Since};
 
 /// The families of refusals; the command line's exit code is the family's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -168,6 +168,9 @@ codes! {
     NoSpace "NO_SPACE" System
         "The disk is full, or a quota is used up."
         "free some space and send the request again";
+    StoreUnavailable "STORE_UNAVAILABLE" System
+        "The journal, in which every edit is written down first, cannot be used."
+        "look at the message; a person can mend the journal's folder or set it aside";
     IoFailed "IO_FAILED" System
         "The operating system failed to read or write."
         "look at the message, then send the request again";
@@ -204,6 +207,8 @@ pub struct Error {
     count: Option<NonZeroU32>,
     /// The lines that come nearest to what was searched and not found.
     pub best: Option<Box<Best>>,
+    /// What happened to the file since the version that the caller knows.
+    pub since: Option<Box<Since>>,
     /// The call that is proposed.
     pub next: Option<Box<Next>>,
     /// What is known of the target now.
@@ -221,6 +226,7 @@ impl Error {
             places: Vec::new(),
             count: None,
             best: None,
+            since: None,
             next: None,
             disk: Disk::Untouched,
         }
@@ -264,6 +270,13 @@ impl Error {
     #[must_use]
     pub fn best(mut self, best: Best) -> Error {
         self.best = Some(Box::new(best));
+        self
+    }
+
+    /// Tells what happened to the file since.
+    #[must_use]
+    pub fn since(mut self, since: Since) -> Error {
+        self.since = Some(Box::new(since));
         self
     }
 

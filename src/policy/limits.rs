@@ -16,6 +16,10 @@ pub struct Limits {
     pub total: Duration,
     /// How many steps the pattern of one edit may take; 1,000 to 1,000,000,000.
     pub regex_steps: u64,
+    /// How large the journal may grow, in bytes.
+    pub journal: u64,
+    /// How long the journal is kept.
+    pub journal_age: Duration,
 }
 
 impl Default for Limits {
@@ -25,6 +29,8 @@ impl Default for Limits {
             lock_wait: Duration::from_secs(20),
             total: Duration::from_secs(20),
             regex_steps: 40_000_000,
+            journal: 256 << 20,
+            journal_age: Duration::from_secs(30 * 24 * 60 * 60),
         }
     }
 }
@@ -33,9 +39,6 @@ impl Default for Limits {
 pub(super) fn limits(node: &Node, what: &str, base: Limits) -> Result<Limits, Fault> {
     let fields = node.settings(what, &[keys::LIMITS])?;
     let wait = |node: &Node, what: &str| quantity::duration(node, what, keys::WAIT);
-    // Nothing is journalled yet, so there is nothing that these could bound.
-    fields.optional("journal", |node, what| quantity::size(node, what, keys::JOURNAL))?;
-    fields.optional("journal_age", |node, what| quantity::age(node, what, keys::JOURNAL_AGE))?;
     Ok(Limits {
         file: fields
             .optional("file", |node, what| quantity::size(node, what, keys::FILE))?
@@ -45,5 +48,11 @@ pub(super) fn limits(node: &Node, what: &str, base: Limits) -> Result<Limits, Fa
         regex_steps: fields
             .optional("regex_steps", |node, what| node.within(what, keys::STEPS))?
             .unwrap_or(base.regex_steps),
+        journal: fields
+            .optional("journal", |node, what| quantity::size(node, what, keys::JOURNAL))?
+            .unwrap_or(base.journal),
+        journal_age: fields
+            .optional("journal_age", |node, what| quantity::age(node, what, keys::JOURNAL_AGE))?
+            .unwrap_or(base.journal_age),
     })
 }

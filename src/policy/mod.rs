@@ -19,6 +19,7 @@ mod node;
 mod paths;
 #[expect(clippy::module_inception, reason = "the room is named for the one type that leaves it whole")]
 mod policy;
+mod publishing;
 mod quantity;
 mod rule;
 mod severity;
@@ -42,6 +43,7 @@ pub use language::{Language, language_named, language_of, languages};
 pub use limits::Limits;
 pub use paths::Protection;
 pub use policy::Policy;
+pub use publishing::{Durability, HardLinks, Publishing};
 pub use rule::{Baseline, Level, Profiles, Rule, Terms};
 pub use severity::Severity;
 pub use shape::{Absent, Range, Setting, Shape};

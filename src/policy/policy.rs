@@ -14,6 +14,7 @@ use super::limits::{Limits, limits};
 use super::lists::{Lists, lists};
 use super::node::{Fault, Fields, Key, Node, Value};
 use super::paths::{self, PathRule, Protection};
+use super::publishing::Publishing;
 use super::rule::{Baseline, Rule, Terms, baseline, words};
 use super::source::{Origin, Source};
 use super::tools::{Tools, defined};
@@ -34,6 +35,8 @@ pub struct Policy {
     pub baseline: Baseline,
     /// What requests must say, and may not.
     pub demands: Demands,
+    /// How a change is put on the disk.
+    pub publishing: Publishing,
     /// The toolsets that a server offers, where the policy says so; each is one of this version.
     pub toolsets: Option<Vec<String>>,
     /// Where its own file stands.
@@ -84,6 +87,11 @@ impl Policy {
         paths::protection(&self.paths, path)
     }
 
+    /// Whether the text of a file may be kept in the journal; `path` is relative to the root.
+    pub fn journals(&self, _path: &str) -> bool {
+        true
+    }
+
     /// Goes through the rules that run programs, one for each gate.
     pub fn commands(&self) -> impl Iterator<Item = &Rule> {
         let mut first: BTreeMap<&str, &Rule> = BTreeMap::new();
@@ -122,6 +130,7 @@ impl Policy {
             limits: Limits::default(),
             baseline: Baseline::default(),
             demands: Demands::default(),
+            publishing: Publishing::default(),
             toolsets: None,
             origin: Arc::default(),
             stamp: Stamp::of(b""),

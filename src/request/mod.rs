@@ -7,11 +7,13 @@
 mod block;
 mod fields;
 mod look;
+mod revert;
 mod target;
 
 pub use block::{BlockFields, LikenessFields};
 pub use fields::{Fields, Flagged, InsertFields, LineEditFields, WindowFields};
 pub use look::{Look, LookFields};
+pub use revert::{Direction, History, Revert};
 pub use target::Target;
 
 use crate::edit::Edit;
@@ -27,6 +29,17 @@ pub struct Request {
     pub mode: Mode,
     /// What the caller believes of the target.
     pub expect: Expect,
+    /// Who asks.
+    pub author: Author,
+}
+
+/// Who asks for an edit; it is written down with it, and changes nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Author {
+    /// The tool or command that was called.
+    pub tool: String,
+    /// Who called it, as they name themselves.
+    pub name: String,
 }
 
 /// What the caller believes of the target before the edit.

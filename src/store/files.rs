@@ -4,16 +4,17 @@
 //! that folder is another one by now, the call refuses.
 
 use super::admit::{self, Purpose};
-use super::folder::Folder;
+use super::journal::{Deed, Journal};
 use super::place::Place;
 use super::policy_file::PolicyText;
-use super::publish::{self, Published};
-use super::root::Root;
+use super::publish::{self, Done, Write};
+use super::root::{self, Root};
 use super::ruling::{self, PolicyFile};
-use super::snapshot::{self, Before, Snapshot};
-use super::trouble::{self, conflict};
+use super::snapshot::{self, Snapshot};
+use super::trouble;
 use super::{editorconfig, policy_file};
 use crate::error::{Code, Error};
+use crate::policy::Publishing;
 use crate::text::Hints;
 use rustix::io::Errno;
 use std::path::{Path, PathBuf};
@@ -46,7 +47,7 @@ impl Files {
 
     /// Reads the file, at most `limit` bytes; `None` when there is no file yet.
     pub fn read(&self, place: &Place, limit: u64) -> Result<Option<Snapshot>, Error> {
-        let mut folder = self.folder(place)?;
+        let mut folder = root::folder_of(&self.roots, place)?;
         for name in &place.missing {
             folder = match folder.enter(name) {
                 Ok(folder) => folder,
@@ -57,17 +58,16 @@ impl Files {
         snapshot::read(&folder, &place.name, place.shown(), limit)
     }
 
-    /// Puts `bytes` in the place of what was read (`None`: of nothing), whole or not at all.
+    /// Publishes all writes of one edit, or none, and remembers it where a journal is given.
     ///
-    /// Refuses with EDIT_CONFLICT when the file is no longer what was read.
+    /// Refuses with EDIT_CONFLICT when a file is no longer what was read.
     pub fn publish(
         &self,
-        place: &Place,
-        before: Option<Before<'_>>,
-        bytes: &[u8],
-    ) -> Result<Published, Error> {
-        let folder = self.folder(place)?;
-        publish::publish(folder, place, before, bytes)
+        writes: &[Write<'_>],
+        how: Publishing,
+        record: Option<(&Journal, &Deed)>,
+    ) -> Result<Done, Error> {
+        publish::publish(&self.roots, writes, how, record)
     }
 
     /// Whether something stands at a path relative to the root that the place's file really lies in, as
@@ -120,22 +120,5 @@ impl Files {
 
     fn root(&self, place: &Place) -> Result<&Root, Error> {
         self.roots.get(place.root).ok_or_else(|| trouble::outside(place.shown()))
-    }
-
-    /// Opens the folder of a place again, and makes sure that it is the one that was admitted.
-    fn folder(&self, place: &Place) -> Result<Folder, Error> {
-        let opened = self.root(place)?.folder(&place.folder);
-        let folder = opened.map_err(|error| match trouble::errno_of(&error) {
-            Some(errno) if !trouble::is_escape(&error) => {
-                trouble::lost("opening the folder", place.shown(), errno)
-            }
-            // The folder was reached without a link when it was admitted, so what leads out came later.
-            Some(_) | None => conflict(place.shown(), "has a symlink out of the root for a folder by now"),
-        })?;
-        match folder.identity() {
-            Ok(identity) if identity == place.identity => Ok(folder),
-            Ok(_) => Err(conflict(place.shown(), "lies in another folder than when the path was admitted")),
-            Err(errno) => Err(trouble::failed("fstat", place.shown(), errno)),
-        }
     }
 }

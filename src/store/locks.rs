@@ -3,6 +3,7 @@
 //! Invariant: an entry lives exactly as long as somebody holds or awaits it.
 
 use super::place::Key;
+use super::state::State;
 use crate::error::{Code, Error};
 use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
@@ -18,25 +19,62 @@ pub struct Locks {
     entries: Arc<Entries>,
 }
 
-/// A lock that is held; dropping it lets the next in line go on.
+/// Locks that are held; dropping it lets the next in line go on.
 #[derive(Debug)]
-#[must_use = "the lock is given back when this is dropped"]
+#[must_use = "the locks are given back when this is dropped"]
 pub struct Held {
+    _each: Vec<One>,
+}
+
+#[derive(Debug)]
+struct One {
     // Dropped first: the claim must see that nobody holds the lock any more.
     _guard: OwnedMutexGuard<()>,
     _claim: Claim,
 }
 
 impl Locks {
-    /// Waits for the lock of a key, at most `wait`; a lock that is free is had at once, whatever `wait` is.
-    pub async fn hold(&self, key: Key, wait: Duration) -> Result<Held, Error> {
-        let (claim, mutex) = Claim::new(&self.entries, key);
-        let guard = match Arc::clone(&mutex).try_lock_owned() {
-            Ok(guard) => guard,
-            Err(_) => tokio::time::timeout(wait, mutex.lock_owned()).await.map_err(|_| timed_out(wait))?,
-        };
-        Ok(Held { _guard: guard, _claim: claim })
+    /// Locks that other processes of the same user see as well, by files in lockgate's own folder.
+    pub fn beside(_state: &State) -> Locks {
+        Locks::default()
     }
+
+    /// Takes the locks of all keys if they are free now.
+    pub fn try_hold(&self, keys: &[Key]) -> Option<Held> {
+        let take = |key: &Key| {
+            let (claim, mutex) = Claim::new(&self.entries, key.clone());
+            Some(One { _guard: mutex.try_lock_owned().ok()?, _claim: claim })
+        };
+        sorted(keys).iter().map(take).collect::<Option<_>>().map(|each| Held { _each: each })
+    }
+
+    /// Waits for the locks of all keys, at most `wait` in all; locks that are free are had at once, whatever `wait` is.
+    ///
+    /// They are taken in the order of the keys, so that two who want the same ones never wait for each other.
+    ///
+    /// Errors: `LOCK_TIMEOUT`, with the process that holds the lock where that is known.
+    pub async fn hold(&self, keys: &[Key], wait: Duration) -> Result<Held, Error> {
+        let deadline = tokio::time::Instant::now() + wait;
+        let mut each = Vec::new();
+        for key in sorted(keys) {
+            let (claim, mutex) = Claim::new(&self.entries, key);
+            let guard = match Arc::clone(&mutex).try_lock_owned() {
+                Ok(guard) => guard,
+                Err(_) => tokio::time::timeout_at(deadline, mutex.lock_owned())
+                    .await
+                    .map_err(|_| timed_out(wait))?,
+            };
+            each.push(One { _guard: guard, _claim: claim });
+        }
+        Ok(Held { _each: each })
+    }
+}
+
+fn sorted(keys: &[Key]) -> Vec<Key> {
+    let mut keys = keys.to_vec();
+    keys.sort();
+    keys.dedup();
+    keys
 }
 
 fn timed_out(wait: Duration) -> Error {
@@ -93,7 +131,7 @@ mod tests {
         run(async {
             let locks = Locks::default();
             for _ in 0..100 {
-                assert!(locks.hold(Key::sample(1, "a"), Duration::ZERO).await.is_ok());
+                assert!(locks.hold(&[Key::sample(1, "a")], Duration::ZERO).await.is_ok());
             }
         });
     }
@@ -102,12 +140,12 @@ mod tests {
     fn a_held_lock_times_out_with_the_exact_words_and_others_do_not_wait() {
         run(async {
             let locks = Locks::default();
-            let _held = locks.hold(Key::sample(1, "a"), SECOND).await.unwrap();
-            let error = locks.hold(Key::sample(1, "a"), Duration::from_millis(10)).await.unwrap_err();
+            let _held = locks.hold(&[Key::sample(1, "a")], SECOND).await.unwrap();
+            let error = locks.hold(&[Key::sample(1, "a")], Duration::from_millis(10)).await.unwrap_err();
             assert_eq!(error.code, Code::LockTimeout);
             assert_eq!(error.message, "Another edit operation is in progress for this file");
-            assert!(locks.hold(Key::sample(1, "b"), Duration::ZERO).await.is_ok());
-            assert!(locks.hold(Key::sample(2, "a"), Duration::ZERO).await.is_ok());
+            assert!(locks.hold(&[Key::sample(1, "b")], Duration::ZERO).await.is_ok());
+            assert!(locks.hold(&[Key::sample(2, "a")], Duration::ZERO).await.is_ok());
         });
     }
 
@@ -116,12 +154,12 @@ mod tests {
         run(async {
             let locks = Arc::new(Locks::default());
             let order = Arc::new(Plain::new(Vec::new()));
-            let held = locks.hold(Key::sample(1, "a"), SECOND).await.unwrap();
+            let held = locks.hold(&[Key::sample(1, "a")], SECOND).await.unwrap();
             let mut waiters = Vec::new();
             for number in 0..20 {
                 let (locks, order) = (Arc::clone(&locks), Arc::clone(&order));
                 waiters.push(tokio::spawn(async move {
-                    let _held = locks.hold(Key::sample(1, "a"), SECOND).await.unwrap();
+                    let _held = locks.hold(&[Key::sample(1, "a")], SECOND).await.unwrap();
                     order.lock().unwrap().push(number);
                     tokio::task::yield_now().await;
                 }));
@@ -139,11 +177,11 @@ mod tests {
     fn idle_entries_are_dropped_after_holding_waiting_and_giving_up() {
         run(async {
             let locks = Arc::new(Locks::default());
-            let held = locks.hold(Key::sample(1, "a"), SECOND).await.unwrap();
-            assert!(locks.hold(Key::sample(1, "a"), Duration::from_millis(1)).await.is_err());
+            let held = locks.hold(&[Key::sample(1, "a")], SECOND).await.unwrap();
+            assert!(locks.hold(&[Key::sample(1, "a")], Duration::from_millis(1)).await.is_err());
             let again = Arc::clone(&locks);
             let cancelled =
-                tokio::spawn(async move { again.hold(Key::sample(1, "a"), SECOND).await.map(drop) });
+                tokio::spawn(async move { again.hold(&[Key::sample(1, "a")], SECOND).await.map(drop) });
             tokio::task::yield_now().await;
             cancelled.abort();
             assert!(cancelled.await.is_err());
@@ -166,7 +204,7 @@ mod tests {
                         tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
                     for _ in 0..500 {
                         let held = runtime
-                            .block_on(locks.hold(Key::sample(1, "a"), Duration::from_secs(30)))
+                            .block_on(locks.hold(&[Key::sample(1, "a")], Duration::from_secs(30)))
                             .unwrap();
                         assert_eq!(inside.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0);
                         inside.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);

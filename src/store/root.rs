@@ -4,6 +4,7 @@
 //! the text of a path only chooses which root is asked.
 
 use super::folder::{Folder, Identity};
+use super::place::Place;
 use super::{state, trouble};
 use crate::error::{Code, Error};
 use cap_std::ambient_authority;
@@ -81,6 +82,27 @@ impl Root {
 /// How a path below the root of that index is told: relative when that is the first root, else absolute.
 pub(super) fn named(roots: &[Root], index: usize, below: &str) -> Option<String> {
     if index == 0 { Some(below.to_owned()) } else { roots.get(index)?.absolute(below) }
+}
+
+/// Opens the folder of a place again, and makes sure that it is the one that was admitted.
+pub(super) fn folder_of(roots: &[Root], place: &Place) -> Result<Folder, Error> {
+    let root = roots.get(place.root).ok_or_else(|| trouble::outside(place.shown()))?;
+    let folder = root.folder(&place.folder).map_err(|error| match trouble::errno_of(&error) {
+        Some(errno) if !trouble::is_escape(&error) => {
+            trouble::lost("opening the folder", place.shown(), errno)
+        }
+        // The folder was reached without a link when it was admitted, so what leads out came later.
+        Some(_) | None => {
+            trouble::conflict(place.shown(), "has a symlink out of the root for a folder by now")
+        }
+    })?;
+    match folder.identity() {
+        Ok(identity) if identity == place.identity => Ok(folder),
+        Ok(_) => {
+            Err(trouble::conflict(place.shown(), "lies in another folder than when the path was admitted"))
+        }
+        Err(errno) => Err(trouble::failed("fstat", place.shown(), errno)),
+    }
 }
 
 fn missing(shown: &str, error: &std::io::Error) -> Option<Error> {

@@ -5,6 +5,7 @@
 
 use super::admit::refuse_special;
 use super::folder::{Folder, Identity};
+use super::publish::Content;
 use super::trouble::{self, conflict, failed};
 use crate::error::{Code, Error};
 use rustix::fs::Stat;
@@ -27,7 +28,7 @@ pub struct Snapshot {
 #[derive(Debug, Clone, Copy)]
 pub struct Before<'a> {
     pub(super) snapshot: &'a Snapshot,
-    pub(super) bytes: &'a [u8],
+    pub(super) content: Content<'a>,
 }
 
 impl Snapshot {
@@ -43,8 +44,8 @@ impl Snapshot {
     }
 
     /// This snapshot together with the content that was read, which publishing compares with the file.
-    pub fn held<'a>(&'a self, bytes: &'a [u8]) -> Before<'a> {
-        Before { snapshot: self, bytes }
+    pub fn held<'a>(&'a self, content: Content<'a>) -> Before<'a> {
+        Before { snapshot: self, content }
     }
 }
 

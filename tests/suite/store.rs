@@ -16,9 +16,10 @@ mod swap;
 mod writing;
 
 use lockgate::error::{Code, Error};
-use lockgate::store::{Files, Published, Snapshot};
+use lockgate::policy::Publishing;
+use lockgate::store::{Before, Content, Files, Place, Published, Snapshot, Told, Write};
 use std::fs;
-use std::io::Write;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -97,7 +98,23 @@ pub fn not_run(why: &str) {
 fn write(files: &Files, path: &str, text: &str) -> Result<Published, Error> {
     let place = files.admit(path)?;
     let snapshot = files.read(&place, LIMIT)?;
-    files.publish(&place, snapshot.as_ref().map(|snapshot| snapshot.held(snapshot.bytes())), text.as_bytes())
+    publish(
+        files,
+        &place,
+        snapshot.as_ref().map(|snapshot| snapshot.held(Content::of(snapshot.bytes()))),
+        text.as_bytes(),
+    )
+}
+
+fn publish(
+    files: &Files,
+    place: &Place,
+    before: Option<Before<'_>>,
+    bytes: &[u8],
+) -> Result<Published, Error> {
+    let write = Write { place, before, after: Some(Content::of(bytes)), mode: None, told: Told::default() };
+    let done = files.publish(&[write], Publishing::default(), None)?;
+    Ok(done.files.into_iter().next().unwrap())
 }
 
 fn collect(top: &Path, dir: &Path, paths: &mut Vec<String>) {

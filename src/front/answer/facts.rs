@@ -254,6 +254,9 @@ fn message(
         Status::Verified => {
             format!("verified {path} {counts}{replaced}: strict would write this, nothing was written")
         }
+        Status::AlreadyApplied => {
+            format!("{path} has this edit already: it made the present version, nothing was written")
+        }
         Status::Unchanged => match report.warnings.first() {
             Some(warning) => format!("{path} is unchanged: {warning}"),
             None => format!("{path} is unchanged: the result equals what is there"),

@@ -24,6 +24,8 @@ fn every_limit_takes_effect() {
         lock_wait: Duration::from_millis(10),
         total: Duration::from_secs(180),
         regex_steps: 1000,
+        journal: 1 << 30,
+        journal_age: Duration::from_secs(12 * 60 * 60),
     };
     assert_eq!(limits, wanted);
     assert_eq!(read("limits: { total: 3m }").terms("a", None).total, Duration::from_secs(180));

@@ -27,11 +27,11 @@ pub(super) fn may_still_write(folder: &Folder, place: &Place, before: &Before<'_
 /// Refuses when the target is no longer the file that was read, or no longer holds what was read.
 pub(super) fn unchanged(folder: &Folder, place: &Place, before: &Before<'_>) -> Result<(), Error> {
     let (file, stat) = still_there(folder, place, before)?;
-    let held = u64::try_from(stat.st_size).is_ok_and(|size| size == before.bytes.len() as u64);
-    if held && holds(&file, before.bytes).map_err(|errno| failed("reading", place.shown(), errno))? {
+    let held = u64::try_from(stat.st_size).is_ok_and(|size| size == before.content.bytes.len() as u64);
+    if held && holds(&file, before.content.bytes).map_err(|errno| failed("reading", place.shown(), errno))? {
         return Ok(());
     }
-    let (was, is) = (before.bytes.len(), stat.st_size);
+    let (was, is) = (before.content.bytes.len(), stat.st_size);
     Err(conflict(
         place.shown(),
         &format!("was changed by somebody else since it was read ({was} bytes then, {is} now)"),

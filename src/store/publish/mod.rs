@@ -13,33 +13,122 @@ mod metadata;
 mod stage;
 
 use super::folder::Folder;
+use super::journal::{Deed, EditId, Journal};
 use super::place::Place;
+use super::root::{self, Root};
 use super::snapshot::Before;
 use crate::error::Error;
+use crate::policy::Publishing;
+use crate::text::Stamp;
 use folders::NewFolders;
 use stage::{Freshness, Staged};
 
-/// What publishing did.
+/// A text and its stamp.
+#[derive(Debug, Clone, Copy)]
+pub struct Content<'a> {
+    /// The hash of the bytes.
+    pub stamp: Stamp,
+    /// The text.
+    pub bytes: &'a [u8],
+}
+
+impl<'a> Content<'a> {
+    /// Stamps these bytes.
+    pub fn of(bytes: &'a [u8]) -> Content<'a> {
+        Content { stamp: Stamp::of(bytes), bytes }
+    }
+}
+
+/// One file that is to become another, to be made or to be removed.
+#[derive(Debug, Clone, Copy)]
+pub struct Write<'a> {
+    /// Where it lies.
+    pub place: &'a Place,
+    /// What was read there; absent when there was no file.
+    pub before: Option<Before<'a>>,
+    /// What is to stand there; absent when the file is to be removed.
+    pub after: Option<Content<'a>>,
+    /// The permission bits of a new file, where they are not those of any new file.
+    pub mode: Option<u32>,
+    /// What the journal is told of it.
+    pub told: Told,
+}
+
+/// What the journal is told of a write, beside its texts.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Told {
+    /// How many lines are added.
+    pub added: usize,
+    /// How many lines are taken away.
+    pub removed: usize,
+    /// Whether its texts may be kept.
+    pub keep: bool,
+}
+
+/// How well the write was guarded against other programs; the best that the file system has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Written into the file itself, which a crash can tear: only where the policy says so.
+    InPlace,
+    /// Compared just before it was replaced.
+    Compare,
+    /// Exchanged with what was there, which was then looked at; or a new name that was free.
+    Exchange,
+    /// The same while nobody else could open it for writing.
+    Lease,
+}
+
+impl Level {
+    /// The level's name on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Level::InPlace => "in_place",
+            Level::Compare => "compare",
+            Level::Exchange => "exchange",
+            Level::Lease => "lease",
+        }
+    }
+}
+
+/// What publishing did to one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use = "its notes tell what could not be proved"]
 pub struct Published {
     /// Whether there was no file before.
     pub created: bool,
+    /// How it was guarded.
+    pub level: Level,
     /// What the caller should know of a write that succeeded.
     pub notes: Vec<String>,
 }
 
-/// Puts `bytes` in the place of what was read, or of nothing.
+/// What publishing did to all files of one edit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use = "its notes tell what could not be proved"]
+pub struct Done {
+    /// What was done to each file, in the order of the writes.
+    pub files: Vec<Published>,
+    /// The name under which the edit is remembered; absent when it is not.
+    pub edit: Option<EditId>,
+}
+
+/// Publishes all writes of one edit, or none.
 pub(super) fn publish(
-    folder: Folder,
-    place: &Place,
-    before: Option<Before<'_>>,
-    bytes: &[u8],
-) -> Result<Published, Error> {
-    match before {
-        Some(before) => replace(&folder, place, before, bytes),
-        None => create(folder, place, bytes),
-    }
+    roots: &[Root],
+    writes: &[Write<'_>],
+    _how: Publishing,
+    _record: Option<(&Journal, &Deed)>,
+) -> Result<Done, Error> {
+    let one = |write: &Write<'_>| {
+        let folder = root::folder_of(roots, write.place)?;
+        match (write.before, write.after) {
+            (Some(before), Some(after)) => replace(&folder, write.place, before, after.bytes),
+            (None, Some(after)) => create(folder, write.place, after.bytes),
+            (_, None) => Err(Error::new(crate::error::Code::Internal, "removal")),
+        }
+    };
+    let files = writes.iter().map(one).collect::<Result<_, _>>()?;
+    Ok(Done { files, edit: None })
 }
 
 fn replace(folder: &Folder, place: &Place, before: Before<'_>, bytes: &[u8]) -> Result<Published, Error> {
@@ -50,7 +139,7 @@ fn replace(folder: &Folder, place: &Place, before: Before<'_>, bytes: &[u8]) -> 
     staged.sync()?;
     compare::unchanged(folder, place, &before)?;
     let notes = staged.replace(&place.name)?;
-    Ok(Published { created: false, notes })
+    Ok(Published { created: false, level: Level::Compare, notes })
 }
 
 fn create(folder: Folder, place: &Place, bytes: &[u8]) -> Result<Published, Error> {
@@ -60,7 +149,7 @@ fn create(folder: Folder, place: &Place, bytes: &[u8]) -> Result<Published, Erro
     staged.sync()?;
     let mut notes = staged.create(&place.name)?;
     notes.extend(folders.keep());
-    Ok(Published { created: true, notes })
+    Ok(Published { created: true, level: Level::Exchange, notes })
 }
 
 #[cfg(test)]
@@ -71,6 +160,17 @@ mod tests {
     use std::fs;
 
     const LIMIT: u64 = 1 << 20;
+
+    fn publish_one(
+        files: &Files,
+        place: &Place,
+        before: Option<Before<'_>>,
+        bytes: &[u8],
+    ) -> Result<Done, Error> {
+        let after = Some(Content::of(bytes));
+        let write = Write { place, before, after, mode: None, told: Told::default() };
+        files.publish(&[write], Publishing::default(), None)
+    }
 
     fn names(dir: &std::path::Path) -> Vec<String> {
         fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
@@ -91,7 +191,9 @@ mod tests {
         let snapshot = files.read(&place, LIMIT).unwrap().unwrap();
         fs::write(&path, "theirs").unwrap();
 
-        let error = files.publish(&place, Some(snapshot.held(snapshot.bytes())), b"ours 2").unwrap_err();
+        let error =
+            publish_one(&files, &place, Some(snapshot.held(Content::of(snapshot.bytes()))), b"ours 2")
+                .unwrap_err();
         assert_eq!(error.code, Code::EditConflict);
         assert_eq!(fs::read_to_string(&path).unwrap(), "theirs");
 

@@ -126,7 +126,8 @@ fn foreign_changes_between_reading_and_publishing_are_conflicts() {
         let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
         change(&scene.at("a.txt"));
         let (tree, content) = (scene.tree(), fs::read(scene.at("a.txt")).ok());
-        let error = scene.files.publish(&place, Some(snapshot.held(b"first")), b"ours").unwrap_err();
+        let error =
+            publish(&scene.files, &place, Some(snapshot.held(Content::of(b"first"))), b"ours").unwrap_err();
         assert_eq!(error.code, Code::EditConflict, "{}", error.message);
         assert!(
             error.message.contains(seen) && error.hint.unwrap().contains(seen),
@@ -146,7 +147,8 @@ fn a_same_sized_write_that_hides_its_time_is_still_seen() {
     fs::write(scene.at("a.txt"), "other").unwrap();
     fs::File::options().write(true).open(scene.at("a.txt")).unwrap().set_modified(time).unwrap();
     assert_eq!(fs::metadata(scene.at("a.txt")).unwrap().modified().unwrap(), time);
-    let error = scene.files.publish(&place, Some(snapshot.held(b"first")), b"ours").unwrap_err();
+    let error =
+        publish(&scene.files, &place, Some(snapshot.held(Content::of(b"first"))), b"ours").unwrap_err();
     assert_eq!((error.code, scene.text("a.txt").as_str()), (Code::EditConflict, "other"));
     assert_eq!(
         fs::metadata(scene.at("a.txt")).unwrap().modified().unwrap(),
@@ -160,11 +162,11 @@ fn a_file_that_appeared_is_a_conflict_and_new_folders_go() {
     let scene = Scene::new(&[]);
     let place = scene.files.admit("a.txt").unwrap();
     fs::write(scene.at("a.txt"), "faster").unwrap();
-    let error = scene.files.publish(&place, None, b"ours").unwrap_err();
+    let error = publish(&scene.files, &place, None, b"ours").unwrap_err();
     assert_eq!((error.code, scene.text("a.txt").as_str()), (Code::EditConflict, "faster"));
     let place = scene.files.admit("d/e/a.txt").unwrap();
     fs::write(scene.at("d"), "a file now").unwrap();
-    assert_eq!(scene.files.publish(&place, None, b"ours").unwrap_err().code, Code::EditConflict);
+    assert_eq!(publish(&scene.files, &place, None, b"ours").unwrap_err().code, Code::EditConflict);
     assert_eq!(scene.tree(), ["a.txt", "d"]);
 }
 
@@ -175,7 +177,7 @@ fn a_folder_that_was_exchanged_is_a_conflict() {
     let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
     fs::rename(scene.at("d"), scene.at("was")).unwrap();
     scene.link("e", "d");
-    let error = scene.files.publish(&place, Some(snapshot.held(b"1")), b"2").unwrap_err();
+    let error = publish(&scene.files, &place, Some(snapshot.held(Content::of(b"1"))), b"2").unwrap_err();
     assert_eq!((error.code, scene.text("e/a.txt").as_str()), (Code::EditConflict, "1"));
     assert!(error.message.contains("another folder"), "{}", error.message);
     fs::remove_file(scene.at("d")).unwrap();
@@ -183,7 +185,7 @@ fn a_folder_that_was_exchanged_is_a_conflict() {
     let place = scene.files.admit("d/new.txt").unwrap();
     fs::rename(scene.at("d"), scene.at("was")).unwrap();
     scene.link("e", "d");
-    assert_eq!(scene.files.publish(&place, None, b"x").unwrap_err().code, Code::EditConflict);
+    assert_eq!(publish(&scene.files, &place, None, b"x").unwrap_err().code, Code::EditConflict);
     assert!(!scene.at("e/new.txt").exists(), "it would have been made in a folder that nobody admitted");
 }
 
@@ -202,7 +204,7 @@ fn a_folder_that_gave_way_to_something_else_is_a_conflict() {
         let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
         fs::rename(scene.at("d"), scene.at("was")).unwrap();
         replace(&scene);
-        let error = scene.files.publish(&place, Some(snapshot.held(b"1")), b"2").unwrap_err();
+        let error = publish(&scene.files, &place, Some(snapshot.held(Content::of(b"1"))), b"2").unwrap_err();
         assert_eq!(error.code, Code::EditConflict, "{what}: {}", error.message);
         assert_eq!(scene.files.read(&place, LIMIT).unwrap_err().code, Code::EditConflict, "{what}");
     }
@@ -271,7 +273,9 @@ fn taking_the_bytes_leaves_a_snapshot_to_publish_with() {
     let mut snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
     let bytes = snapshot.take_bytes();
     assert!(snapshot.bytes().is_empty());
-    assert!(!scene.files.publish(&place, Some(snapshot.held(&bytes)), b"new").unwrap().created);
+    assert!(
+        !publish(&scene.files, &place, Some(snapshot.held(Content::of(&bytes))), b"new").unwrap().created
+    );
     assert_eq!(scene.text("a.txt"), "new");
 }
 

@@ -1,0 +1,68 @@
+//! One edit as it is written down.
+
+use std::time::SystemTime;
+
+use super::EditId;
+use crate::text::Stamp;
+
+/// What an edit was asked to do, and by whom.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Deed {
+    /// The tool or command that was called.
+    pub tool: String,
+    /// Who called it, as they name themselves.
+    pub author: String,
+    /// The hash of the whole request: the same request sent again has the same.
+    pub request: Stamp,
+    /// What sort of edit it is.
+    pub kind: Kind,
+    /// What the gates said, in a few words.
+    pub gates: String,
+}
+
+/// What sort of edit an entry is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A change that was asked for.
+    Edit,
+    /// An earlier edit was taken back.
+    Undo(EditId),
+    /// An edit that had been taken back was made again.
+    Redo(EditId),
+}
+
+/// An edit that was written down.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name.
+    pub id: EditId,
+    /// When it was begun.
+    pub at: SystemTime,
+    /// What was asked.
+    pub deed: Deed,
+    /// Whether it has been taken back since, and not been made again.
+    pub undone: bool,
+    /// What it did to each file; at least one.
+    pub changes: Vec<Changed>,
+}
+
+/// What an edit did to one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Changed {
+    /// The file's path as a caller may name it: as [`crate::store::Place::shown`] spells it.
+    pub path: String,
+    /// The version before; absent when there was no file.
+    pub before: Option<Stamp>,
+    /// The version after; absent when the file was removed.
+    pub after: Option<Stamp>,
+    /// How many lines were added.
+    pub added: usize,
+    /// How many lines were taken away.
+    pub removed: usize,
+    /// The permission bits of a file that was removed.
+    pub mode: Option<u32>,
+    /// How many folders were made for a new file.
+    pub folders: usize,
+    /// Whether both texts were kept, so that the change can be taken back.
+    pub kept: bool,
+}

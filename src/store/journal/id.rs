@@ -1,0 +1,72 @@
+//! The name of a remembered edit.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::{Code, Error};
+
+/// The name of a remembered edit, as `7f3a-42`: of which root's journal, and which edit of it; greater is later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EditId {
+    journal: u16,
+    number: u64,
+}
+
+impl EditId {
+    /// The edit of that number in the journal of that name.
+    pub(in crate::store) const fn new(journal: u16, number: u64) -> EditId {
+        EditId { journal, number }
+    }
+
+    /// The journal's name.
+    pub(in crate::store) const fn journal(self) -> u16 {
+        self.journal
+    }
+
+    /// The edit's number in it.
+    pub(in crate::store) const fn number(self) -> u64 {
+        self.number
+    }
+}
+
+impl fmt::Display for EditId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04x}-{}", self.journal, self.number)
+    }
+}
+
+impl FromStr for EditId {
+    type Err = Error;
+
+    /// Reads a name as it is shown.
+    fn from_str(name: &str) -> Result<EditId, Error> {
+        let parts = name.trim().split_once('-');
+        let parsed = parts.and_then(|(journal, number)| {
+            let journal = (journal.len() == 4).then(|| u16::from_str_radix(journal, 16).ok()).flatten()?;
+            let plain = number.bytes().all(|digit| digit.is_ascii_digit());
+            Some(EditId { journal, number: plain.then(|| number.parse().ok()).flatten()? })
+        });
+        parsed.ok_or_else(|| {
+            let name: String = name.chars().take(40).collect();
+            Error::new(Code::InvalidInput, format!("`{name}` is no edit's id, which looks like 7f3a-42"))
+                .field("edit_id")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_read_as_it_is_shown() {
+        for name in ["7f3a-42", "0000-0", "ffff-18446744073709551615"] {
+            assert_eq!(name.parse::<EditId>().unwrap().to_string(), name);
+        }
+        for name in
+            ["", "42", "7f3a", "7f3a-", "7f3-1", "7f3a-+1", "7f3a-18446744073709551616", "+f3a-1", "é-1"]
+        {
+            assert_eq!(name.parse::<EditId>().unwrap_err().field.as_deref(), Some("edit_id"), "{name}");
+        }
+    }
+}
