@@ -117,6 +117,18 @@ impl Buffer {
         read.is_ok_and(|(form, decoded)| form.encoding == self.form.encoding || decoded.text() == self.text())
     }
 
+    /// Tells whether both are encoded alike, with or without a byte order mark.
+    pub fn is_alike(&self, other: &Buffer) -> bool {
+        self.form == other.form
+    }
+
+    /// Reads bytes that belong to the same file.
+    ///
+    /// Errors: those of [`Buffer::read`].
+    pub fn another(&self, bytes: Vec<u8>) -> Result<Buffer, Error> {
+        Buffer::read(bytes, self.hints)
+    }
+
     /// Gives the line end of a file that has none yet.
     pub(super) fn hinted_line_end(&self) -> LineEnd {
         self.hints.line_end.unwrap_or(LineEnd::Lf)

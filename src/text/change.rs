@@ -56,6 +56,13 @@ impl Buffer {
         Plan::new(self, splices)
     }
 
+    /// Plans to make the file these bytes, whatever they are: all of it is one splice.
+    ///
+    /// Errors: `INTERNAL`, should the plan be refused.
+    pub fn replaced(&self, bytes: &[u8]) -> Result<Plan, Error> {
+        Plan::new(self, vec![Splice { span: 0..self.bytes().len(), bytes: bytes.to_vec() }])
+    }
+
     /// Encodes new text that is to stand on this line, or names the character that the file cannot hold.
     pub(super) fn encode(&self, text: &str, line: usize) -> Result<Vec<u8>, Error> {
         self.encoding().encode(text).map_err(|c| {
