@@ -41,6 +41,14 @@ enum Body {
     Mapped { bytes: Vec<u8>, view: String, map: ByteMap },
 }
 
+impl Default for Buffer {
+    /// The empty text.
+    fn default() -> Buffer {
+        let form = Form { encoding: Encoding::Utf8, mark: 0 };
+        Buffer::over(Body::Plain(String::new()), form, Hints::default())
+    }
+}
+
 impl Buffer {
     /// Reads a file's bytes as text; `NOT_TEXT` when they are not, `TOO_LARGE` from 4 GiB on.
     pub fn read(bytes: Vec<u8>, hints: Hints) -> Result<Buffer, Error> {

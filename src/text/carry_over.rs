@@ -80,10 +80,7 @@ impl Asked {
             before.max(self.lines.start.saturating_sub(piece.old.end))
         };
         let met = changes.min_by_key(distance).filter(|piece| distance(piece) == 0);
-        Clash {
-            asked: (self.lines.start + 1, self.lines.end),
-            met: met.as_ref().map(Region::from),
-        }
+        Clash { asked: (self.lines.start + 1, self.lines.end), met: met.as_ref().map(Region::from) }
     }
 }
 
@@ -136,7 +133,9 @@ impl Sides<'_> {
     /// How many lines behind a change could as well have been its own.
     fn slides_down(&self, piece: &Piece, most: usize) -> usize {
         let same = |lines: &Lines<'_>, range: &Range<usize>| {
-            (0..most).take_while(|k| lines.whole(range.start + k + 1) == lines.whole(range.end + k + 1)).count()
+            (0..most)
+                .take_while(|k| lines.whole(range.start + k + 1) == lines.whole(range.end + k + 1))
+                .count()
         };
         match (piece.old.is_empty(), piece.new.is_empty()) {
             (true, false) => same(&self.new, &piece.new),
@@ -205,7 +204,7 @@ impl Run {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::{Change, Hints};
+    use crate::text::Hints;
     use proptest::prelude::*;
 
     fn read(text: &str) -> Buffer {
@@ -246,7 +245,8 @@ mod tests {
             ("0\na\nb\nc\nd\ne\n", "1\na\nb\nc\nd\ne\n", (1, 0), [1, 0, 1, 1]),
             ("a\nb\nc\nd\ne\nf\n", "a\nb\nc\nd\ne\ng\n", (6, 5), [6, 5, 6, 6]),
         ] {
-            let met = Region { start_line: met[0], end_line: met[1], new_start_line: met[2], new_end_line: met[3] };
+            let met =
+                Region { start_line: met[0], end_line: met[1], new_start_line: met[2], new_end_line: met[3] };
             assert_eq!(carried(from, edited, to), Err(Clash { asked, met: Some(met) }), "{edited:?} {to:?}");
         }
     }

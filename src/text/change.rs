@@ -38,6 +38,13 @@ pub struct Plan {
     notes: Vec<String>,
 }
 
+impl Default for Plan {
+    /// The plan that leaves the empty text as it is.
+    fn default() -> Plan {
+        Plan { stamp: Stamp::of(b""), splices: Vec::new(), notes: Vec::new() }
+    }
+}
+
 impl Buffer {
     /// Plans changes of the view, in whatever order they are listed; only insertions at one place keep their order.
     ///
