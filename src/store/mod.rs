@@ -19,6 +19,7 @@ mod permit;
 mod place;
 mod policy_file;
 mod publish;
+mod recover;
 mod root;
 mod ruling;
 mod snapshot;
