@@ -24,6 +24,7 @@ mod root;
 mod ruling;
 mod snapshot;
 mod spelling;
+mod sql;
 mod state;
 mod trouble;
 mod walk;

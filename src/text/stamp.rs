@@ -17,6 +17,16 @@ impl Stamp {
         Stamp(*blake3::hash(bytes).as_bytes())
     }
 
+    /// The stamp of these bytes of a hash.
+    pub(crate) const fn from_bytes(bytes: [u8; 32]) -> Stamp {
+        Stamp(bytes)
+    }
+
+    /// The bytes of the hash.
+    pub(crate) const fn bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
     /// Gives all 64 hex digits.
     pub fn hex(&self) -> String {
         blake3::Hash::from_bytes(self.0).to_hex().to_string()
