@@ -59,6 +59,11 @@ impl State {
         State::at(own::state_home(), own::cache_home(), roots)
     }
 
+    /// The same in a folder that the caller names; `roots` are absolute.
+    pub fn within(folder: &Path, roots: &[PathBuf]) -> State {
+        State::at(Ok(folder.join("state")), Ok(folder.join("cache")), roots)
+    }
+
     fn at(state: Result<PathBuf, String>, cache: Result<PathBuf, String>, roots: &[PathBuf]) -> State {
         let outside = |folder: PathBuf| own::outside(&folder, roots);
         State { home: state.and_then(outside), caches: cache.and_then(outside) }
