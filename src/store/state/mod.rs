@@ -22,6 +22,8 @@ pub(super) use own::{refuse_inside, refuse_reached};
 
 /// The folder of the records within lockgate's own.
 const RECORDS: &str = "trust";
+/// The folder of the locks within lockgate's own.
+const LOCKS: &str = "locks";
 const LARGEST_RECORD: u64 = 1024 * 1024;
 /// The bits that let others write.
 const OTHERS_WRITE: u32 = 0o022;
@@ -131,6 +133,22 @@ impl State {
         if found { Ok(folder) } else { Err(format!("{} is gone", folder.display())) }
     }
 
+    /// The folder in which processes tell each other what they edit; made when it is not there.
+    ///
+    /// Errors: why there is none.
+    pub fn locks(&self) -> Result<PathBuf, String> {
+        let home = self.home.clone()?;
+        let folder = home.join(LOCKS);
+        make(&folder).map_err(|error| format!("{} cannot be made: {error}", folder.display()))?;
+        for folder in [&home, &folder] {
+            let found = guarded(folder).map_err(|why| format!("{} {why}", folder.display()))?;
+            if !found {
+                return Err(format!("{} is gone", folder.display()));
+            }
+        }
+        Ok(folder)
+    }
+
     fn records(&self) -> Result<PathBuf, Error> {
         match &self.home {
             Ok(home) => Ok(home.join(RECORDS)),
@@ -174,7 +192,7 @@ fn stamp(path: &Path) -> Stamp {
 }
 
 /// Makes a folder, and those above it, for the user alone.
-fn make(folder: &Path) -> io::Result<()> {
+pub(super) fn make(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
