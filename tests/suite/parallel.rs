@@ -148,9 +148,7 @@ fn patient(lines: usize) -> (tempfile::TempDir, tempfile::TempDir, Server) {
 #[test]
 fn line_numbers_of_a_call_that_waited_are_those_of_the_text_that_it_came_to() {
     let (root, _beside, mut server) = patient(9);
-    let line = |line: usize, text: &str| {
-        json!({"path": "one.txt", "line_edits": [{"start_line": line, "end_line": line, "new_content": text}]})
-    };
+    let line = |line: usize, text: &str| json!({"path": "one.txt", "line_edits": [{"start_line": line, "end_line": line, "new_content": text}]});
     let insert = json!({"path": "one.txt", "insert_lines": [{"at_line": 3, "content": "new\nnewer\n"}]});
     let first = server.post_call("safe_edit_file", &insert);
     thread::sleep(Duration::from_millis(500));
