@@ -239,7 +239,9 @@ proptest! {
 fn a_long_chain_begins_anew_and_every_link_comes_back() {
     let (_dir, database) = scene();
     let texts: Vec<String> = (0..100).map(|line| format!("{}\n{line}", "same\n".repeat(300))).collect();
-    texts.windows(2).for_each(|pair| { edit(&database, "a", pair[0].as_bytes(), pair[1].as_bytes()); });
+    texts.windows(2).for_each(|pair| {
+        edit(&database, "a", pair[0].as_bytes(), pair[1].as_bytes());
+    });
     assert!(texts.iter().all(|it| text(&database, it.as_bytes()).is_some()));
     assert_eq!(number(&database, "SELECT max(depth) FROM texts"), 32);
     assert_eq!(number(&database, "SELECT count(*) FROM texts WHERE base IS NULL"), 4);
