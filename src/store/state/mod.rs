@@ -59,7 +59,11 @@ impl State {
         State::at(own::state_home(), own::cache_home(), roots)
     }
 
-    fn at(state: Result<PathBuf, String>, cache: Result<PathBuf, String>, roots: &[PathBuf]) -> State {
+    pub(super) fn at(
+        state: Result<PathBuf, String>,
+        cache: Result<PathBuf, String>,
+        roots: &[PathBuf],
+    ) -> State {
         let outside = |folder: PathBuf| own::outside(&folder, roots);
         State { home: state.and_then(outside), caches: cache.and_then(outside) }
     }
