@@ -109,8 +109,14 @@ fn told(Clash { asked: (first, last), met }: &Clash, base: &Buffer) -> String {
         Some(met) if met.new_end_line < met.new_start_line => {
             format!("{asked}, which this edit is about, was changed since: lines {met} were taken away")
         }
+        Some(met) if met.new_end_line == met.new_start_line => {
+            format!(
+                "{asked}, which this edit is about, was changed since: line {} stands there now",
+                met.new_end_line
+            )
+        }
         Some(met) => format!(
-            "{asked}, which this edit is about, was changed since: it is lines {}-{} now",
+            "{asked}, which this edit is about, was changed since: lines {}-{} stand there now",
             met.new_start_line, met.new_end_line
         ),
         None => format!("{asked}, which this edit is about, could stand in more than one place by now"),
@@ -129,10 +135,9 @@ fn conflict(message: String, target: &Target, base: &Buffer, seen: &Seen) -> Err
     let version = seen.buffer.stamp().to_string();
     let hint = format!("build the edit on version {version}, which is there now");
     let diff = difference(target.place.in_root(), Some(base), &seen.buffer);
-    Error::new(Code::EditConflict, message)
-        .field("expected_version")
-        .hint(hint)
-        .since(Since { version, diff })
+    let error = Error::new(Code::EditConflict, message).hint(hint).since(Since { version, diff });
+    // A call that waited named no version.
+    if target.arrived.is_some() { error } else { error.field("expected_version") }
 }
 
 fn unknown(version: &str, seen: &Seen) -> Error {

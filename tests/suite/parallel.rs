@@ -159,7 +159,7 @@ fn line_numbers_of_a_call_that_waited_are_those_of_the_text_that_it_came_to() {
     assert_eq!((first.status(), second.status()), ("written", "written"), "{}", second.structured);
     assert_eq!(second.structured["line_map"][0], json!({"from": 3, "by": 2}), "{}", second.structured);
     assert_eq!(third.code(), "EDIT_CONFLICT", "{}", third.structured);
-    let diff = third.structured["diff"].as_str().unwrap();
+    let diff = third.structured["since"]["diff"].as_str().unwrap();
     assert!(diff.contains("-line 7\n+seven\n"), "{diff}");
     assert_eq!(third.structured.get("field"), None, "it named no version");
     let text = fs::read_to_string(root.path().join("one.txt")).unwrap();
