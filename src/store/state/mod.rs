@@ -22,6 +22,8 @@ pub(super) use own::{refuse_inside, refuse_reached};
 
 /// The folder of the records within lockgate's own.
 const RECORDS: &str = "trust";
+/// The folder of the locks within lockgate's own.
+const LOCKS: &str = "locks";
 /// Digits of a root's stamp by which its journal's folder is named.
 const ROOT_DIGITS: usize = 32;
 const LARGEST_RECORD: u64 = 1024 * 1024;
@@ -141,11 +143,22 @@ impl State {
     ///
     /// Errors: why there is none.
     pub fn journal(&self, root: &Path) -> Result<PathBuf, String> {
-        let name: String = stamp(root).hex().chars().take(ROOT_DIGITS).collect();
+        self.own(&stamp(root).hex().chars().take(ROOT_DIGITS).collect::<String>())
+    }
+
+    /// The folder in which processes tell each other what they edit; made when it is not there.
+    ///
+    /// Errors: why there is none.
+    pub fn locks(&self) -> Result<PathBuf, String> {
+        self.own(LOCKS)
+    }
+
+    /// A folder of that name within lockgate's own.
+    fn own(&self, name: &str) -> Result<PathBuf, String> {
         let home = self.home.clone()?;
         let folder = home.join(name);
+        make(&folder).map_err(|error| format!("{} cannot be made: {error}", folder.display()))?;
         for folder in [&home, &folder] {
-            make(folder).map_err(|error| format!("{} cannot be made: {error}", folder.display()))?;
             let found = guarded(folder).map_err(|why| format!("{} {why}", folder.display()))?;
             if !found {
                 return Err(format!("{} is gone", folder.display()));
@@ -197,7 +210,7 @@ fn stamp(path: &Path) -> Stamp {
 }
 
 /// Makes a folder, and those above it, for the user alone.
-fn make(folder: &Path) -> io::Result<()> {
+pub(super) fn make(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
