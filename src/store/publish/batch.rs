@@ -44,7 +44,7 @@ pub(super) fn publish(
     let turned = match turn(&jobs, ready, how) {
         Err(error) if error.disk == Disk::Unknown => {
             // Its row is all that says what was under way.
-            drop(begun.map(Begun::leave));
+            let _ = begun.map(Begun::leave);
             return Err(error);
         }
         done => done?,
