@@ -22,6 +22,7 @@ mod suite {
     mod gates;
     mod gates_cli;
     mod hostile_names;
+    mod journal;
     mod locating;
     mod mcp;
     mod misdeeds;

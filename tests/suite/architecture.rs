@@ -29,6 +29,7 @@ const NAMED_BY: &[(&[&str], &[&str])] = &[
         &["process::Command", "process::Child", "process::Stdio", "Command::new"],
         &["front/cli/demo", "gate/process/"],
     ),
+    (&["rusqlite", "zstd"], &["store/sql/"]),
     (&["rustix::fs", "cap_std"], &["store/"]),
     (
         &["std::fs", "fs::"],

@@ -78,10 +78,7 @@ pub(super) fn rows<'a>(writes: &[Write<'a>], staged: &'a [String]) -> Result<Vec
 }
 
 fn row<'a>(write: &Write<'a>, staged: &'a str) -> Row<'a> {
-    let removed_mode = || {
-        let stat = rustix::fs::fstat(&write.before?.snapshot.file).ok()?;
-        Some(stat.st_mode & 0o7777)
-    };
+    let removed = write.before.filter(|_| write.after.is_none());
     Row {
         path: write.place.in_root(),
         staged,
@@ -89,7 +86,7 @@ fn row<'a>(write: &Write<'a>, staged: &'a str) -> Row<'a> {
         after: write.after,
         added: write.told.added,
         removed: write.told.removed,
-        mode: if write.after.is_none() { removed_mode() } else { None },
+        mode: removed.map(|before| before.snapshot.mode),
         folders: if write.before.is_none() { write.place.missing.len() } else { 0 },
         keep: write.told.keep,
     }

@@ -9,7 +9,7 @@ use super::stage::Staged;
 use super::swap::{Ends, Refusal};
 use super::turn::Turned;
 use super::{Done, Published, Write, compare, lasting, names};
-use crate::error::{Code, Error};
+use crate::error::{Code, Disk, Error};
 use crate::policy::{Durability, HardLinks, Publishing};
 use crate::store::journal::{Begun, Deed, EditId, Journal};
 use crate::store::permit::{self, Way};
@@ -41,7 +41,14 @@ pub(super) fn publish(
     let jobs = jobs(writes, &chains, &staged, &ways, guards);
     let ready = stage(&jobs)?;
     sync(&ready, begun.as_ref().filter(|_| how.durability == Durability::Full))?;
-    let turned = turn(&jobs, ready, how)?;
+    let turned = match turn(&jobs, ready, how) {
+        Err(error) if error.disk == Disk::Unknown => {
+            // Its row is all that says what was under way.
+            let _ = begun.map(Begun::leave);
+            return Err(error);
+        }
+        done => done?,
+    };
     let mut files: Vec<Published> = turned.into_iter().map(Turned::settle).collect();
     if how.durability == Durability::Full {
         lasting::sync(&chains, writes, &mut files);

@@ -22,10 +22,10 @@ pub(super) use own::{refuse_inside, refuse_reached};
 
 /// The folder of the records within lockgate's own.
 const RECORDS: &str = "trust";
-/// Digits of a root's stamp by which its journal's folder is named.
-const ROOT_DIGITS: usize = 32;
 /// The folder of the locks within lockgate's own.
 const LOCKS: &str = "locks";
+/// Digits of a root's stamp by which its journal's folder is named.
+const ROOT_DIGITS: usize = 32;
 const LARGEST_RECORD: u64 = 1024 * 1024;
 /// The bits that let others write.
 const OTHERS_WRITE: u32 = 0o022;
@@ -148,8 +148,7 @@ impl State {
     ///
     /// Errors: why there is none.
     pub fn journal(&self, root: &Path) -> Result<PathBuf, String> {
-        let name: String = stamp(root).hex().chars().take(ROOT_DIGITS).collect();
-        self.own(&name)
+        self.own(&stamp(root).hex().chars().take(ROOT_DIGITS).collect::<String>())
     }
 
     /// The folder in which processes tell each other what they edit; made when it is not there.
@@ -159,12 +158,12 @@ impl State {
         self.own(LOCKS)
     }
 
-    /// A folder among those of the records; made when it is not there.
+    /// A folder of that name within lockgate's own.
     fn own(&self, name: &str) -> Result<PathBuf, String> {
         let home = self.home.clone()?;
         let folder = home.join(name);
+        make(&folder).map_err(|error| format!("{} cannot be made: {error}", folder.display()))?;
         for folder in [&home, &folder] {
-            make(folder).map_err(|error| format!("{} cannot be made: {error}", folder.display()))?;
             let found = guarded(folder).map_err(|why| format!("{} {why}", folder.display()))?;
             if !found {
                 return Err(format!("{} is gone", folder.display()));

@@ -1,0 +1,193 @@
+//! The journal behind publishing: what is remembered of an edit, and what becomes of one whose process was killed.
+//!
+//! The folder of the journal is named by the environment, so each scene runs in a process of its own: this very test, told
+//! by a variable what to do.
+
+use lockgate::error::Error;
+use lockgate::policy::Publishing;
+use lockgate::store::{Content, Deed, Done, Files, Journal, Kind, Locks, Place, State, Told, Write};
+use lockgate::text::Stamp;
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+const PART: &str = "LOCKGATE_TEST_PART";
+const ROOT: &str = "LOCKGATE_TEST_ROOT";
+
+/// A root and its journal, in a process that was told where they lie.
+struct Scene {
+    files: Files,
+    journal: Journal,
+    locks: Locks,
+}
+
+impl Scene {
+    fn here() -> Scene {
+        let root = PathBuf::from(std::env::var_os(ROOT).unwrap());
+        let files = Files::open(std::slice::from_ref(&root)).unwrap();
+        let state = State::beside(&files.root_paths());
+        let (journal, locks) = (Journal::beside(&state, &files), Locks::beside(&state));
+        Scene { files, journal, locks }
+    }
+
+    /// Writes each file anew, as one edit.
+    fn edit(&self, texts: &[(&str, &str)]) -> Result<Done, Error> {
+        let places: Vec<_> = texts.iter().map(|(path, _)| self.files.admit(path).unwrap()).collect();
+        let read: Vec<_> = places.iter().map(|place| self.files.read(place, 1 << 20).unwrap()).collect();
+        let keys: Vec<_> = places.iter().map(Place::key).collect();
+        let _held = self.locks.try_hold(&keys).expect("nobody else edits here");
+        let mut writes = Vec::new();
+        for ((place, read), (_, text)) in places.iter().zip(&read).zip(texts) {
+            let before = read.as_ref().map(|read| read.held(Content::of(read.bytes())));
+            let told = Told { added: 1, removed: 1, keep: true };
+            writes.push(Write { place, before, after: Some(Content::of(text.as_bytes())), mode: None, told });
+        }
+        let request = Stamp::of(b"request");
+        let deed = Deed {
+            tool: "edit_file".into(),
+            author: "tester".into(),
+            request,
+            kind: Kind::Edit,
+            gates: String::new(),
+        };
+        self.files.publish(&writes, Publishing::default(), Some((&self.journal, &deed)))
+    }
+}
+
+/// Starts a part of a test in a process of its own.
+fn start(part: &str, dir: &tempfile::TempDir) -> Child {
+    fs::create_dir_all(dir.path().join("root")).unwrap();
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "suite::journal::a_part_of_another_test", "--nocapture"]).env(PART, part);
+    command.env(ROOT, dir.path().join("root")).env("XDG_STATE_HOME", dir.path().join("state"));
+    command.stdout(Stdio::null()).stderr(Stdio::inherit()).spawn().unwrap()
+}
+
+fn run(part: &str, dir: &tempfile::TempDir) {
+    assert!(start(part, dir).wait().unwrap().success(), "{part}");
+}
+
+#[test]
+fn a_part_of_another_test() {
+    match std::env::var(PART).as_deref() {
+        Ok("remember") => remember(),
+        Ok("look") => look(),
+        Ok("edit for ever") => edit_for_ever(),
+        Ok("recover") => recover(),
+        Ok("recover nothing") => assert_eq!(recovered(&Scene::here()), 0),
+        _ => {}
+    }
+}
+
+#[test]
+fn an_edit_is_remembered_by_the_next_process() {
+    let dir = tempfile::tempdir().unwrap();
+    run("remember", &dir);
+    run("look", &dir);
+}
+
+fn remember() {
+    let scene = Scene::here();
+    let _ = scene.edit(&[("a.txt", "one")]).unwrap();
+    let done = scene.edit(&[("a.txt", "two"), ("deep/b.txt", "new")]).unwrap();
+    assert!(done.edit.is_some());
+}
+
+fn look() {
+    let scene = Scene::here();
+    let a = scene.files.admit("a.txt").unwrap();
+    let b = scene.files.admit("deep/b.txt").unwrap();
+    let entry = scene.journal.latest(&a).unwrap().unwrap();
+    assert_eq!(scene.journal.latest(&b).unwrap().as_ref(), Some(&entry));
+    let paths: Vec<_> = entry.changes.iter().map(|it| (it.path.as_str(), it.before, it.folders)).collect();
+    assert_eq!(paths, [("a.txt", Some(Stamp::of(b"one")), 0), ("deep/b.txt", None, 1)]);
+    for text in ["one", "two", "new"] {
+        let version = Stamp::of(text.as_bytes()).to_string();
+        assert_eq!(scene.journal.text(&a, &version).unwrap().as_deref(), Some(text.as_bytes()));
+    }
+    assert_eq!(scene.journal.entries(None, 9).unwrap().len(), 2);
+    assert_eq!(scene.journal.entry(entry.id).unwrap(), Some(entry));
+}
+
+/// Whoever is killed leaves every file as one of the texts, and the journal agrees with it once it was recovered.
+#[test]
+fn after_a_kill_the_journal_says_what_stands_in_the_files() {
+    let rounds = std::env::var("LOCKGATE_ROUNDS").ok().and_then(|it| it.parse().ok()).unwrap_or(10);
+    let dir = tempfile::tempdir().unwrap();
+    for round in 0..rounds {
+        let mut child = start("edit for ever", &dir);
+        std::thread::sleep(Duration::from_millis(120 + 7 * (round % 20)));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        run("recover", &dir);
+        run("recover nothing", &dir);
+    }
+}
+
+const TEXTS: [&str; 3] = ["first text", "second text, which is longer", "third"];
+
+fn edit_for_ever() {
+    let scene = Scene::here();
+    for round in 0_usize.. {
+        let text = |shift| TEXTS[(round + shift) % TEXTS.len()];
+        let _ = scene.edit(&[("a.txt", text(0)), ("b.txt", text(1))]).unwrap();
+        scene.journal.keep(&scene.files.admit("a.txt").unwrap(), Content::of(b"read"));
+    }
+}
+
+fn recovered(scene: &Scene) -> usize {
+    let places = ["a.txt", "b.txt"].map(|path| scene.files.admit(path).unwrap());
+    let stale = places.iter().filter(|place| scene.journal.stale(place).unwrap()).count();
+    let notes = scene.journal.recover(&scene.files, &scene.locks);
+    assert!(notes.is_empty(), "{notes:?}");
+    stale
+}
+
+fn recover() {
+    let scene = Scene::here();
+    recovered(&scene);
+    for path in ["a.txt", "b.txt"] {
+        let place = scene.files.admit(path).unwrap();
+        assert!(!scene.journal.stale(&place).unwrap());
+        let read = scene.files.read(&place, 1 << 20).unwrap();
+        let stands = read.as_ref().map(|read| Stamp::of(read.bytes()));
+        let latest = scene.journal.latest(&place).unwrap();
+        assert_eq!(latest.and_then(|entry| entry.changes.iter().find(|it| it.path == path)?.after), stands);
+    }
+    let root = PathBuf::from(std::env::var_os(ROOT).unwrap());
+    let mut names: Vec<_> =
+        fs::read_dir(root).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    assert!(names.is_empty() || names == ["a.txt", "b.txt"], "{names:?}");
+}
+
+/// What `Begun::sync` relies on: the descriptor that is synced is that of the log, after the row was written to it.
+#[test]
+fn the_log_is_synced_after_the_row_was_written_and_before_the_file_is_exchanged() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir_all(dir.path().join("root")).unwrap();
+    let trace = dir.path().join("trace");
+    let mut command = Command::new("strace");
+    command.args(["-f", "-y", "-e", "trace=pwrite64,fdatasync,renameat2", "-o"]).arg(&trace);
+    command.arg(std::env::current_exe().unwrap()).args(["--exact", "suite::journal::a_part_of_another_test"]);
+    command.env(PART, "remember").env(ROOT, dir.path().join("root"));
+    command.env("XDG_STATE_HOME", dir.path().join("state")).stdout(Stdio::null()).stderr(Stdio::null());
+    if !command.status().is_ok_and(|status| status.success()) {
+        return super::store::not_run("strace cannot run here, so the order of the calls was not looked at");
+    }
+    let trace = fs::read_to_string(trace).unwrap();
+    let lines: Vec<&str> = trace.lines().collect();
+    let is = |line: &str, call: &str, what: &str| line.contains(call) && line.contains(what);
+    let exchange = lines.iter().rposition(|line| is(line, "renameat2(", "RENAME_EXCHANGE")).unwrap();
+    let before = &lines[..exchange];
+    let synced = before.iter().rposition(|line| is(line, "fdatasync(", "journal.db-wal>")).unwrap();
+    let written = before[..synced].iter().rposition(|line| is(line, "pwrite64(", "journal.db-wal>"));
+    assert!(written.is_some());
+    assert!(
+        !before[synced..].iter().any(|line| is(line, "pwrite64(", "journal.db-wal>")),
+        "nothing came after"
+    );
+    let settled = lines[exchange..].iter().any(|line| is(line, "pwrite64(", "journal.db-wal>"));
+    assert!(settled, "the control: it is settled after the exchange");
+}
