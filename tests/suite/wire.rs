@@ -236,10 +236,14 @@ pub struct Outcome {
     pub stderr: String,
 }
 
-/// Runs the command line to its end with this standard input.
+/// Runs the command line to its end with this standard input, for a user of whom nothing is known yet.
 pub fn run(arguments: &[String], root: &Path, input: &str) -> Outcome {
-    let private = tempfile::tempdir().unwrap();
-    let mut child = lockgate(private.path())
+    run_for(tempfile::tempdir().unwrap().path(), arguments, root, input)
+}
+
+/// The same for a user whose own folders lie under `user`.
+pub fn run_for(user: &Path, arguments: &[String], root: &Path, input: &str) -> Outcome {
+    let mut child = lockgate(user)
         .args(arguments)
         .current_dir(root)
         .stdin(Stdio::piped())

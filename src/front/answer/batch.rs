@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 
 use super::facts::Facts;
-use super::message::{NOTHING, deed, of_part};
+use super::message::{NOTHING, UNCHANGED, deed, of_part};
 use super::{Answer, Shape, fit, refusal};
 use crate::engine::{Report, Status};
 use crate::error::{Code, Error};
@@ -68,6 +68,7 @@ pub(super) fn several(reports: &[Report], shape: &Shape, words: Option<Words<'_>
 fn part(mut facts: Facts<'_>) -> Facts<'_> {
     facts.whole = false;
     facts.hint = None;
+    facts.outside = facts.outside.filter(|found| found != UNCHANGED);
     facts.code = None;
     facts.message = of_part(&facts.message).to_owned();
     facts
@@ -127,6 +128,8 @@ struct Head {
     hint: Option<String>,
     edit_id: Option<String>,
     path: Option<String>,
+    /// Whether the bytes outside of every edit were compared and found the same.
+    untouched: bool,
 }
 
 impl Head {
@@ -153,6 +156,7 @@ impl Head {
             hint: first.and_then(|facts| facts.hint.as_deref().map(str::to_owned)),
             edit_id: reports.iter().find_map(|report| report.edit_id).map(|id| id.to_string()),
             path: first.and_then(|facts| facts.path.map(str::to_owned)),
+            untouched: facts.iter().all(|facts| facts.outside.as_deref() == Some(UNCHANGED)),
         }
     }
 
@@ -174,6 +178,7 @@ impl Head {
             ("path", self.path.as_deref().map(|path| fit::clip(path, 300).into())),
             ("edit_id", self.edit_id.as_deref().map(Value::from)),
             ("written", Some((self.status == Status::Written).into())),
+            ("bytes_outside_edit", self.untouched.then(|| UNCHANGED.into())),
             ("files", Some(files.iter().map(|file| file.json.clone()).collect())),
             ("notes", remark.as_ref().map(|remark| json!([remark]))),
         ];

@@ -12,6 +12,9 @@ pub(super) const NOTHING: &str = "nothing was written: ";
 /// The beginning of the message, and the next step, where that is not known.
 pub(super) const UNKNOWN: (&str, &str) = ("it is not known whether the file was written: ", "read the file");
 
+/// What is said of the bytes outside of an edit that left them as they were.
+pub(super) const UNCHANGED: &str = "unchanged";
+
 /// What a refusal says, in the words of its tool; with the field at fault, where a request is refused.
 pub(super) fn of_error(error: &Error, shape: &Shape) -> String {
     let own = (shape.voice.refused)(error, shape.path.as_deref().unwrap_or_default());
@@ -27,7 +30,7 @@ pub(super) fn of_error(error: &Error, shape: &Shape) -> String {
 /// What became of the bytes that the request does not speak of.
 pub(super) fn outside(report: &Report) -> String {
     match report.mended_outside.as_slice() {
-        [] => "unchanged".to_owned(),
+        [] => UNCHANGED.to_owned(),
         gates => format!("changed by {}", gates.join(", ")),
     }
 }

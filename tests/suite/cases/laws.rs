@@ -15,7 +15,7 @@ const LONGEST: usize = 8 * 1024;
 /// A diff longer than this may have been cut, so it is not applied.
 const WHOLE_DIFF: usize = 5 * 1024;
 
-/// Collects each law that the answer to an edit breaks; `before` is what stood there before the call.
+/// Collects each law that the answer to a call breaks; `before` is what stood there before it.
 pub fn hold(answer: &Answer, world: &World, before: &State, broken: &mut Vec<String>) {
     let seen = &answer.structured;
     if seen.get("status").is_none() && !answer.is_error {
@@ -40,12 +40,34 @@ pub fn hold(answer: &Answer, world: &World, before: &State, broken: &mut Vec<Str
     law(!refused || answer.text.contains("nothing was written"), "a refusal says that nothing was written");
     law(answer.text.contains(answer.code()), "the text names the code");
     law((seen["written"] == Value::Bool(true)) == written, "`written` says the same as the status");
-    law(!written || outside(seen), "bytes outside the edit were compared");
     law(seen.to_string().len() + answer.text.len() <= LONGEST, "an answer has at most 8 KB");
-    let Some(path) = seen["path"].as_str() else {
+    law(
+        !written || seen["edit_id"].is_string() || notes_why(seen),
+        "a written edit has a name, or says why not",
+    );
+    if let Some(files) = seen["files"].as_array() {
+        law(files.iter().all(|file| file["success"].is_null()), "what all have in common is said once");
+        for file in files {
+            let mut file = file.clone();
+            if file["bytes_outside_edit"].is_null() {
+                file["bytes_outside_edit"] = seen["bytes_outside_edit"].clone();
+            }
+            hold_file(&file, world, before, &mut law);
+        }
+        return;
+    }
+    if seen["path"].is_null() {
         law(refused, "a success names the path");
         return;
-    };
+    }
+    hold_file(seen, world, before, &mut law);
+}
+
+/// The laws of what is said about one file.
+fn hold_file(seen: &Value, world: &World, before: &State, law: &mut impl FnMut(bool, &str)) {
+    let (path, status) = (seen["path"].as_str().unwrap_or(""), seen["status"].as_str().unwrap_or(""));
+    let (written, refused) = (status == "written", status == "refused");
+    law(!written || outside(seen), "bytes outside the edit were compared");
     let on_disk = text_of(&world.root().join(path));
     let there = on_disk.as_deref().map(version);
     law(refused || seen["version"].as_str() == there.as_deref(), "version is what is on disk after the call");
@@ -58,14 +80,28 @@ pub fn hold(answer: &Answer, world: &World, before: &State, broken: &mut Vec<Str
     };
     law(!written || seen["previous_version"].as_str() == old.map(version).as_deref(), "previous_version");
     law(!written || (seen["created"] == Value::Bool(true)) == old.is_none(), "created");
+    law((seen["removed"] == Value::Bool(true)) == (written && on_disk.is_none()), "removed");
+    if status == "already_applied" {
+        // Its diff and its lines are those of the edit, which is in the past.
+        return;
+    }
     let diff = seen["diff"].as_str().unwrap_or("");
     let new = if written { on_disk.as_deref() } else { None };
     if let Err(why) = diff_applies(diff, target, old, new) {
         law(false, &format!("git applies the diff ({why})"));
     }
-    if let Err(why) = lines_moved_as_told(seen, old, new) {
+    // The lines of an older version, of which the call spoke, have moved further than those of the last one.
+    let carried = seen["notes"].to_string().contains("carried over from version");
+    if let Err(why) = lines_moved_as_told(seen, old, new)
+        && !carried
+    {
         law(false, &format!("line_map and edits say where the lines are ({why})"));
     }
+}
+
+/// Whether an edit that has no name says that it cannot be taken back.
+fn notes_why(seen: &Value) -> bool {
+    seen["notes"].to_string().contains("cannot be taken back")
 }
 
 /// Collects each law that the answer to a look breaks: it shows what is on disk, in both forms.
@@ -155,7 +191,7 @@ fn diff_applies(diff: &str, path: &str, old: Option<&[u8]>, new: Option<&[u8]>) 
     }
     git_apply(folder.path(), diff)?;
     let applied = std::fs::read(&file).ok();
-    if new.is_some() && applied.as_deref() != new {
+    if (new.is_some() || diff.contains("\ndeleted file mode")) && applied.as_deref() != new {
         let (applied, new) = (applied.unwrap_or_default(), new.unwrap_or_default());
         return Err(format!("it gives {:?} instead of {:?}", show(&applied), show(new)));
     }
@@ -236,7 +272,8 @@ mod tests {
         let world = World::new();
         std::fs::write(world.root().join("x"), "new").unwrap();
         let mut honest = serde_json::json!({"status": "written", "success": true, "written": true, "message": "m",
-            "path": "x", "version": version(b"new"), "created": true, "bytes_outside_edit": "unchanged"});
+            "path": "x", "version": version(b"new"), "created": true, "bytes_outside_edit": "unchanged",
+            "edit_id": "7f3a-1"});
         let broken = |structured: &Value| {
             let answer = Answer { is_error: false, structured: structured.clone(), text: String::new() };
             let mut broken = Vec::new();
@@ -250,6 +287,8 @@ mod tests {
             ("success", Value::from(false)),
             ("bytes_outside_edit", Value::from("changed")),
             ("created", Value::Null),
+            ("removed", Value::from(true)),
+            ("edit_id", Value::Null),
             ("status", Value::from("done")),
             ("code", Value::from("NO_MATCH")),
         ] {

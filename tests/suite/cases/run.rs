@@ -42,7 +42,8 @@ struct Stage {
     world: World,
     serve: Vec<String>,
     server: Option<Server>,
-    previous: Value,
+    /// What was seen of each call so far.
+    answers: Vec<Value>,
     found: Findings,
 }
 
@@ -52,7 +53,7 @@ pub fn case(case: &Case) -> Findings {
         world: World::new(),
         serve: Vec::new(),
         server: None,
-        previous: Value::Null,
+        answers: Vec::new(),
         found: Findings::default(),
     };
     let mut at = 0;
@@ -103,19 +104,20 @@ impl Stage {
         };
         self.judge_answer(group, &seen)?;
         self.judge_state(group, &before)?;
-        self.previous = seen;
+        self.answers.push(seen);
         Ok(())
     }
 
     fn call(&mut self, name: &str, arguments: &Value) -> Result<Answer, String> {
         let more: Vec<&str> = self.serve.iter().map(String::as_str).collect();
-        let root = self.world.root();
-        let server = self.server.get_or_insert_with(|| Server::start(root, &more));
+        let (root, user) = (self.world.root(), self.world.user());
+        let start = || Server::start_for(&user, root, &[&["--tools", "all"][..], &more].concat());
+        let server = self.server.get_or_insert_with(start);
         server.try_call(name, arguments)
     }
 
     fn command(&self, arguments: &[String], input: &str) -> Value {
-        let outcome = wire::run(arguments, self.world.root(), input);
+        let outcome = wire::run_for(&self.world.user(), arguments, self.world.root(), input);
         let parsed = serde_json::from_str::<Value>(&outcome.stdout).unwrap_or(Value::Null);
         json!({"exit": outcome.exit, "stdout": outcome.stdout, "stderr": outcome.stderr, "json": parsed})
     }
@@ -145,9 +147,10 @@ impl Stage {
     }
 
     fn same_as_previous(&self, keys: &[String], seen: &Value, differences: &mut Vec<String>) {
+        let before = self.answers.last().unwrap_or(&Value::Null);
         for key in keys {
-            if seen[key] != self.previous[key] {
-                let previous = &self.previous[key];
+            if seen[key] != before[key] {
+                let previous = &before[key];
                 differences
                     .push(format!("{key}: is {}, and in the call before it was {previous}", seen[key]));
             }
@@ -200,13 +203,32 @@ impl Stage {
 
     fn strings(&self, value: &Value) -> Result<Vec<String>, String> {
         let list = value.as_array().ok_or("a list of texts is wanted")?;
-        let text = |value: &Value| value.as_str().map(|text| self.world.fill(text));
+        let text = |value: &Value| value.as_str().map(|text| self.fill(text));
         list.iter().map(|value| text(value).ok_or_else(|| format!("{value} is no text"))).collect()
+    }
+
+    /// Puts what the case's words in braces stand for in their places: those of the world, and `{1.edit_id}` for a field
+    /// of the answer to the first call.
+    fn fill(&self, text: &str) -> String {
+        let mut filled = self.world.fill(text);
+        for (number, answer) in (1..).zip(&self.answers) {
+            let opening = format!("{{{number}.");
+            while let Some((head, tail)) = filled.split_once(&opening) {
+                let Some((path, tail)) = tail.split_once('}') else { break };
+                let found = answer.pointer(&format!("/{}", path.replace('.', "/")));
+                let value = found.map_or_else(
+                    || format!("(answer {number} has no {path})"),
+                    |value| value.as_str().map_or_else(|| value.to_string(), str::to_owned),
+                );
+                filled = format!("{head}{value}{tail}");
+            }
+        }
+        filled
     }
 
     fn filled(&self, value: Value) -> Value {
         match value {
-            Value::String(text) => Value::String(self.world.fill(&text)),
+            Value::String(text) => Value::String(self.fill(&text)),
             Value::Array(list) => list.into_iter().map(|value| self.filled(value)).collect(),
             Value::Object(fields) => {
                 fields.into_iter().map(|(key, value)| (key, self.filled(value))).collect()

@@ -12,9 +12,9 @@ use super::thing::{Kind, Thing};
 /// Files longer than this are compared by length, times and number only.
 pub const READ_AT_MOST: u64 = 64 << 20;
 
-/// A root, and a folder beside it that no edit may reach.
+/// A root, a folder beside it that no edit may reach, and the user's own folders.
 pub struct World {
-    _home: TempDir,
+    home: TempDir,
     root: PathBuf,
     outside: PathBuf,
 }
@@ -35,19 +35,24 @@ pub struct Entry {
 }
 
 impl World {
-    /// Makes both folders.
+    /// Makes the folders.
     pub fn new() -> World {
         let home = tempfile::tempdir().unwrap();
         let home_path = home.path().canonicalize().unwrap();
         let (root, outside) = (home_path.join("root"), home_path.join("outside"));
         fs::create_dir(&root).unwrap();
         fs::create_dir(&outside).unwrap();
-        World { _home: home, root, outside }
+        World { home, root, outside }
     }
 
     /// The root.
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// The folder under which the user's own lie: every call of a case is of the same user.
+    pub fn user(&self) -> PathBuf {
+        self.home.path().join("user")
     }
 
     /// Puts `{root}`, `{outside}` and `{version PATH}` in a text in their places.

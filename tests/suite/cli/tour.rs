@@ -26,12 +26,12 @@ fn the_tour_shows_each_outcome_and_cleans_up() {
 
     // A machine without any tool: three stops are written unjudged, and say so.
     let bare = tour("/nowhere".as_ref(), &[]);
-    counted(&bare, [("written", 8), ("refused", 1), ("verified", 1), ("unavailable", 3), ("on disk", 10)]);
+    counted(&bare, [("written", 10), ("refused", 1), ("verified", 1), ("unavailable", 3), ("on disk", 14)]);
     let seen = match std::env::var_os("LOCKGATE_TEST_VENV") {
         Some(_) => tour(&tools_path(), &[]),
         None => return not_run("the tour with ruff, gofmt and pyright: no LOCKGATE_TEST_VENV"),
     };
-    counted(&seen, [("written", 6), ("refused", 3), ("verified", 1), ("unavailable", 0), ("on disk", 10)]);
+    counted(&seen, [("written", 8), ("refused", 3), ("verified", 1), ("unavailable", 0), ("on disk", 14)]);
     assert_eq!(seen.matches("same as before the call").count(), 4, "{seen}");
     assert!(
         seen.contains("+++ b/cmd/stockd/main.go") && seen.contains('^') && !seen.contains('\u{1b}'),
@@ -43,6 +43,8 @@ fn the_tour_shows_each_outcome_and_cleans_up() {
     let [kept] = &left()[..] else { panic!("one folder is kept, found {:?}", left()) };
     assert!(seen.contains(&format!("stays in {}", kept.display())), "{seen}");
     assert!(kept.join("tests/test_inventory.py").exists());
+    let readme = fs::read_to_string(kept.join("README.md")).unwrap();
+    assert!(readme.contains("below `reorder_at`") && readme.contains("## Shipping"), "{readme}");
 }
 
 /// Holds how many lines begin with these labels.

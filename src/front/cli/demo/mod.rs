@@ -8,6 +8,7 @@ mod client;
 mod project;
 mod stops;
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use serde_json::Value;
@@ -17,6 +18,7 @@ use super::paint::{self, DONE, FAINT, LABEL, REFUSED, TITLE, WARNING, labelled, 
 use super::show;
 use super::told::Told;
 use crate::error::{Code, Error};
+use crate::front::tools::safe_edit_file;
 use client::Client;
 use project::{Afterwards, Project};
 use stops::{Outcome, Stop, stops};
@@ -56,10 +58,12 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
 
 /// Makes the call of a stop, shows the answer, and says whether the disk agrees with it.
 fn visit(client: &mut Client, project: &Project, stop: &Stop) -> Result<bool, Error> {
-    let before = project.bytes(stop.path())?;
-    let answer = client.call("safe_edit_file", &stop.arguments)?;
-    let after = project.bytes(stop.path())?;
-    let told = Told::read(&answer)?;
+    let mut paths: Vec<&str> = Project::files().collect();
+    paths.push(stop.path());
+    let look = |path: &str| Ok((path.to_owned(), project.bytes(path)?));
+    let before: BTreeMap<String, Option<Vec<u8>>> =
+        paths.into_iter().filter(|path| !path.is_empty()).map(look).collect::<Result<_, Error>>()?;
+    let told = Told::read(&client.call(stop.tool, &stop.arguments)?)?;
     let excerpts = told.diff.as_deref().map(Excerpt::of_diff).unwrap_or_default();
     paint::say(&show::answer(&told, &excerpts))?;
     let lacking = stop.gate.filter(|gate| told.outcome_of(gate) == Some("unavailable"));
@@ -71,19 +75,36 @@ fn visit(client: &mut Client, project: &Project, stop: &Stop) -> Result<bool, Er
         ))?;
     }
     let due = if lacking.is_some() { Outcome::Written } else { stop.outcome };
-    let checked = checks::hold(due, &told, before.as_deref(), after.as_deref());
-    paint::say(&match &checked {
-        Ok(seen) => labelled(DONE, "on disk", seen),
-        Err(seen) => labelled(REFUSED, "wrong", seen),
-    })?;
-    Ok(checked.is_ok())
+    let mut right = true;
+    for (path, file) in files(told, stop.path()) {
+        let old = before.get(&path).and_then(Option::as_deref);
+        let checked = checks::hold(due, &file, old, project.bytes(&path)?.as_deref());
+        right &= checked.is_ok();
+        paint::say(&match &checked {
+            Ok(seen) => labelled(DONE, "on disk", seen),
+            Err(seen) => labelled(REFUSED, "wrong", seen),
+        })?;
+    }
+    Ok(right)
+}
+
+/// What is told of each file, with what is said once for all.
+fn files(told: Told, only: &str) -> Vec<(String, Told)> {
+    if told.files.is_empty() {
+        return vec![(only.to_owned(), told)];
+    }
+    let whole = |file: Told| {
+        let outside = file.bytes_outside_edit.clone().or_else(|| told.bytes_outside_edit.clone());
+        (file.path.clone().unwrap_or_default(), Told { bytes_outside_edit: outside, ..file })
+    };
+    told.files.iter().cloned().map(whole).collect()
 }
 
 fn opening(project: &Project) -> String {
     let files: Vec<&str> = Project::files().collect();
     format!(
         "{}\n\nA small project lies in {}\n({}).\nA server was started for it, with `--trust`, as this program wrote \
-         the policy itself; calls of its tool `safe_edit_file` follow, as a coding agent makes them.\n",
+         the policy itself; calls of its tools follow, as a coding agent makes them.\n",
         paint(TITLE, "The tour of lockgate"),
         project.root().display(),
         files.join(", ")
@@ -93,6 +114,9 @@ fn opening(project: &Project) -> String {
 fn heading(stop: &Stop, number: usize, of: usize) -> String {
     let mut text =
         format!("\n{}\n{}\n", paint(TITLE, format!("{number} of {of}: {}", stop.title)), stop.about);
+    if stop.tool != safe_edit_file::TOOL.name {
+        text += &format!("  {} {}\n", paint(LABEL, "tool"), stop.tool);
+    }
     if let Value::Object(arguments) = &stop.arguments {
         for (name, value) in arguments {
             argument(&mut text, name, value);
@@ -135,6 +159,7 @@ fn closing(project: &Project, afterwards: Afterwards) -> String {
     let next = [
         ("lockgate serve --root DIR", "for your MCP client, in its own configuration"),
         ("lockgate edit --help", "one edit from the shell or a script"),
+        ("lockgate log --help", "what was edited, and how it is taken back"),
         ("lockgate --help", "every command"),
     ];
     let next = next.map(|(command, about)| format!("  {LABEL}{command:<27}{LABEL:#}{about}\n"));

@@ -1,6 +1,7 @@
 //! The stops of the tour: what is asked at each, and what has to come of it.
 
 mod modes;
+mod past;
 mod programs;
 
 use serde_json::Value;
@@ -27,13 +28,15 @@ impl Outcome {
     }
 }
 
-/// One call of `safe_edit_file`.
+/// One call of a tool.
 #[derive(Debug)]
 pub(super) struct Stop {
     /// What the stop shows.
     pub title: &'static str,
     /// What the agent has in mind.
     pub about: &'static str,
+    /// The tool that is called.
+    pub tool: &'static str,
     /// The call's arguments.
     pub arguments: Value,
     /// What has to come of it.
@@ -43,17 +46,18 @@ pub(super) struct Stop {
 }
 
 impl Stop {
-    /// The file that the call edits.
+    /// The file that the call is about, where it is one.
     pub(super) fn path(&self) -> &str {
         self.arguments.get("path").and_then(Value::as_str).unwrap_or_default()
     }
 }
 
-/// The tour: the four modes of editing, a quote that is not exact, a refusal, a look ahead, and three gates that run programs.
+/// The tour: the four modes of editing, a quote that is not exact, a refusal, a look ahead, three gates that run programs, and
+/// two files that are edited together and taken back.
 pub(super) fn stops() -> Vec<Stop> {
     let modes =
         [modes::search(), modes::misquoted(), modes::line_edits(), modes::insert_lines(), modes::content()];
     let judged =
         [modes::refused(), modes::verified(), programs::ruff(), programs::gofmt(), programs::pyright()];
-    modes.into_iter().chain(judged).collect()
+    modes.into_iter().chain(judged).chain([past::batch(), past::undo()]).collect()
 }

@@ -3,11 +3,13 @@
 use serde_json::json;
 
 use super::{Outcome, Stop};
+use crate::front::tools::safe_edit_file;
 
 pub(super) fn search() -> Stop {
     Stop {
         title: "search and replace, Go",
         about: "Raise both time-outs, whatever their names, with one pattern in Python's syntax.",
+        tool: safe_edit_file::TOOL.name,
         arguments: json!({
             "path": "cmd/stockd/main.go",
             "search": r"(read|write)Timeout(\s+)= 5 \*",
@@ -23,6 +25,7 @@ pub(super) fn misquoted() -> Stop {
     Stop {
         title: "a misquoted block, Go",
         about: "Log who asks for what is not there. The quote has line numbers and blanks for tabs; the file has tabs.",
+        tool: safe_edit_file::TOOL.name,
         arguments: json!({
             "path": "cmd/stockd/main.go",
             "search": concat!(
@@ -46,6 +49,7 @@ pub(super) fn line_edits() -> Stop {
     Stop {
         title: "line edits, Python",
         about: "Refuse to ship more than there is. `expect` says what the agent believes stands on that line.",
+        tool: safe_edit_file::TOOL.name,
         arguments: json!({
             "path": "stock/inventory.py",
             "line_edits": [{
@@ -68,6 +72,7 @@ pub(super) fn insert_lines() -> Stop {
     Stop {
         title: "insert lines, Markdown",
         about: "Write the new rule down before the section that begins on line 11.",
+        tool: safe_edit_file::TOOL.name,
         arguments: json!({
             "path": "README.md",
             "insert_lines": [{
@@ -85,6 +90,7 @@ pub(super) fn content() -> Stop {
     Stop {
         title: "content, Python",
         about: "Make a file that is not there yet, with its folder.",
+        tool: safe_edit_file::TOOL.name,
         arguments: json!({
             "path": "tests/test_inventory.py",
             "content": concat!(
@@ -106,6 +112,7 @@ pub(super) fn refused() -> Stop {
     Stop {
         title: "a gate refuses, Python",
         about: "An agent's slip: the second line should be indented below the `if`.",
+        tool: safe_edit_file::TOOL.name,
         arguments: json!({
             "path": "stock/inventory.py",
             "line_edits": [{
@@ -127,6 +134,7 @@ pub(super) fn verified() -> Stop {
     Stop {
         title: "a look ahead, Go",
         about: "Would this rename pass the gates? `verify_only` answers as `strict` would, and writes nothing.",
+        tool: safe_edit_file::TOOL.name,
         arguments: json!({
             "path": "cmd/stockd/main.go",
             "search": r"(func |, )levels\b",

@@ -3,11 +3,13 @@
 use serde_json::json;
 
 use super::{Outcome, Stop};
+use crate::front::tools::safe_edit_file;
 
 pub(super) fn ruff() -> Stop {
     Stop {
         title: "ruff refuses, Python",
         about: "A name is misspelt. The policy of pricing/ asks ruff, which gets the draft on standard input.",
+        tool: safe_edit_file::TOOL.name,
         arguments: json!({
             "path": "pricing/total.py",
             "search": "return sum(prices, Decimal(0))",
@@ -22,6 +24,7 @@ pub(super) fn gofmt() -> Stop {
     Stop {
         title: "gofmt mends, Go",
         about: "The indentation is wrong; where the policy says `role: fix`, the draft is mended before it is written.",
+        tool: safe_edit_file::TOOL.name,
         arguments: json!({
             "path": "pricing/round.go",
             "line_edits": [{
@@ -40,6 +43,7 @@ pub(super) fn pyright() -> Stop {
         title: "pyright refuses, Python",
         about: "`get` without its default may give None: no fault of syntax, but of types. pyright sees the draft in a linked \
                 copy of the project; the file on disk is never touched.",
+        tool: safe_edit_file::TOOL.name,
         arguments: json!({
             "path": "pricing/rates.py",
             "search": "RATES.get(kind, 19)",

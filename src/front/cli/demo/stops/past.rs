@@ -1,0 +1,33 @@
+//! The stops about several files, and about the past.
+
+use serde_json::json;
+
+use super::{Outcome, Stop};
+use crate::front::tools::{edit_files, undo_edit};
+
+pub(super) fn batch() -> Stop {
+    Stop {
+        title: "several files, all or none",
+        about: "A field gets another name, in the code and in what is said of it. Both drafts are judged before either is written.",
+        tool: edit_files::TOOL.name,
+        arguments: json!({
+            "edits": [
+                { "path": "stock/inventory.py", "search": "reorder_at", "replace": "minimum" },
+                { "path": "README.md", "search": "`reorder_at`", "replace": "`minimum`" },
+            ],
+        }),
+        outcome: Outcome::Written,
+        gate: None,
+    }
+}
+
+pub(super) fn undo() -> Stop {
+    Stop {
+        title: "an edit is taken back",
+        about: "The old name was better. The last edit of README.md is taken back, in all files that it changed; those before it stay.",
+        tool: undo_edit::TOOL.name,
+        arguments: json!({ "path": "README.md" }),
+        outcome: Outcome::Written,
+        gate: None,
+    }
+}
