@@ -28,8 +28,10 @@ mod suite {
     mod parallel;
     mod policy;
     mod regex_parity;
+    mod spans;
     mod speed;
     mod store;
+    mod trials;
     mod trust;
     mod untrusted;
     mod wire;
