@@ -8,6 +8,7 @@ mod content;
 mod expect;
 mod insert_lines;
 mod line_edits;
+mod restore;
 mod search_replace;
 
 pub mod pattern;
@@ -19,8 +20,8 @@ use crate::locate::{Receipt, Tolerance};
 use crate::text::{Buffer, Plan};
 use pattern::Flags;
 
-/// An edit in exactly one of the four modes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// An edit in exactly one of the four modes, or what the past asks for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Edit {
     /// The whole new text of the file, written as given.
     Content(String),
@@ -30,10 +31,14 @@ pub enum Edit {
     Insert(Vec<Insertion>),
     /// New text for what a search finds.
     Search(Search),
+    /// The very bytes of an earlier version.
+    Restore(Vec<u8>),
+    /// No file.
+    Remove,
 }
 
 /// New text for a range of lines.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct LineEdit {
     /// First line of the range, from 1.
     pub start_line: usize,
@@ -46,7 +51,7 @@ pub struct LineEdit {
 }
 
 /// New text before a line.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Insertion {
     /// The line before which the text goes, from 1 to one past the last line.
     pub at_line: usize,
@@ -57,7 +62,7 @@ pub struct Insertion {
 }
 
 /// New text for what a search finds.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Search {
     /// What to look for.
     pub needle: Needle,
@@ -78,7 +83,7 @@ pub struct Search {
 }
 
 /// Which of the places that a search finds are meant.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Aim {
     /// Every match, as in a replacement of strings; where there is none, the one place that the rungs find.
     #[default]
@@ -90,7 +95,7 @@ pub enum Aim {
 }
 
 /// What it means that the replacement stands around the place already.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Standing {
     /// The edit was made before: it is refused.
     #[default]
@@ -107,7 +112,7 @@ impl Standing {
 }
 
 /// What a search looks for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Needle {
     /// This very text, found on the LF view.
     Literal(String),
@@ -121,7 +126,7 @@ pub enum Needle {
 }
 
 /// A window of lines, inclusive at both ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LineWindow {
     /// First line, from 1.
     pub start: usize,
@@ -182,12 +187,22 @@ pub struct Planned {
     pub places: Vec<Place>,
     /// How the text was found; only a literal search has this.
     pub receipt: Option<Receipt>,
+    /// The text that comes of it, where that is not encoded as the one before.
+    pub becomes: Option<Buffer>,
 }
 
 impl Planned {
     fn new(plan: Plan, mut notes: Vec<String>) -> Planned {
         notes.extend_from_slice(plan.notes());
-        Planned { plan, notes, warnings: Vec::new(), replacements: None, places: Vec::new(), receipt: None }
+        Planned {
+            plan,
+            notes,
+            warnings: Vec::new(),
+            replacements: None,
+            places: Vec::new(),
+            receipt: None,
+            becomes: None,
+        }
     }
 
     /// The plan of a search that found nothing, where that is no more than a warning.
@@ -203,10 +218,27 @@ impl Edit {
     /// What the edit would do to a file, where it needs one to be there; nothing where it can create one.
     pub const fn needs_file_to(&self) -> Option<&'static str> {
         match self {
-            Edit::Content(_) => None,
+            Edit::Content(_) | Edit::Restore(_) => None,
             Edit::Lines(_) => Some("apply line edits to"),
             Edit::Insert(_) => Some("insert lines into"),
             Edit::Search(_) => Some("search in"),
+            Edit::Remove => Some("remove"),
+        }
+    }
+
+    /// Whether it speaks of lines by their numbers.
+    pub const fn counts_lines(&self) -> bool {
+        match self {
+            Edit::Lines(_) | Edit::Insert(_) | Edit::Search(Search { lines: Some(_), .. }) => true,
+            Edit::Content(_) | Edit::Search(_) | Edit::Restore(_) | Edit::Remove => false,
+        }
+    }
+
+    /// Whether it is about the text as a whole, so that a change anywhere in it matters.
+    pub const fn is_whole(&self) -> bool {
+        match self {
+            Edit::Content(_) | Edit::Remove => true,
+            Edit::Lines(_) | Edit::Insert(_) | Edit::Search(_) | Edit::Restore(_) => false,
         }
     }
 
@@ -217,6 +249,8 @@ impl Edit {
             Edit::Lines(_) => "line_edits",
             Edit::Insert(_) => "insert_lines",
             Edit::Search(_) => "search/replace",
+            Edit::Restore(_) => "restore",
+            Edit::Remove => "remove",
         }
     }
 }
@@ -230,6 +264,8 @@ pub fn plan(edit: &Edit, buffer: &Buffer, scene: Scene<'_>) -> Result<Planned, E
         Edit::Lines(edits) => line_edits::plan(edits, buffer),
         Edit::Insert(insertions) => insert_lines::plan(insertions, buffer),
         Edit::Search(search) => search_replace::plan(search, buffer, scene),
+        Edit::Restore(bytes) => restore::plan(bytes, buffer),
+        Edit::Remove => restore::remove(buffer),
     }
 }
 

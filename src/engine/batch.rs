@@ -2,20 +2,28 @@
 
 use std::sync::Arc;
 
+use super::call::Call;
 use super::{Report, Workspace};
 use crate::error::{Code, Error};
 use crate::gate::Watch;
 use crate::request::Request;
+use crate::store::Kind;
 
 impl Workspace {
     /// Carries several edits of different files from the requests to their reports, in the order of the requests.
     ///
-    /// Errors: what stops one of them stops all, with the path of its field, as in `edits[2].search`.
+    /// Where a gate refuses one of them, none is written, and the others are reported as verified.
+    ///
+    /// Errors: what stops one of them stops all, with the path of its field, as in `edits[2].search`; `INVALID_INPUT` for
+    /// no edit at all, two edits of one file, and files of several roots.
     pub async fn edit_all(
         self: &Arc<Self>,
-        _requests: Vec<Request>,
-        _watch: Watch,
+        requests: Vec<Request>,
+        watch: Watch,
     ) -> Result<Vec<Report>, Error> {
-        Err(Error::new(Code::Internal, "not there yet"))
+        if requests.is_empty() {
+            return Err(Error::new(Code::InvalidInput, "`edits` is an empty list").field("edits"));
+        }
+        self.carry(Call::of(requests, Kind::Edit), watch).await
     }
 }

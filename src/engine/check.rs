@@ -1,12 +1,14 @@
 //! What stands there, what would stand there, and what the gates say of the difference.
 
 use super::Workspace;
-use crate::edit::{self, Bounds, Planned, Scene};
+use super::base::carried;
+use super::call::Target;
+use crate::edit::{self, Bounds, Edit, Planned, Scene};
 use crate::error::{Code, Error};
 use crate::gate::{Draft, Grant, Means, Verdict, Watch, judge};
-use crate::policy::{Policy, language_of};
+use crate::policy::{Policy, Role, language_of};
 use crate::request::{Expect, Mode, Request};
-use crate::store::{Place, Snapshot};
+use crate::store::{Kind, Place, Snapshot};
 use crate::text::{Buffer, LineMap, Plan, bytes_outside_unchanged};
 
 /// The target as it was found under the lock.
@@ -30,7 +32,7 @@ pub struct Drafted {
 }
 
 impl Seen {
-    /// Holds what the caller believes of the target against what was found.
+    /// Holds what the caller believes of the target against what was found; the version is looked at by `base`.
     ///
     /// Errors: `FILE_NOT_FOUND`, `FILE_EXISTS`, `EDIT_CONFLICT`.
     pub fn check(&self, request: &Request) -> Result<(), Error> {
@@ -46,11 +48,6 @@ impl Seen {
             (Expect::Version(version), None) => Err(Error::new(
                 Code::EditConflict,
                 format!("version {version} was expected, but there is no file: {shown}"),
-            )
-            .field("expected_version")),
-            (Expect::Version(version), Some(_)) if !self.buffer.stamp().matches(version) => Err(Error::new(
-                Code::EditConflict,
-                format!("version {version} was expected, but the file has version {}", self.buffer.stamp()),
             )
             .field("expected_version")),
             (Expect::Anything | Expect::Absent | Expect::Version(_), _) => Ok(()),
@@ -75,8 +72,15 @@ impl Drafted {
     ///
     /// Errors: `TOO_LARGE` for a result over the policy's limit, `NOT_ENCODABLE` for one that would be read in
     /// another encoding than it was written in, `INTERNAL` should the proof fail.
-    pub fn new(seen: &Seen, plan: &Plan, rules: &Policy) -> Result<Drafted, Error> {
-        let buffer = seen.buffer.apply(plan)?;
+    pub(super) fn new(seen: &Seen, planned: &Planned, rules: &Policy) -> Result<Drafted, Error> {
+        let becomes = match &planned.becomes {
+            Some(becomes) => becomes.another(becomes.bytes().to_vec())?,
+            None => seen.buffer.apply(&planned.plan)?,
+        };
+        Drafted::of(seen, &planned.plan, becomes, rules)
+    }
+
+    fn of(seen: &Seen, plan: &Plan, buffer: Buffer, rules: &Policy) -> Result<Drafted, Error> {
         let (size, limit) = (buffer.bytes().len() as u64, rules.limits.file);
         if size > limit {
             return Err(Error::new(
@@ -101,7 +105,7 @@ impl Drafted {
     /// Errors: those of [`Drafted::new`].
     fn mended(seen: &Seen, text: &Buffer, rules: &Policy) -> Result<Drafted, Error> {
         let plan = seen.buffer.toward(text)?;
-        let drafted = Drafted::new(seen, &plan, rules)?;
+        let drafted = Drafted::of(seen, &plan, seen.buffer.apply(&plan)?, rules)?;
         if drafted.buffer.stamp() != text.stamp() {
             return Err(Error::new(Code::Internal, "the mended text could not be planned"));
         }
@@ -122,21 +126,29 @@ impl Workspace {
     pub(super) fn plan(
         &self,
         request: &Request,
-        place: &Place,
+        target: &Target,
         seen: &Seen,
-        rules: &Policy,
+        base: Option<&Buffer>,
     ) -> Result<Planned, Error> {
-        let language = language_of(place.in_root(), seen.buffer.view().lines().next());
+        let Target { place, rules, .. } = target;
+        let buffer = base.unwrap_or(&seen.buffer);
+        let language = language_of(place.in_root(), buffer.view().lines().next());
         let bounds = Bounds { bytes: rules.limits.file, steps: rules.limits.regex_steps };
         let scene = Scene {
             path: place.in_root(),
             language: language.map(|language| language.name.as_str()),
             bounds,
         };
-        edit::plan(&request.edit, &seen.buffer, scene).or_else(|refusal| match (request.mode, refusal.code) {
-            (Mode::Interactive, Code::MatchNotFound) => Planned::nothing(&seen.buffer, refusal.message),
-            (Mode::Strict | Mode::Interactive | Mode::VerifyOnly, _) => Err(refusal),
-        })
+        let planned = edit::plan(&request.edit, buffer, scene).or_else(|refusal| {
+            match (request.mode, refusal.code) {
+                (Mode::Interactive, Code::MatchNotFound) => Planned::nothing(buffer, refusal.message),
+                (Mode::Strict | Mode::Interactive | Mode::VerifyOnly, _) => Err(refusal),
+            }
+        })?;
+        match base {
+            Some(base) => carried(planned, base, target, seen),
+            None => Ok(planned),
+        }
     }
 
     /// Has the gates of the policy mend the draft, and judge what it adds; in `interactive` nothing of it blocks.
@@ -145,13 +157,14 @@ impl Workspace {
     /// [`Drafted::new`] where gates mended it.
     pub(super) fn judge(
         &self,
-        mode: Mode,
-        place: &Place,
+        kind: Kind,
+        request: &Request,
+        target: &Target,
         seen: &Seen,
         drafted: Drafted,
-        rules: &Policy,
         watch: &Watch,
     ) -> Result<(Drafted, Verdict), Error> {
+        let Target { place, rules, .. } = target;
         let first_line = drafted.buffer.view().lines().next();
         let language = language_of(place.in_root(), first_line);
         let beside = |path: &str| self.files.exists(place, path);
@@ -163,7 +176,14 @@ impl Workspace {
             map: &drafted.map,
             beside: &beside,
         };
-        let terms = rules.terms(place.in_root(), language);
+        let mut terms = rules.terms(place.in_root(), language);
+        if kind != Kind::Edit {
+            // What comes back is what was there, and no gate's version of it.
+            terms.rules.retain(|rule| rule.role != Role::Fix);
+        }
+        if request.edit == Edit::Remove {
+            terms.rules.clear();
+        }
         let (root, grant) = (self.files.root_path(place)?, self.grant(place, rules, &terms));
         let cache = match &grant {
             Grant::Pinned(_) => self.cache(place),
@@ -178,7 +198,7 @@ impl Workspace {
             Some(text) => Drafted::mended(seen, &text, rules)?,
             None => drafted,
         };
-        Ok(match mode {
+        Ok(match request.mode {
             Mode::Strict | Mode::VerifyOnly => (drafted, verdict),
             Mode::Interactive => (drafted, verdict.softened()),
         })

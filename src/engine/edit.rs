@@ -1,96 +1,132 @@
 //! The line itself: admit the path, take the rules, hold the lock, read, compare with what the caller saw, plan,
-//! apply, judge, decide, publish, report.
+//! apply, judge, decide, publish, report. An edit is a call of one; so there is one line for all.
 
 use std::sync::Arc;
 
+use super::call::{Call, Target};
 use super::check::{Drafted, Seen, cancelled};
 use super::{Decision, Report, Workspace, decide, guards};
+use crate::edit::Planned;
 use crate::error::{Code, Error};
-use crate::gate::Watch;
-use crate::policy::{Policy, Publishing};
-use crate::request::{Request, Target};
-use crate::store::{Content, Held, Place, Published, Told, Write};
+use crate::gate::{Verdict, Watch};
+use crate::request::Request;
+use crate::store::{Held, Key};
 use crate::text::Buffer;
 
-/// How often a path is resolved anew because it changed while the lock was waited for.
-const RESOLVED_AGAIN: usize = 3;
+/// How often a call begins anew because the paths changed while their locks were waited for.
+const ATTEMPTS: usize = 8;
+
+/// One file of a call on its way through the line.
+pub(super) struct Draft<'a> {
+    pub(super) request: &'a Request,
+    pub(super) target: &'a Target,
+    pub(super) seen: Seen,
+    /// The text that the caller spoke of, where it is another than the one that is there.
+    pub(super) base: Option<Buffer>,
+    pub(super) planned: Planned,
+    pub(super) drafted: Drafted,
+    pub(super) verdict: Verdict,
+    pub(super) decision: Decision,
+}
+
+/// How far an attempt came.
+enum Attempt {
+    Done(Vec<Report>),
+    /// The locks of these keys are to be had first.
+    Wait(Vec<Key>),
+}
 
 impl Workspace {
     /// Carries one edit from the request to the report.
     ///
     /// A finding of a gate is part of the report; an `Error` is what stopped the line, and then nothing was written.
     pub async fn edit(self: &Arc<Self>, request: Request, watch: Watch) -> Result<Report, Error> {
-        let (place, rules, held) = tokio::select! {
-            held = self.hold(&request.target) => held?,
-            () = watch.ended() => return Err(cancelled()),
-        };
-        self.off_reactor(move |workspace| workspace.carry(&request, &place, &rules, &watch, held)).await
+        let reports = self.carry(Call::of_one(request), watch).await?;
+        reports.into_iter().next().ok_or_else(|| Error::new(Code::Internal, "the edit left no report"))
     }
 
-    fn carry(
-        &self,
-        request: &Request,
-        place: &Place,
-        rules: &Policy,
-        watch: &Watch,
-        _held: Held,
-    ) -> Result<Report, Error> {
-        let seen = self.read(place, rules)?;
-        guards::check(request, place, &seen, rules)?;
-        seen.check(request)?;
-        let planned = self.plan(request, place, &seen, rules)?;
-        let draft = Drafted::new(&seen, &planned.plan, rules)?;
-        let (draft, verdict) = self.judge(request.mode, place, &seen, draft, rules, watch)?;
-        let decision = decide(request.mode, &verdict);
-        let published = self.publish(place, &seen, &draft, decision)?;
-        Ok(Report::new(place, seen.release(), planned, draft, verdict, decision, published))
-    }
-
-    fn publish(
-        &self,
-        place: &Place,
-        seen: &Seen,
-        draft: &Drafted,
-        decision: Decision,
-    ) -> Result<Option<Published>, Error> {
-        match decision {
-            Decision::Write if draft.differs => {
-                let before = seen.snapshot.as_ref().map(|snapshot| snapshot.held(content(&seen.buffer)));
-                let after = Some(content(&draft.buffer));
-                let write = Write { place, before, after, mode: None, told: Told::default() };
-                let done = self.files.publish(&[write], Publishing::default(), None)?;
-                Ok(done.files.into_iter().next())
-            }
-            Decision::Write | Decision::Refuse | Decision::Show => Ok(None),
-        }
-    }
-
-    async fn admit(self: &Arc<Self>, target: &Target) -> Result<(Place, Arc<Policy>), Error> {
-        let target = target.clone();
-        self.off_reactor(move |workspace| {
-            let Target::File(path) = &target;
-            let place = workspace.files.admit(path)?;
-            let rules = workspace.rules.of(&workspace.files, &place)?;
-            Ok((place, rules))
-        })
-        .await
-    }
-
-    /// Holds the lock of a target, resolved anew once it is had: whoever held it before may have moved things.
-    async fn hold(self: &Arc<Self>, target: &Target) -> Result<(Place, Arc<Policy>, Held), Error> {
-        let (mut place, mut rules) = self.admit(target).await?;
-        for _ in 0..RESOLVED_AGAIN {
-            let held = self.locks.hold(&[place.key()], rules.limits.lock_wait).await?;
-            let before = place;
-            (place, rules) = self.admit(target).await?;
-            if place.key() == before.key() {
-                return Ok((place, rules, held));
-            }
+    /// Carries all edits of a call through the line, together.
+    pub(super) async fn carry(self: &Arc<Self>, mut call: Call, watch: Watch) -> Result<Vec<Report>, Error> {
+        let (watch, mut held) = (Arc::new(watch), None);
+        for _ in 0..ATTEMPTS {
+            let (watched, had) = (Arc::clone(&watch), held.take());
+            let attempt = move |workspace: &Workspace| {
+                let attempt = workspace.attempt(&mut call, had, &watched);
+                attempt.map(|attempt| (attempt, call))
+            };
+            let (attempt, back) = self.off_reactor(attempt).await?;
+            let keys = match attempt {
+                Attempt::Done(reports) => {
+                    self.tidy_behind(&reports, back.bounds);
+                    return Ok(reports);
+                }
+                Attempt::Wait(keys) => keys,
+            };
+            call = back;
+            let lock = self.locks.hold(&keys, call.wait);
+            let lock = tokio::select! { lock = lock => lock?, () = watch.ended() => return Err(cancelled()) };
+            held = Some((keys, lock));
         }
         Err(Error::new(Code::EditConflict, "the path leads to another file each time it is looked at"))
     }
-}
 
-fn content(buffer: &Buffer) -> Content<'_> {
-    Content { stamp: buffer.stamp(), bytes: buffer.bytes() }
+    /// Goes through the line, if the locks are those that are held or can be had at once.
+    fn attempt(
+        &self,
+        call: &mut Call,
+        held: Option<(Vec<Key>, Held)>,
+        watch: &Watch,
+    ) -> Result<Attempt, Error> {
+        let mut targets = self.admit(call)?;
+        let keys: Vec<Key> = targets.iter().map(|target| target.place.key()).collect();
+        let held = held.filter(|(had, _)| *had == keys).map(|(_, held)| held);
+        let Some(held) = held.or_else(|| self.locks.try_hold(&keys)) else {
+            self.arrive(call, &targets);
+            return Ok(Attempt::Wait(keys));
+        };
+        if self.is_left_half_done(&targets) {
+            drop(held);
+            self.recover();
+            return Ok(Attempt::Wait(keys));
+        }
+        for target in &mut targets {
+            target.last = self.journal.latest(&target.place).unwrap_or_default();
+        }
+        self.line(call, &targets, watch).map(Attempt::Done)
+    }
+
+    fn line(&self, call: &Call, targets: &[Target], watch: &Watch) -> Result<Vec<Report>, Error> {
+        let seen = self.read_all(call, targets)?;
+        let seen = match self.applied_before(call, targets, seen)? {
+            Ok(reports) => return Ok(reports),
+            Err(seen) => seen,
+        };
+        let both = call.requests.iter().zip(targets).zip(seen).enumerate();
+        let drafts = both
+            .map(|(at, ((request, target), seen))| {
+                self.draft(call, request, target, seen, watch).map_err(|refusal| call.names(refusal, at))
+            })
+            .collect::<Result<Vec<Draft<'_>>, Error>>()?;
+        let done = self.publish(call, &drafts)?;
+        Ok(self.reports(call, drafts, done))
+    }
+
+    fn draft<'a>(
+        &self,
+        call: &Call,
+        request: &'a Request,
+        target: &'a Target,
+        seen: Seen,
+        watch: &Watch,
+    ) -> Result<Draft<'a>, Error> {
+        let Target { place, rules, .. } = target;
+        guards::check(request, call.kind, place, &seen, rules)?;
+        seen.check(request)?;
+        let base = self.base(request, target, &seen)?;
+        let planned = self.plan(request, target, &seen, base.as_ref())?;
+        let drafted = Drafted::new(&seen, &planned, rules)?;
+        let (drafted, verdict) = self.judge(call.kind, request, target, &seen, drafted, watch)?;
+        let decision = decide(request.mode, &verdict);
+        Ok(Draft { request, target, seen, base, planned, drafted, verdict, decision })
+    }
 }

@@ -8,15 +8,23 @@ use crate::edit::Edit;
 use crate::error::{Code, Error};
 use crate::policy::{Guard, Interactive, Policy};
 use crate::request::{Expect, Mode, Request};
-use crate::store::Place;
+use crate::store::{Kind, Place};
 
 /// Holds a request against the policy of its target.
 ///
 /// Errors: `PROTECTED` for a path that may only be read, `INVALID_INPUT` for a mode that the policy denies, and for a
 /// request that does not say of the file what the policy asks it to.
-pub(super) fn check(request: &Request, place: &Place, seen: &Seen, rules: &Policy) -> Result<(), Error> {
+pub(super) fn check(
+    request: &Request,
+    kind: Kind,
+    place: &Place,
+    seen: &Seen,
+    rules: &Policy,
+) -> Result<(), Error> {
     check_access(place, rules)?;
-    check_mode(request.mode, rules)?;
+    if kind == Kind::Edit {
+        check_mode(request.mode, rules)?;
+    }
     if seen.snapshot.is_none() || request.expect != Expect::Anything {
         return Ok(());
     }
@@ -80,7 +88,7 @@ fn unexpecting(edit: &Edit) -> Option<String> {
         Edit::Insert(insertions) => {
             ("insert_lines", insertions.iter().position(|edit| edit.expect.is_none()))
         }
-        Edit::Content(_) | Edit::Search(_) => return None,
+        Edit::Content(_) | Edit::Search(_) | Edit::Restore(_) | Edit::Remove => return None,
     };
     at.map(|at| format!("{list}[{at}].expect"))
 }

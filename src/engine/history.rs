@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use super::Workspace;
-use crate::error::{Code, Error};
+use super::base::difference;
+use crate::error::Error;
 use crate::request::History;
-use crate::store::Entry;
+use crate::store::{Changed, Entry};
+use crate::text::{Buffer, Hints, Stamp};
 
 /// One remembered edit with what it changed.
 #[derive(Debug)]
@@ -20,14 +22,41 @@ impl Workspace {
     /// Lists edits, the newest first.
     ///
     /// Errors: those of admitting a path to be read, and `STORE_UNAVAILABLE`.
-    pub async fn history(self: &Arc<Self>, _which: History) -> Result<Vec<Entry>, Error> {
-        Err(Error::new(Code::Internal, "not there yet"))
+    pub async fn history(self: &Arc<Self>, which: History) -> Result<Vec<Entry>, Error> {
+        let list = move |workspace: &Workspace| {
+            let place = which.path.as_deref().map(|path| workspace.files.admit_to_read(path)).transpose()?;
+            workspace.journal.entries(place.as_ref(), which.most.min(History::MOST))
+        };
+        self.off_reactor(list).await
     }
 
     /// Shows one edit.
     ///
     /// Errors: `INVALID_INPUT` where there is no such edit, and `STORE_UNAVAILABLE`.
-    pub async fn remembered(self: &Arc<Self>, _edit_id: String) -> Result<Remembered, Error> {
-        Err(Error::new(Code::Internal, "not there yet"))
+    pub async fn remembered(self: &Arc<Self>, edit_id: String) -> Result<Remembered, Error> {
+        let show = move |workspace: &Workspace| {
+            let entry = workspace.entry(edit_id.parse()?)?;
+            let diffs = entry.changes.iter().map(|changed| workspace.change(changed)).collect();
+            Ok(Remembered { entry, diffs })
+        };
+        self.off_reactor(show).await
+    }
+
+    /// The difference that a change made, where both texts are still kept.
+    fn change(&self, changed: &Changed) -> Option<String> {
+        let place = self.files.admit_to_read(&changed.path).ok()?;
+        let text = |stamp: Stamp| {
+            let bytes = self.journal.text(&place, &stamp.hex()).ok()??;
+            Buffer::read(bytes, Hints::default()).ok()
+        };
+        let before = match changed.before {
+            Some(before) => Some(text(before)?),
+            None => None,
+        };
+        let after = match changed.after {
+            Some(after) => text(after)?,
+            None => Buffer::read(Vec::new(), Hints::default()).ok()?,
+        };
+        Some(difference(place.in_root(), before.as_ref(), &after))
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Workspace;
+use super::publish::content;
 use crate::error::{Code, Error};
 use crate::policy::Policy;
 use crate::request::{Look, Target};
@@ -43,6 +44,9 @@ impl Workspace {
             return Err(Error::new(Code::FileNotFound, message).field("path").hint("correct the path"));
         };
         let text = Buffer::read(snapshot.take_bytes(), hints)?;
+        if rules.journals(place.in_root()) {
+            self.journal.keep(&place, content(&text));
+        }
         let count = text.lines().count();
         if look.start_line > count.max(1) {
             let message = format!("Line {} is out of bounds (file has {count} lines)", look.start_line);

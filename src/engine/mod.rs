@@ -3,26 +3,30 @@
 //! Invariant: nothing under a target's path changes before the decision to write, and a target's lock is held from
 //! before it is read until after it is published.
 
+mod again;
+mod base;
 mod batch;
+mod call;
 mod check;
 mod decide;
 mod edit;
 mod guards;
 mod history;
 mod look;
+mod publish;
 mod report;
 mod rules;
 mod trust;
 mod undo;
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::Semaphore;
 
 use crate::error::{Code, Error};
 use crate::gate::Workshop;
-use crate::store::{Files, Locks};
+use crate::store::{Files, Journal, Locks, State};
 use rules::Rules;
 use trust::Trust;
 
@@ -41,6 +45,9 @@ const EDITS_PER_CORE: usize = 8;
 pub struct Workspace {
     files: Files,
     locks: Locks,
+    journal: Journal,
+    /// What recovery found, until somebody can be told.
+    untold: Mutex<Vec<String>>,
     rules: Rules,
     trust: Trust,
     workshop: Workshop,
@@ -61,14 +68,19 @@ impl Workspace {
     pub fn promising(roots: &[PathBuf], promise: Promise) -> Result<Arc<Workspace>, Error> {
         let files = Files::open(roots)?;
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
-        Ok(Arc::new(Workspace {
+        let state = State::beside(&files.root_paths());
+        let workspace = Workspace {
             trust: Trust::new(promise, &files),
+            locks: Locks::beside(&state),
+            journal: Journal::beside(&state, &files),
+            untold: Mutex::default(),
             files,
-            locks: Locks::default(),
             rules: Rules::default(),
             workshop: Workshop::default(),
             desks: Arc::new(Semaphore::new(cores * EDITS_PER_CORE)),
-        }))
+        };
+        workspace.recover();
+        Ok(Arc::new(workspace))
     }
 
     /// Runs a piece of work that blocks or computes where it does not hold up other calls.

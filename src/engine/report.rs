@@ -1,14 +1,17 @@
 //! What became of a request, for every front to render in its own way.
 
 use super::Decision;
-use super::check::Drafted;
-use crate::edit::Planned;
-use crate::error::Place;
+use super::base::moved;
+use super::call::Target;
+use super::check::Seen;
+use super::edit::Draft;
+use crate::edit::Edit;
+use crate::error::{Error, Place};
 use crate::gate::{Outcome, Verdict};
 use crate::locate::Receipt;
-use crate::store::{self, EditId, Level, Published};
+use crate::store::{EditId, Level, Published};
 use crate::text::diff::{self, Diff};
-use crate::text::{Buffer, Plan, Region, Shift, Stamp};
+use crate::text::{Buffer, LineMap, Plan, Region, Shift, Stamp};
 
 /// What happened to the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,6 +66,8 @@ pub struct Report {
     pub created: bool,
     /// Whether the edit removed the file.
     pub removed: bool,
+    /// Whether the edit removes the file, be it written or not.
+    pub removes: bool,
     /// The name under which the edit is remembered; absent when it is not.
     pub edit_id: Option<EditId>,
     /// How the write was guarded against other programs; absent when nothing was written.
@@ -73,7 +78,7 @@ pub struct Report {
     pub places: Vec<Place>,
     /// How the text was found; only a literal search has this.
     pub receipt: Option<Receipt>,
-    /// How the lines behind them moved.
+    /// How the lines moved since the version that the caller spoke of.
     pub shifts: Vec<Shift>,
     /// What the gates said.
     pub verdict: Verdict,
@@ -92,56 +97,111 @@ pub struct Report {
 }
 
 impl Report {
+    /// What became of one draft.
     pub(super) fn new(
-        place: &store::Place,
-        before: Option<Buffer>,
-        planned: Planned,
-        draft: Drafted,
-        verdict: Verdict,
+        draft: Draft<'_>,
         decision: Decision,
         published: Option<Published>,
+        edit_id: Option<EditId>,
     ) -> Report {
-        let status = match (decision, &published) {
-            (Decision::Refuse, _) => Status::Refused,
-            (Decision::Write, Some(_)) => Status::Written,
-            (Decision::Show, _) if draft.differs => Status::Verified,
-            (Decision::Write, None) | (Decision::Show, _) => Status::Unchanged,
+        let Draft { request, target, seen, base, planned, drafted, verdict, .. } = draft;
+        let shifts = match base.map(|base| moved(&base, &drafted.buffer)) {
+            Some(Ok(map)) => map.shifts(),
+            Some(Err(_)) | None => drafted.map.shifts(),
         };
+        let before = seen.release();
+        let status = status(decision, published.is_some(), drafted.differs);
         let before_stamp = before.as_ref().map(Buffer::stamp);
-        let (version, previous_version) = match &published {
-            Some(_) => (Some(draft.buffer.stamp()), before_stamp),
-            None => (before_stamp, None),
+        let removed = status == Status::Written && request.edit == Edit::Remove;
+        let (version, previous_version) = match status {
+            Status::Written if removed => (None, before_stamp),
+            Status::Written => (Some(drafted.buffer.stamp()), before_stamp),
+            Status::Unchanged | Status::AlreadyApplied | Status::Verified | Status::Refused => {
+                (before_stamp, None)
+            }
         };
-        let level = published.as_ref().map(|published| published.level);
-        let mut notes = planned.notes;
-        notes.extend(published.into_iter().flat_map(|published| published.notes));
-        let mended_outside = match &draft.mended {
-            Some(mended) if reaches_out(&planned.plan, mended, before.as_ref(), &draft.buffer) => {
+        let mended_outside = match &drafted.mended {
+            Some(mended) if reaches_out(&planned.plan, mended, before.as_ref(), &drafted.buffer) => {
                 fixers(&verdict)
             }
             Some(_) | None => Vec::new(),
         };
+        let level = published.as_ref().map(|published| published.level);
+        let mut notes = planned.notes;
+        notes.extend(published.into_iter().flat_map(|published| published.notes));
         Report {
-            status,
-            path: place.shown().to_owned(),
-            resolved_path: place.resolved().map(str::to_owned),
             version,
             previous_version,
             created: status == Status::Written && before.is_none(),
-            removed: false,
-            edit_id: None,
+            removed,
+            removes: request.edit == Edit::Remove,
+            edit_id,
             level,
             replacements: planned.replacements,
             places: planned.places,
             receipt: planned.receipt,
-            shifts: draft.map.shifts(),
+            shifts,
             verdict,
             warnings: planned.warnings,
             notes,
             mended_outside,
             before,
-            draft: draft.buffer,
-            plan: draft.mended.unwrap_or(planned.plan),
+            draft: drafted.buffer,
+            plan: drafted.mended.unwrap_or(planned.plan),
+            ..Report::of(target, status)
+        }
+    }
+
+    /// What a call is told that was carried out before, from the text that stood there then, as far as it is known.
+    ///
+    /// Errors: `INTERNAL`, should no plan lead from the one text to the other.
+    pub(super) fn again(
+        target: &Target,
+        edit_id: EditId,
+        previous_version: Option<Stamp>,
+        before: Option<Buffer>,
+        seen: Seen,
+    ) -> Result<Report, Error> {
+        let there = seen.snapshot.is_some();
+        let draft = seen.buffer;
+        let report = Report {
+            version: there.then(|| draft.stamp()),
+            previous_version,
+            edit_id: Some(edit_id),
+            ..Report::of(target, Status::AlreadyApplied)
+        };
+        let Some(before) = before else { return Ok(Report { draft, ..report }) };
+        let plan =
+            if before.is_alike(&draft) { before.toward(&draft)? } else { before.replaced(draft.bytes())? };
+        let shifts = plan.line_map(&before, &draft).shifts();
+        Ok(Report { shifts, plan, before: Some(before), draft, ..report })
+    }
+
+    /// A report that says no more than where it is about.
+    fn of(target: &Target, status: Status) -> Report {
+        let place = &target.place;
+        Report {
+            status,
+            path: place.shown().to_owned(),
+            resolved_path: place.resolved().map(str::to_owned),
+            version: None,
+            previous_version: None,
+            created: false,
+            removed: false,
+            removes: false,
+            edit_id: None,
+            level: None,
+            replacements: None,
+            places: Vec::new(),
+            receipt: None,
+            shifts: Vec::new(),
+            verdict: Verdict::default(),
+            warnings: Vec::new(),
+            notes: Vec::new(),
+            mended_outside: Vec::new(),
+            before: None,
+            draft: Buffer::default(),
+            plan: Plan::default(),
             in_root: place.in_root().to_owned(),
         }
     }
@@ -151,12 +211,28 @@ impl Report {
     /// It names the file that the text really lies in, relative to its root: `git apply` does not write through a
     /// link.
     pub fn diff(&self) -> Diff<'_> {
-        diff::unified(&self.in_root, self.before.as_ref(), &self.draft, &self.plan)
+        match (&self.before, self.status) {
+            (Some(before), _) if self.removes => diff::removal(&self.in_root, before, &self.draft),
+            // The text before is not kept any more, and nothing was done now.
+            (None, Status::AlreadyApplied) => {
+                diff::along(&self.in_root, Some(&self.draft), &self.draft, &LineMap::default())
+            }
+            (before, _) => diff::unified(&self.in_root, before.as_ref(), &self.draft, &self.plan),
+        }
     }
 
     /// The edited ranges, before and after.
     pub fn regions(&self) -> Vec<Region> {
         self.before.as_ref().map_or_else(Vec::new, |before| self.plan.regions(before, &self.draft))
+    }
+}
+
+fn status(decision: Decision, published: bool, differs: bool) -> Status {
+    match (decision, published) {
+        (Decision::Refuse, _) => Status::Refused,
+        (Decision::Write, true) => Status::Written,
+        (Decision::Show, _) if differs => Status::Verified,
+        (Decision::Write, false) | (Decision::Show, _) => Status::Unchanged,
     }
 }
 

@@ -1,18 +1,157 @@
 //! Taking an edit back, or making it again: an entry of the journal turned into requests.
+//!
+//! Such a request expects the very version that the edit left. Where the file moved on, it is carried over like any
+//! other: what was edited elsewhere stays, and what was edited at the same place refuses it.
 
 use std::sync::Arc;
 
+use super::call::{Call, Past};
 use super::{Report, Workspace};
+use crate::edit::Edit;
 use crate::error::{Code, Error};
 use crate::gate::Watch;
-use crate::request::Revert;
+use crate::request::{Author, Direction, Expect, Mode, Request, Revert, Target};
+use crate::store::{Changed, EditId, Entry, Kind, Place};
+use crate::text::Stamp;
+
+/// What is to become of an edit: taken back, or made again.
+struct Turn {
+    entry: Entry,
+    direction: Direction,
+}
 
 impl Workspace {
     /// Takes an edit back, or makes it again, in all files that it changed or in none; one report for each.
     ///
-    /// Errors: `INVALID_INPUT` where there is no such edit, `EDIT_CONFLICT` where the file moved on at the same place,
-    /// and those of an edit.
-    pub async fn revert(self: &Arc<Self>, _revert: Revert, _watch: Watch) -> Result<Vec<Report>, Error> {
-        Err(Error::new(Code::Internal, "not there yet"))
+    /// What the gates say of it is told and refuses nothing, and none of them mends it. One that is as asked already is
+    /// reported as applied before.
+    ///
+    /// Errors: `INVALID_INPUT` where there is no such edit or its texts are no longer kept, `EDIT_CONFLICT` where the file
+    /// moved on at the same place, and those of an edit.
+    pub async fn revert(self: &Arc<Self>, revert: Revert, watch: Watch) -> Result<Vec<Report>, Error> {
+        let author = revert.author.clone();
+        let turn = self.off_reactor(move |workspace| workspace.turn(&revert)).await?;
+        if turn.is_done() {
+            return self.off_reactor(move |workspace| workspace.standing(&turn)).await;
+        }
+        let call = self.off_reactor(move |workspace| workspace.requests(&turn, &author)).await?;
+        self.carry(call, watch).await.map_err(as_conflict)
     }
+
+    /// Finds the edit that is meant.
+    fn turn(&self, revert: &Revert) -> Result<Turn, Error> {
+        let place = revert.path.as_deref().map(|path| self.files.admit_to_read(path)).transpose()?;
+        if let Some(id) = &revert.edit_id {
+            return self.resolve(self.entry(id.parse()?)?, revert.direction);
+        }
+        let found = match revert.direction {
+            Direction::Undo => self.journal.to_undo(place.as_ref())?,
+            Direction::Redo => self.journal.to_redo(place.as_ref())?,
+        };
+        let entry = found.ok_or_else(|| nothing(revert.direction, place.as_ref()))?;
+        Ok(Turn { entry, direction: revert.direction })
+    }
+
+    /// Taking back an undo is making its edit again, and the other way round.
+    fn resolve(&self, entry: Entry, direction: Direction) -> Result<Turn, Error> {
+        match (entry.deed.kind, direction) {
+            (Kind::Edit, direction) => Ok(Turn { entry, direction }),
+            (Kind::Undo(of), Direction::Undo) | (Kind::Redo(of), Direction::Redo) => {
+                Ok(Turn { entry: self.entry(of)?, direction: Direction::Redo })
+            }
+            (Kind::Undo(of), Direction::Redo) | (Kind::Redo(of), Direction::Undo) => {
+                Ok(Turn { entry: self.entry(of)?, direction: Direction::Undo })
+            }
+        }
+    }
+
+    pub(super) fn entry(&self, id: EditId) -> Result<Entry, Error> {
+        self.journal.entry(id)?.ok_or_else(|| {
+            Error::new(Code::InvalidInput, format!("there is no edit {id} in the journal"))
+                .field("edit_id")
+                .hint("list_edits, or `lockgate log`, shows the edits that are remembered")
+        })
+    }
+
+    /// The requests that turn an edit, the last change first.
+    fn requests(&self, turn: &Turn, author: &Author) -> Result<Call, Error> {
+        let id = turn.entry.id;
+        let mut requests = Vec::with_capacity(turn.entry.changes.len());
+        let mut past = Vec::with_capacity(turn.entry.changes.len());
+        for changed in turn.entry.changes.iter().rev() {
+            let (from, to) = turn.ends(changed);
+            let edit = match to {
+                Some(to) => Edit::Restore(self.kept(id, changed, to)?),
+                None => Edit::Remove,
+            };
+            let expect = from.map_or(Expect::Absent, |from| Expect::Version(from.hex()));
+            let target = Target::File(changed.path.clone());
+            requests.push(Request { target, edit, mode: Mode::Interactive, expect, author: author.clone() });
+            past.push(Past { mode: changed.mode, folders: if to.is_none() { changed.folders } else { 0 } });
+        }
+        let kind = match turn.direction {
+            Direction::Undo => Kind::Undo(id),
+            Direction::Redo => Kind::Redo(id),
+        };
+        Ok(Call { past, numbered: false, ..Call::of(requests, kind) })
+    }
+
+    /// The reports of an edit that is as asked already.
+    fn standing(&self, turn: &Turn) -> Result<Vec<Report>, Error> {
+        let report = |changed: &Changed| {
+            let target = self.find(&Target::File(changed.path.clone()))?;
+            let seen = self.read(&target.place, &target.rules)?;
+            Report::again(&target, turn.entry.id, None, None, seen)
+        };
+        turn.entry.changes.iter().map(report).collect()
+    }
+
+    fn kept(&self, id: EditId, changed: &Changed, version: Stamp) -> Result<Vec<u8>, Error> {
+        let place = self.files.admit_to_read(&changed.path)?;
+        let text = if changed.kept { self.journal.text(&place, &version.hex())? } else { None };
+        text.ok_or_else(|| {
+            let seen = format!("the journal has no text of {} for edit {id}", changed.path);
+            let why = if changed.kept {
+                "it is past the journal's bounds"
+            } else {
+                "the policy's `never_journal` keeps it out"
+            };
+            Error::new(Code::InvalidInput, format!("{seen}: {why}"))
+                .field("edit_id")
+                .hint("edit the file instead")
+        })
+    }
+}
+
+impl Turn {
+    /// The versions of a file from which the turn leads, and to which.
+    fn ends(&self, changed: &Changed) -> (Option<Stamp>, Option<Stamp>) {
+        match self.direction {
+            Direction::Undo => (changed.after, changed.before),
+            Direction::Redo => (changed.before, changed.after),
+        }
+    }
+
+    /// Whether the edit is as it is to become.
+    fn is_done(&self) -> bool {
+        self.entry.undone == (self.direction == Direction::Undo)
+    }
+}
+
+/// A file that stands where one is to come back was put there by somebody else.
+fn as_conflict(mut refusal: Error) -> Error {
+    if matches!(refusal.code, Code::FileExists | Code::FileNotFound) {
+        refusal.code = Code::EditConflict;
+    }
+    refusal
+}
+
+fn nothing(direction: Direction, place: Option<&Place>) -> Error {
+    let of = place.map_or_else(String::new, |place| format!(" of {}", place.shown()));
+    let seen = match direction {
+        Direction::Undo => format!("there is no edit{of} that could be taken back"),
+        Direction::Redo => format!("no edit{of} was taken back, so none can be made again"),
+    };
+    let hint = "list_edits, or `lockgate log`, shows the edits that are remembered";
+    Error::new(Code::InvalidInput, seen).field("edit_id").hint(hint)
 }

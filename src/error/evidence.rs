@@ -12,7 +12,7 @@ pub struct Place {
 }
 
 /// How alike two texts are: 1 for the same text, 0 for nothing in common; kept in ten-thousandths.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Score(u16);
 
 impl Score {

@@ -44,7 +44,7 @@ pub use quotes::Quotes;
 use scope::Outline;
 
 /// How far a text may be from the one that is quoted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Tolerance {
     /// Blanks, indentation, typographic marks and wrapping may differ.
     Wrapping,
@@ -63,7 +63,7 @@ impl Tolerance {
 }
 
 /// Which line may differ where one may.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Slip {
     /// One that differs by a slip of the pen, or in a comment.
     Pen,

@@ -1,7 +1,7 @@
 //! How a change is put on the disk, and what is remembered of it.
 
-/// What is synced to the disk before an edit counts as done.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// What is synced to the disk before an edit counts as done; the strictest first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Durability {
     /// The file, its folder and the journal: an answered edit survives a power cut.
     #[default]
@@ -10,8 +10,8 @@ pub enum Durability {
     Process,
 }
 
-/// What becomes of a file with several names.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// What becomes of a file with several names; the strictest first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HardLinks {
     /// It is refused.
     #[default]
@@ -29,4 +29,15 @@ pub struct Publishing {
     pub durability: Durability,
     /// What becomes of a file with several names.
     pub hard_links: HardLinks,
+}
+
+impl Publishing {
+    /// What two policies both allow.
+    #[must_use]
+    pub fn stricter(self, other: Publishing) -> Publishing {
+        Publishing {
+            durability: self.durability.min(other.durability),
+            hard_links: self.hard_links.min(other.hard_links),
+        }
+    }
 }

@@ -43,7 +43,7 @@ pub struct Author {
 }
 
 /// What the caller believes of the target before the edit.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub enum Expect {
     /// Nothing is said.
     #[default]
@@ -55,7 +55,7 @@ pub enum Expect {
 }
 
 /// What happens to the result and to the findings of the gates.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Mode {
     /// Writes only when no blocking finding is new.
     #[default]

@@ -1,7 +1,7 @@
 //! What a request edits.
 
 /// The thing that a request edits.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Target {
     /// A file, by its path: absolute inside a root, or relative to the first root.
     File(String),

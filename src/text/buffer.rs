@@ -41,6 +41,14 @@ enum Body {
     Mapped { bytes: Vec<u8>, view: String, map: ByteMap },
 }
 
+impl Default for Buffer {
+    /// The empty text.
+    fn default() -> Buffer {
+        let form = Form { encoding: Encoding::Utf8, mark: 0 };
+        Buffer::over(Body::Plain(String::new()), form, Hints::default())
+    }
+}
+
 impl Buffer {
     /// Reads a file's bytes as text; `NOT_TEXT` when they are not, `TOO_LARGE` from 4 GiB on.
     pub fn read(bytes: Vec<u8>, hints: Hints) -> Result<Buffer, Error> {
@@ -115,6 +123,18 @@ impl Buffer {
         }
         let read = encoding::detect(self.bytes().to_vec(), hint);
         read.is_ok_and(|(form, decoded)| form.encoding == self.form.encoding || decoded.text() == self.text())
+    }
+
+    /// Tells whether both are encoded alike, with or without a byte order mark.
+    pub fn is_alike(&self, other: &Buffer) -> bool {
+        self.form == other.form
+    }
+
+    /// Reads bytes that belong to the same file.
+    ///
+    /// Errors: those of [`Buffer::read`].
+    pub fn another(&self, bytes: Vec<u8>) -> Result<Buffer, Error> {
+        Buffer::read(bytes, self.hints)
     }
 
     /// Gives the line end of a file that has none yet.

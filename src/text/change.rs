@@ -38,6 +38,13 @@ pub struct Plan {
     notes: Vec<String>,
 }
 
+impl Default for Plan {
+    /// The plan that leaves the empty text as it is.
+    fn default() -> Plan {
+        Plan { stamp: Stamp::of(b""), splices: Vec::new(), notes: Vec::new() }
+    }
+}
+
 impl Buffer {
     /// Plans changes of the view, in whatever order they are listed; only insertions at one place keep their order.
     ///
@@ -54,6 +61,13 @@ impl Buffer {
             splices.push(Splice { span: self.byte_span(change.span.clone()), bytes });
         }
         Plan::new(self, splices)
+    }
+
+    /// Plans to make the file these bytes, whatever they are: all of it is one splice.
+    ///
+    /// Errors: `INTERNAL`, should the plan be refused.
+    pub fn replaced(&self, bytes: &[u8]) -> Result<Plan, Error> {
+        Plan::new(self, vec![Splice { span: 0..self.bytes().len(), bytes: bytes.to_vec() }])
     }
 
     /// Encodes new text that is to stand on this line, or names the character that the file cannot hold.

@@ -59,6 +59,19 @@ pub fn along<'a>(path: &str, before: Option<&'a Buffer>, after: &'a Buffer, map:
     Diff { header: header(path, before, after, hunks.is_empty()), before, after, hunks }
 }
 
+/// The removal of the file at this root-relative path; `after` is the empty text that is left of it.
+pub fn removal<'a>(path: &str, before: &'a Buffer, after: &'a Buffer) -> Diff<'a> {
+    let hunks = match line_count(before) {
+        0 => Vec::new(),
+        count => vec![vec![Piece { old: 0..count, new: 0..0 }]],
+    };
+    let [old, new] = ["a/", "b/"].map(|side| quoted(&format!("{side}{path}")));
+    let tab = if path.contains(' ') { "\t" } else { "" };
+    let sides = if hunks.is_empty() { String::new() } else { format!("--- {old}{tab}\n+++ /dev/null\n") };
+    let header = format!("diff --git {old} {new}\ndeleted file mode 100644\n{sides}");
+    Diff { header, before: Some(before), after, hunks }
+}
+
 impl Diff<'_> {
     /// Gives the number of hunks.
     pub fn hunks(&self) -> usize {

@@ -97,6 +97,12 @@ impl LineMap {
         shifts
     }
 
+    /// Counts the lines that were added, and those that were taken away.
+    pub fn counts(&self) -> (usize, usize) {
+        let count = |lines: fn(&Piece) -> usize| self.pieces.iter().map(lines).sum();
+        (count(|piece| piece.new.len()), count(|piece| piece.old.len()))
+    }
+
     /// Gives the lines that the plan touched, whole, whether they differ or not.
     pub(super) fn blocks(&self) -> &[Piece] {
         &self.blocks

@@ -13,6 +13,7 @@
 mod align;
 mod buffer;
 mod byte_map;
+mod carry_over;
 mod change;
 pub mod diff;
 mod dress;
@@ -29,6 +30,7 @@ mod steering;
 
 pub use align::differing_lines;
 pub use buffer::{Buffer, Hints};
+pub use carry_over::Clash;
 pub use change::{Change, Plan, Splice, bytes_outside_unchanged};
 pub use diff::{Cut, Diff};
 pub use encoding::Encoding;

@@ -3,6 +3,7 @@
 //! Invariant: equal stamps mean equal bytes.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 /// How many hex digits of a stamp go over the wire.
 const WIRE_DIGITS: usize = 12;
@@ -17,6 +18,23 @@ impl Stamp {
         Stamp(*blake3::hash(bytes).as_bytes())
     }
 
+    /// Stamps a value by all that its `Hash` tells of it; the same on one machine only.
+    pub fn of_value(value: &impl Hash) -> Stamp {
+        let mut digest = Digest(blake3::Hasher::new());
+        value.hash(&mut digest);
+        Stamp(*digest.0.finalize().as_bytes())
+    }
+
+    /// Takes a stamp's 32 bytes.
+    pub const fn from_bytes(bytes: [u8; 32]) -> Stamp {
+        Stamp(bytes)
+    }
+
+    /// Gives its 32 bytes.
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
     /// Gives all 64 hex digits.
     pub fn hex(&self) -> String {
         blake3::Hash::from_bytes(self.0).to_hex().to_string()
@@ -27,6 +45,20 @@ impl Stamp {
         let whole = self.hex();
         wire.len() >= WIRE_DIGITS
             && whole.get(..wire.len()).is_some_and(|start| start.eq_ignore_ascii_case(wire))
+    }
+}
+
+/// Takes in what a value tells of itself.
+struct Digest(blake3::Hasher);
+
+impl Hasher for Digest {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    fn finish(&self) -> u64 {
+        let bytes = self.0.finalize();
+        bytes.as_bytes().first_chunk().map_or(0, |first| u64::from_le_bytes(*first))
     }
 }
 

@@ -77,15 +77,18 @@ fn replace_without_lock(file: &Path, edit: usize) {
     fs::rename(staged, file).unwrap();
 }
 
+/// What the second call comes before: the first one leaves it as it is.
+const HEAD: &str = "# head\n";
+
 /// A text whose judging takes a while: the lock is held meanwhile.
 fn slow(value: usize) -> String {
-    format!("x = [{value}]\n").repeat(300_000)
+    format!("{HEAD}{}", format!("x = [{value}]\n").repeat(300_000))
 }
 
 fn contend(lock_wait: &str) -> (Answer, Answer, String) {
     let root = tempfile::tempdir().unwrap();
     fs::write(root.path().join("quality.yaml"), format!("limits: {{ lock_wait: {lock_wait} }}\n")).unwrap();
-    fs::write(root.path().join("a.py"), "x = 0\n").unwrap();
+    fs::write(root.path().join("a.py"), format!("{HEAD}x = 0\n")).unwrap();
     let mut server = Server::start(root.path(), &[]);
     let first =
         server.post_call("safe_edit_file", &json!({"path": "a.py", "content": slow(1), "show_diff": false}));
@@ -117,7 +120,7 @@ fn who_waits_too_long_is_told_so() {
 fn who_waits_long_enough_is_served() {
     let (first, second, text) = contend("60s");
     assert_eq!((first.status(), second.status()), ("written", "written"), "{}", second.structured);
-    assert!(text.starts_with("y = 2\nz = [1]\n"), "{:.60}", text);
+    assert!(text.starts_with("y = 2\n# head\nz = [1]\n"), "{:.60}", text);
 }
 
 /// A project with a gate that takes two seconds, and writes down when it begins and ends.

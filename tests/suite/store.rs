@@ -112,7 +112,14 @@ fn publish(
     before: Option<Before<'_>>,
     bytes: &[u8],
 ) -> Result<Published, Error> {
-    let write = Write { place, before, after: Some(Content::of(bytes)), mode: None, told: Told::default() };
+    let write = Write {
+        place,
+        before,
+        after: Some(Content::of(bytes)),
+        mode: None,
+        folders: 0,
+        told: Told::default(),
+    };
     let done = files.publish(&[write], Publishing::default(), None)?;
     Ok(done.files.into_iter().next().unwrap())
 }

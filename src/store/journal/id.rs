@@ -42,9 +42,11 @@ impl FromStr for EditId {
     fn from_str(name: &str) -> Result<EditId, Error> {
         let parts = name.trim().split_once('-');
         let parsed = parts.and_then(|(journal, number)| {
-            let journal = (journal.len() == 4).then(|| u16::from_str_radix(journal, 16).ok()).flatten()?;
-            let plain = number.bytes().all(|digit| digit.is_ascii_digit());
-            Some(EditId { journal, number: plain.then(|| number.parse().ok()).flatten()? })
+            let plain = journal.len() == 4
+                && journal.bytes().all(|digit| digit.is_ascii_hexdigit())
+                && number.bytes().all(|digit| digit.is_ascii_digit());
+            let journal = u16::from_str_radix(journal, 16).ok().filter(|_| plain)?;
+            Some(EditId { journal, number: number.parse().ok()? })
         });
         parsed.ok_or_else(|| {
             let name: String = name.chars().take(40).collect();

@@ -50,6 +50,8 @@ pub struct Write<'a> {
     pub after: Option<Content<'a>>,
     /// The permission bits of a new file, where they are not those of any new file.
     pub mode: Option<u32>,
+    /// How many of the folders above a removed file go with it, where they are empty then.
+    pub folders: usize,
     /// What the journal is told of it.
     pub told: Told,
 }
@@ -168,7 +170,7 @@ mod tests {
         bytes: &[u8],
     ) -> Result<Done, Error> {
         let after = Some(Content::of(bytes));
-        let write = Write { place, before, after, mode: None, told: Told::default() };
+        let write = Write { place, before, after, mode: None, folders: 0, told: Told::default() };
         files.publish(&[write], Publishing::default(), None)
     }
 

@@ -1,0 +1,66 @@
+//! What the past asks for: the bytes of an earlier version, or that there is no file.
+
+use super::Planned;
+use crate::error::Error;
+use crate::text::Buffer;
+
+/// Plans to make a text these very bytes.
+///
+/// Only lines that differ are touched, where both are encoded alike; else the whole text is replaced.
+///
+/// Errors: `NOT_TEXT`, `TOO_LARGE` from 4 GiB on.
+pub fn plan(bytes: &[u8], buffer: &Buffer) -> Result<Planned, Error> {
+    let wanted = buffer.another(bytes.to_vec())?;
+    if buffer.is_alike(&wanted) {
+        return Ok(Planned::new(buffer.toward(&wanted)?, Vec::new()));
+    }
+    let planned = Planned::new(buffer.replaced(bytes)?, Vec::new());
+    Ok(Planned { becomes: Some(wanted), ..planned })
+}
+
+/// Plans to leave nothing.
+///
+/// Errors: `INTERNAL`, should the plan be refused.
+pub fn remove(buffer: &Buffer) -> Result<Planned, Error> {
+    let planned = Planned::new(buffer.replaced(b"")?, Vec::new());
+    Ok(Planned { becomes: Some(buffer.another(Vec::new())?), ..planned })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Hints;
+
+    #[test]
+    fn any_version_becomes_any_other() {
+        let versions: [&[u8]; 7] = [
+            b"",
+            b"a\nb\n",
+            b"a\r\nb",
+            b"\xEF\xBB\xBFa\nb\n",
+            b"\xFF\xFEa\0\n\0",
+            b"a\n\xE9\n",
+            b"\xEF\xBB\xBF",
+        ];
+        for from in versions {
+            for to in versions {
+                let before = Buffer::read(from.to_vec(), Hints::default()).unwrap();
+                let planned = plan(to, &before).unwrap();
+                let after =
+                    planned.becomes.map_or_else(|| before.apply(&planned.plan).unwrap(), |becomes| becomes);
+                assert_eq!(after.bytes(), to, "{from:?} to {to:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_the_lines_that_differ_are_touched() {
+        let before = Buffer::read(b"a\nb\nc\n".to_vec(), Hints::default()).unwrap();
+        let planned = plan(b"a\nB\nc\n", &before).unwrap();
+        assert_eq!(
+            planned.plan.splices().iter().map(|splice| splice.span.clone()).collect::<Vec<_>>(),
+            [2..4]
+        );
+        assert!(planned.becomes.is_none());
+    }
+}

@@ -1,0 +1,143 @@
+//! The text that a caller speaks of: the one that is there, or an earlier one from which the edit is carried over.
+//!
+//! Invariant: an edit is carried over only where its place is proved to be unchanged; else it is refused with what changed.
+
+use super::Workspace;
+use super::call::Target;
+use super::check::Seen;
+use crate::edit::Planned;
+use crate::error::{Code, Error, Place, Since};
+use crate::request::{Expect, Request};
+use crate::text::{Buffer, Clash, LineMap, diff};
+
+/// The most bytes of a diff that a refusal carries; an answer shows what fits.
+const DIFF: usize = 6_000;
+/// The most lines that a refusal shows as they are now.
+const LINES: usize = 20;
+
+impl Workspace {
+    /// The text that a request speaks of, where it is another than the one that is there.
+    ///
+    /// Errors: `EDIT_CONFLICT` for a version that is not known, and for one that no longer stands there where the edit is
+    /// about the text as a whole.
+    pub(super) fn base(
+        &self,
+        request: &Request,
+        target: &Target,
+        seen: &Seen,
+    ) -> Result<Option<Buffer>, Error> {
+        let base = match &request.expect {
+            Expect::Version(version) if !seen.buffer.stamp().matches(version) => {
+                let known = self.journal.text(&target.place, version).unwrap_or_default();
+                let known = known.and_then(|bytes| seen.buffer.another(bytes).ok());
+                Some(known.ok_or_else(|| unknown(version, seen))?)
+            }
+            Expect::Anything => {
+                let arrived =
+                    target.arrived.as_ref().filter(|arrived| arrived.stamp() != seen.buffer.stamp());
+                arrived.map(|arrived| seen.buffer.another(arrived.bytes().to_vec())).transpose()?
+            }
+            Expect::Absent | Expect::Version(_) => None,
+        };
+        match base {
+            Some(base) if request.edit.is_whole() => {
+                let met =
+                    format!("the file was changed since version {}, which this edit is about", base.stamp());
+                Err(conflict(met, target, &base, seen))
+            }
+            base => Ok(base),
+        }
+    }
+}
+
+/// Carries what was planned for an earlier text over to the one that is there.
+///
+/// Errors: `EDIT_CONFLICT` where it meets what changed since.
+pub(super) fn carried(
+    mut planned: Planned,
+    base: &Buffer,
+    target: &Target,
+    seen: &Seen,
+) -> Result<Planned, Error> {
+    let met = planned.becomes.is_some().then(|| clashing(base));
+    let plan = match met {
+        Some(clash) => Err(clash),
+        None => planned.plan.carried(base, &seen.buffer)?,
+    };
+    planned.plan = plan.map_err(|clash| {
+        let places = now(&clash, &seen.buffer);
+        conflict(told(&clash, base), target, base, seen).places(places)
+    })?;
+    let moved = moved(base, &seen.buffer)?;
+    for place in &mut planned.places {
+        place.line = moved.carry(place.line).unwrap_or(place.line);
+    }
+    let (was, is) = (base.stamp(), seen.buffer.stamp());
+    planned
+        .notes
+        .push(format!("carried over from version {was} to {is}: what else changed between them is kept"));
+    Ok(planned)
+}
+
+/// Where the lines of one text stand in another.
+///
+/// Errors: `INTERNAL`, should no plan lead from the one to the other.
+pub(super) fn moved(from: &Buffer, to: &Buffer) -> Result<LineMap, Error> {
+    let plan = if from.is_alike(to) { from.toward(to)? } else { from.replaced(to.bytes())? };
+    Ok(plan.line_map(from, to))
+}
+
+/// The difference between two versions of the file at this path.
+pub(super) fn difference(path: &str, from: Option<&Buffer>, to: &Buffer) -> String {
+    let map = from.map(|from| moved(from, to)).transpose().ok().flatten().unwrap_or_default();
+    diff::along(path, from, to, &map).render(DIFF).0
+}
+
+/// The clash of a text that is encoded otherwise.
+fn clashing(base: &Buffer) -> Clash {
+    Clash { asked: (1, base.lines().count()), met: None }
+}
+
+fn told(Clash { asked: (first, last), met }: &Clash, base: &Buffer) -> String {
+    let version = base.stamp();
+    let asked = match last.cmp(first) {
+        std::cmp::Ordering::Less => format!("the place before line {first} of version {version}"),
+        std::cmp::Ordering::Equal => format!("line {first} of version {version}"),
+        std::cmp::Ordering::Greater => format!("lines {first}-{last} of version {version}"),
+    };
+    match met {
+        Some(met) if met.new_end_line < met.new_start_line => {
+            format!("{asked}, which this edit is about, was changed since: lines {met} were taken away")
+        }
+        Some(met) => format!(
+            "{asked}, which this edit is about, was changed since: it is lines {}-{} now",
+            met.new_start_line, met.new_end_line
+        ),
+        None => format!("{asked}, which this edit is about, could stand in more than one place by now"),
+    }
+}
+
+/// The lines that stand where the edit meets the change.
+fn now(clash: &Clash, buffer: &Buffer) -> Vec<Place> {
+    let Some(met) = clash.met else { return Vec::new() };
+    let preview = |line| buffer.lines().text(line).trim_end().chars().take(60).collect();
+    let place = |line| Place { line, preview: preview(line), symbol: None };
+    (met.new_start_line..=met.new_end_line).take(LINES).map(place).collect()
+}
+
+fn conflict(message: String, target: &Target, base: &Buffer, seen: &Seen) -> Error {
+    let version = seen.buffer.stamp().to_string();
+    let hint = format!("build the edit on version {version}, which is there now");
+    let diff = difference(target.place.in_root(), Some(base), &seen.buffer);
+    Error::new(Code::EditConflict, message)
+        .field("expected_version")
+        .hint(hint)
+        .since(Since { version, diff })
+}
+
+fn unknown(version: &str, seen: &Seen) -> Error {
+    let now = seen.buffer.stamp().to_string();
+    let message = format!("version {version} was expected, but the file has version {now}");
+    let since = Since { version: now, diff: String::new() };
+    Error::new(Code::EditConflict, message).field("expected_version").since(since)
+}

@@ -1,0 +1,169 @@
+//! What is carried through the line together: the requests of one call, and where each of them leads.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::Workspace;
+use crate::error::{Code, Error};
+use crate::policy::Policy;
+use crate::request::{self, Request};
+use crate::store::{Bounds, Changed, Deed, Entry, Kind, Place};
+use crate::text::{Buffer, Stamp};
+
+/// The requests of one call, which are carried out together or not at all.
+pub(super) struct Call {
+    pub(super) requests: Vec<Request>,
+    /// What sort of edit it is.
+    pub(super) kind: Kind,
+    /// What each request is to bring back beside its text; as many as there are requests, or none.
+    pub(super) past: Vec<Past>,
+    /// The texts that stood there when the call came, where it had to wait and its requests count lines.
+    pub(super) arrived: Vec<Option<Arc<Buffer>>>,
+    /// How long its locks may be waited for.
+    pub(super) wait: Duration,
+    /// What the journal may grow to.
+    pub(super) bounds: Option<Bounds>,
+    /// The hash of all that was asked.
+    pub(super) digest: Stamp,
+    /// How the fields of each request are named in refusals.
+    pub(super) numbered: bool,
+}
+
+/// What a change was, beside its text.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Past {
+    /// The permission bits of a file that comes back.
+    pub(super) mode: Option<u32>,
+    /// How many folders go with a file, where they are empty then.
+    pub(super) folders: usize,
+}
+
+/// Where a request leads.
+pub(super) struct Target {
+    pub(super) place: Place,
+    pub(super) rules: Arc<Policy>,
+    /// What was last written there.
+    pub(super) last: Option<Entry>,
+    /// The text that stood there when the call came, where another may stand there now.
+    pub(super) arrived: Option<Arc<Buffer>>,
+    /// What comes back with the text.
+    pub(super) past: Past,
+}
+
+impl Call {
+    /// The call that one request makes.
+    pub(super) fn of_one(request: Request) -> Call {
+        Call { numbered: false, ..Call::of(vec![request], Kind::Edit) }
+    }
+
+    /// The call that several requests make.
+    pub(super) fn of(requests: Vec<Request>, kind: Kind) -> Call {
+        let asked: Vec<_> = requests
+            .iter()
+            .map(|Request { target, edit, mode, expect, author: _ }| (target, edit, mode, expect))
+            .collect();
+        let digest = Stamp::of_value(&asked);
+        let wait = Duration::ZERO;
+        Call {
+            requests,
+            kind,
+            past: Vec::new(),
+            arrived: Vec::new(),
+            wait,
+            bounds: None,
+            digest,
+            numbered: true,
+        }
+    }
+
+    /// A refusal of the request of that number, its field named as the caller knows it.
+    pub(super) fn names(&self, mut refusal: Error, at: usize) -> Error {
+        if self.numbered {
+            let field = refusal.field.take();
+            refusal.field =
+                Some(field.map_or(format!("edits[{at}]"), |field| format!("edits[{at}].{field}")));
+        }
+        refusal
+    }
+
+    /// What the journal is told of the call.
+    pub(super) fn deed(&self, gates: String) -> Deed {
+        let request::Author { tool, name } =
+            self.requests.first().map(|request| request.author.clone()).unwrap_or_default();
+        Deed { tool, author: name, request: self.digest, kind: self.kind, gates }
+    }
+}
+
+impl Target {
+    /// What was last written to the file, as far as it is remembered.
+    pub(super) fn last_change(&self) -> Option<(&Entry, &Changed)> {
+        let entry = self.last.as_ref()?;
+        let names = |changed: &&Changed| {
+            [Some(self.place.shown()), self.place.resolved()].contains(&Some(&changed.path))
+        };
+        Some((entry, entry.changes.iter().find(names)?))
+    }
+}
+
+impl Workspace {
+    /// Admits the paths of a call, and finds what rules them; no file may be named twice.
+    pub(super) fn admit(&self, call: &mut Call) -> Result<Vec<Target>, Error> {
+        let mut targets: Vec<Target> = Vec::with_capacity(call.requests.len());
+        call.wait = Duration::ZERO;
+        for (at, request) in call.requests.iter().enumerate() {
+            let target = self.find(&request.target).map_err(|refusal| call.names(refusal, at))?;
+            if let Some(first) = targets.iter().position(|other| other.place.key() == target.place.key()) {
+                return Err(twice(target.place.shown(), first, at));
+            }
+            let limits = target.rules.limits;
+            call.wait = call.wait.max(limits.lock_wait);
+            call.bounds = Some(Bounds { size: limits.journal, age: limits.journal_age });
+            let past = call.past.get(at).copied().unwrap_or_default();
+            let arrived = call.arrived.get(at).cloned().flatten();
+            targets.push(Target { past, arrived, ..target });
+        }
+        Ok(targets)
+    }
+
+    /// Where a path leads, and what rules it.
+    pub(super) fn find(&self, target: &request::Target) -> Result<Target, Error> {
+        let request::Target::File(path) = target;
+        let place = self.files.admit(path)?;
+        let rules = self.rules.of(&self.files, &place)?;
+        Ok(Target { place, rules, last: None, arrived: None, past: Past::default() })
+    }
+
+    /// Notes what stands there when a call has to wait, for those of its requests that count lines.
+    pub(super) fn arrive(&self, call: &mut Call, targets: &[Target]) {
+        if !call.arrived.is_empty() {
+            return;
+        }
+        let text = |(request, target): (&Request, &Target)| {
+            let seen =
+                request.edit.counts_lines().then(|| self.read(&target.place, &target.rules).ok())??;
+            seen.snapshot.is_some().then(|| Arc::new(seen.buffer))
+        };
+        call.arrived = call.requests.iter().zip(targets).map(text).collect();
+    }
+
+    /// Whether a process that has ended left one of the files half-way; asked while their locks are held.
+    pub(super) fn is_left_half_done(&self, targets: &[Target]) -> bool {
+        targets.iter().any(|target| self.journal.stale(&target.place).unwrap_or(false))
+    }
+
+    /// Completes or takes back what was left half-way, and keeps what a person should know until somebody can be told.
+    pub(super) fn recover(&self) {
+        let notes = self.journal.recover(&self.files, &self.locks);
+        notes.iter().for_each(|note| tracing::warn!("{note}"));
+        if let Ok(mut untold) = self.untold.lock() {
+            untold.extend(notes);
+        }
+    }
+}
+
+fn twice(path: &str, first: usize, at: usize) -> Error {
+    let seen = format!("edits[{at}] is about {path}, and so is edits[{first}]");
+    Error::new(Code::InvalidInput, seen)
+        .field(format!("edits[{at}].path"))
+        .hint("put all edits of one file into one entry")
+}

@@ -1,0 +1,142 @@
+//! The end of the line: what was decided is published, all of it or nothing, and told.
+
+use std::sync::Arc;
+
+use super::call::{Call, Past, Target};
+use super::check::Seen;
+use super::edit::Draft;
+use super::{Decision, Report, Workspace};
+use crate::error::Error;
+use crate::gate::{Outcome, Verdict};
+use crate::policy::Publishing;
+use crate::store::{Bounds, Content, Done, Entry, Kind, Told, Write};
+use crate::text::Buffer;
+
+/// The most characters that the journal is told of the gates.
+const GATES: usize = 200;
+
+impl Workspace {
+    /// Reads all targets, and what was last written to them.
+    pub(super) fn read_all(&self, call: &Call, targets: &[Target]) -> Result<Vec<Seen>, Error> {
+        let read = |(at, target): (usize, &Target)| {
+            self.read(&target.place, &target.rules).map_err(|refusal| call.names(refusal, at))
+        };
+        targets.iter().enumerate().map(read).collect()
+    }
+
+    /// Publishes what is to be written, unless one of the drafts is refused.
+    pub(super) fn publish(&self, call: &Call, drafts: &[Draft<'_>]) -> Result<Option<Done>, Error> {
+        if drafts.iter().any(|draft| draft.decision != Decision::Write) {
+            return Ok(None);
+        }
+        let wanted = drafts.iter().filter(|draft| draft.drafted.differs);
+        let writes: Vec<Write<'_>> = wanted.clone().map(write).collect();
+        let Some(first) = drafts.iter().find(|draft| draft.drafted.differs) else { return Ok(None) };
+        let how = wanted.map(|draft| draft.target.rules.publishing).reduce(Publishing::stricter);
+        let deed = call.deed(gates(drafts));
+        let record = match self.journal.trouble(&first.target.place) {
+            None => Some((&self.journal, &deed)),
+            Some(_) => None,
+        };
+        let done = self.files.publish(&writes, how.unwrap_or_default(), record)?;
+        Ok(Some(done))
+    }
+
+    /// Tells what became of each request.
+    pub(super) fn reports(&self, call: &Call, drafts: Vec<Draft<'_>>, done: Option<Done>) -> Vec<Report> {
+        let refused = drafts.iter().any(|draft| draft.decision == Decision::Refuse);
+        let edit = done.as_ref().and_then(|done| done.edit);
+        let mut published = done.into_iter().flat_map(|done| done.files);
+        let mut reports = Vec::with_capacity(drafts.len());
+        for draft in drafts {
+            let written = !refused && draft.decision == Decision::Write && draft.drafted.differs;
+            let published = if written { published.next() } else { None };
+            let notes = self.notes(call, &draft, published.is_some());
+            let decision = match draft.decision {
+                Decision::Write if refused => Decision::Show,
+                decision => decision,
+            };
+            let mut report = Report::new(draft, decision, published, edit.filter(|_| written));
+            report.notes.extend(notes);
+            reports.push(report);
+        }
+        if let (Some(first), Ok(mut untold)) = (reports.first_mut(), self.untold.lock()) {
+            first.notes.append(&mut untold);
+        }
+        reports
+    }
+
+    /// What the caller should know of the file's past, and of this edit's.
+    fn notes(&self, call: &Call, draft: &Draft<'_>, written: bool) -> Vec<String> {
+        let place = &draft.target.place;
+        let foreign = draft.target.last.as_ref().and_then(|last| foreign(last, draft.target, &draft.seen));
+        let lost = match self.journal.trouble(place) {
+            Some(why) => Some(format!("this edit cannot be taken back: {why}")),
+            None if !draft.target.rules.journals(place.in_root()) => {
+                Some("this edit cannot be taken back: the policy's `never_journal` keeps its texts out of the journal".to_owned())
+            }
+            None => None,
+        };
+        let lost = lost.filter(|_| written && call.kind == Kind::Edit);
+        foreign.into_iter().chain(lost).collect()
+    }
+
+    /// Has the journal forget what is past its bounds, where nobody waits for it.
+    pub(super) fn tidy_behind(self: &Arc<Self>, reports: &[Report], bounds: Option<Bounds>) {
+        let written = reports.iter().any(|report| report.edit_id.is_some());
+        let (Some(bounds), true) = (bounds, written) else { return };
+        let workspace = Arc::clone(self);
+        tokio::task::spawn_blocking(move || {
+            if let Err(refusal) = workspace.journal.tidy(bounds) {
+                tracing::warn!("the journal was not tidied: {}", refusal.message);
+            }
+        });
+    }
+}
+
+/// What somebody else did to the file since it was last edited here.
+fn foreign(last: &Entry, target: &Target, seen: &Seen) -> Option<String> {
+    let (_, changed) = target.last_change()?;
+    let now = seen.snapshot.as_ref().map(|_| seen.buffer.stamp());
+    let id = last.id;
+    match now {
+        now if now == changed.after => None,
+        Some(_) => Some(format!(
+            "the file was overwritten by another program since edit {id}, whose text the journal keeps"
+        )),
+        None => Some(format!(
+            "the file was removed by another program since edit {id}, whose text the journal keeps"
+        )),
+    }
+}
+
+fn write<'a>(draft: &'a Draft<'_>) -> Write<'a> {
+    let Draft { target, seen, drafted, request, .. } = draft;
+    let Past { mode, folders } = target.past;
+    let (added, removed) = drafted.map.counts();
+    Write {
+        place: &target.place,
+        before: seen.snapshot.as_ref().map(|snapshot| snapshot.held(content(&seen.buffer))),
+        after: (request.edit != crate::edit::Edit::Remove).then(|| content(&drafted.buffer)),
+        mode,
+        folders,
+        told: Told { added, removed, keep: target.rules.journals(target.place.in_root()) },
+    }
+}
+
+/// A text with its stamp.
+pub(super) fn content(buffer: &Buffer) -> Content<'_> {
+    Content { stamp: buffer.stamp(), bytes: buffer.bytes() }
+}
+
+/// What the gates said, in a few words.
+fn gates(drafts: &[Draft<'_>]) -> String {
+    let ran = |verdict: &Verdict| {
+        let spoke = |outcome| matches!(outcome, Outcome::Passed | Outcome::Found | Outcome::Fixed);
+        let runs = verdict.runs.iter().filter(|run| spoke(run.outcome));
+        runs.map(|run| format!("{} {}", run.gate, run.outcome.name())).collect::<Vec<_>>()
+    };
+    let mut told: Vec<String> = drafts.iter().flat_map(|draft| ran(&draft.verdict)).collect();
+    told.dedup();
+    told.join(", ").chars().take(GATES).collect()
+}
