@@ -14,7 +14,7 @@ import lab
 
 SLOTS, FILES = 12, ("a.txt", "sub/b.txt")
 STEPS = 6
-POLICY = "quality_gates: {}\npublishing: { durability: process }\n"
+POLICY = "quality_gates: {}\ndurability: process\n"
 
 
 class Change:

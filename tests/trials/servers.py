@@ -1,7 +1,7 @@
 """Four servers with eight clients each on the same files, killed now and then: nothing acknowledged is lost or doubled.
 
 Each edit adds one line that stands nowhere else. Whoever gets no answer sends the same request again; whoever is refused
-looks at the file and asks anew. At the end every line must be there once.
+then looks whether the line is there, and if not, asks anew. At the end every line must be there once.
 """
 
 import collections
@@ -65,10 +65,12 @@ class NaiveFleet(Fleet):
         if tool == "read_content_lines":
             return {"success": True, "version": ""}
         text = path.read_text()
-        line = arguments["insert_lines"][0]["content"] if "insert_lines" in arguments else \
-            arguments["replace"].splitlines(keepends=True)[-2 if arguments["search"] == "end\n" else -1]
+        if "insert_lines" in arguments:
+            text = arguments["insert_lines"][0]["content"] + text
+        else:
+            text = text.replace(arguments["search"], arguments["replace"])
         staged = path.with_name(f"{threading.get_ident()}.staged")
-        staged.write_text(line + text)
+        staged.write_text(text)
         time.sleep(0.0005)
         staged.rename(path)
         return {"success": True, "status": "written"}
@@ -82,8 +84,17 @@ class Round:
         self.left, self.guard = list(range(edits)), threading.Lock()
         self.waits, self.acknowledged, self.wrong = [], set(), []
         self.resent = collections.Counter()
+        self.fixed = {path: {"top\n", "end\n"} for path in self.files}
         for path in self.files:
-            (fleet.lab.root / path).write_text("top\n" + "".join(f"line {line}\n" for line in range(20)) + "end\n")
+            free = [self.free(edit) for edit in range(edits) if self.path(edit) == path]
+            (fleet.lab.root / path).write_text("top\n" + "".join(free) + "end\n")
+
+    def path(self, edit):
+        return self.files[edit % len(self.files)]
+
+    @staticmethod
+    def free(edit):
+        return f"place {edit} is free\n"
 
     def take(self):
         with self.guard:
@@ -98,13 +109,20 @@ class Round:
             self.wrong.append(f"client {number}: {type(trouble).__name__} {trouble}")
 
     def edit(self, server, dice, edit):
-        """Asks for one line until it is acknowledged."""
-        path, line = dice.choice(self.files), f"edit {self.seed} {edit} of client\n"
+        """Asks for one line until it is acknowledged: in the place of another, or beside one."""
+        path, line = self.path(edit), f"edit {self.seed} {edit} of client\n"
+        is_insertion = dice.random() < 0.5
         for _ in range(100):
-            asked = self.request(server, dice, path, line)
-            told = self.insist(server, asked)
-            if told.get("success") or told.get("code") == "ALREADY_APPLIED":
-                self.acknowledged.add((path, line))
+            asked = self.request(server, path, line, edit, is_insertion)
+            told, is_lost = self.insist(server, asked)
+            is_there = told.get("success") or told.get("code") == "ALREADY_APPLIED"
+            if not is_there and is_lost and line in (self.fleet.lab.root / path).read_text():
+                is_there = True
+                self.resent["there already"] += 1
+            if is_there:
+                with self.guard:
+                    self.acknowledged.add((path, line))
+                    self.fixed[path] |= {self.free(edit)} if is_insertion else set()
                 return
             if told.get("code") not in ANEW:
                 self.wrong.append(f"{line.strip()}: {told}")
@@ -112,25 +130,27 @@ class Round:
             self.resent[told["code"]] += 1
         self.wrong.append(f"{line.strip()}: refused each time")
 
-    def request(self, server, dice, path, line):
-        """By the version that was seen, or by a quote."""
-        if dice.random() < 0.5:
-            return {"path": path, "search": "end\n", "replace": line + "end\n", "show_diff": False}
-        seen = self.insist(server, {"path": path, "end_line": 2}, "read_content_lines")
+    def request(self, server, path, line, edit, is_insertion):
+        if not is_insertion:
+            return {"path": path, "search": self.free(edit), "replace": line, "show_diff": False}
+        seen, _ = self.insist(server, {"path": path, "end_line": 2}, "read_content_lines")
         return {"path": path, "insert_lines": [{"at_line": 2, "content": line}], "show_diff": False,
                 "expected_version": seen["version"]}
 
     def insist(self, number, asked, tool="safe_edit_file"):
+        """The answer, and whether one was lost before it."""
+        is_lost = False
         while True:
             begun = time.monotonic()
             try:
                 told = self.fleet.running(number).call(tool, asked)
             except client.Gone:
+                is_lost = True
                 self.resent["unanswered"] += tool != "read_content_lines"
                 continue
             if tool != "read_content_lines":
                 self.waits.append(time.monotonic() - begun)
-            return told
+            return told, is_lost
 
     def run(self, pause):
         clients = [threading.Thread(target=self.client, args=(number,)) for number in range(SERVERS * CLIENTS)]
@@ -146,7 +166,7 @@ class Round:
         for path in self.files:
             lines = collections.Counter((self.fleet.lab.root / path).read_text().splitlines(keepends=True))
             expected = {line for place, line in self.acknowledged if place == path}
-            expected |= {"top\n", "end\n"} | {f"line {line}\n" for line in range(20)}
+            expected |= self.fixed[path]
             self.wrong += [f"{path}: lost {line.strip()}" for line in expected - set(lines)]
             self.wrong += [f"{path}: {lines[line]} times {line.strip()}" for line in lines
                            if lines[line] > 1 or line not in expected]
@@ -171,7 +191,8 @@ def unit(options, files, number):
     of = f"of {files} files: "
     return {of + "edits": len(one.acknowledged), of + "kills": fleet.kills, of + "seconds": round(took, 2),
             of + "sent again unanswered": one.resent["unanswered"],
-            of + "asked anew": sum(one.resent.values()) - one.resent["unanswered"],
+            of + "found there": one.resent["there already"],
+            of + "asked anew": sum(one.resent[code] for code in ANEW),
             of + "p50 ms, summed": round(1000 * waits[len(waits) // 2]), of + "rounds": 1,
             of + "p99 ms, summed": round(1000 * waits[len(waits) * 99 // 100]),
             "max ms " + of: round(1000 * waits[-1]), "wrong": wrong}
