@@ -60,7 +60,7 @@ class Mixed:
         slot = dice.choice(SLOTS)
         edits = [{"path": path, "search": slot, "replace": slot + line} for path in paths]
         told = self.call(server, "edit_files" if len(edits) > 1 else "safe_edit_file",
-                         {"edits": edits} if len(edits) > 1 else edits[0])
+                         {"edits": edits, "show_diff": False} if len(edits) > 1 else edits[0])
         if told is None:
             return
         self.lines[line] = (paths, told.get("success") is True)

@@ -77,7 +77,7 @@ class Sequence:
         return path, slot, self.model[path][slot], f"changed {self.number} {self.count} {slot}"
 
     def written(self, tool, asked, parts, figure):
-        told = self.call(tool, asked)
+        told = self.call(tool, {**asked, "show_diff": False})
         if not told.get("success"):
             return f"refused: {told}"
         edit_id = told.get("edit_id")
@@ -101,7 +101,7 @@ class Sequence:
     @staticmethod
     def asked(part):
         path, slot, old, new = part
-        return {"path": path, "search": f"[{slot}]\n{old}\n", "replace": f"[{slot}]\n{new}\n", "show_diff": False}
+        return {"path": path, "search": f"[{slot}]\n{old}\n", "replace": f"[{slot}]\n{new}\n"}
 
     def edit(self):
         part = self.fresh(self.dice.choice(list(self.model)))
