@@ -26,6 +26,7 @@ mod suite {
     mod mcp;
     mod misdeeds;
     mod parallel;
+    mod past;
     mod policy;
     mod regex_parity;
     mod spans;

@@ -19,7 +19,7 @@ mod rules;
 mod trust;
 mod undo;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use tokio::sync::Semaphore;
@@ -67,12 +67,25 @@ impl Workspace {
     /// Errors: those of [`Workspace::open`].
     pub fn promising(roots: &[PathBuf], promise: Promise) -> Result<Arc<Workspace>, Error> {
         let files = Files::open(roots)?;
-        let cores = std::thread::available_parallelism().map_or(2, usize::from);
         let state = State::beside(&files.root_paths());
+        Workspace::over(files, &state, promise)
+    }
+
+    /// The same for a caller that keeps lockgate's records in a folder of its own: locks, journals and trust.
+    ///
+    /// Errors: those of [`Workspace::open`].
+    pub fn keeping(roots: &[PathBuf], own: &Path) -> Result<Arc<Workspace>, Error> {
+        let files = Files::open(roots)?;
+        let state = State::within(own, &files.root_paths());
+        Workspace::over(files, &state, Promise::default())
+    }
+
+    fn over(files: Files, state: &State, promise: Promise) -> Result<Arc<Workspace>, Error> {
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
         let workspace = Workspace {
-            trust: Trust::new(promise, &files),
-            locks: Locks::beside(&state),
-            journal: Journal::beside(&state, &files),
+            trust: Trust::new(promise, &files, state.clone()),
+            locks: Locks::beside(state),
+            journal: Journal::beside(state, &files),
             untold: Mutex::default(),
             files,
             rules: Rules::default(),

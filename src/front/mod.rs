@@ -10,6 +10,7 @@ pub mod arguments;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod mcp;
+pub mod past;
 pub mod schema;
 pub mod tools;
 pub mod toolset;

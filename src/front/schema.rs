@@ -57,6 +57,24 @@ fn plain(mut node: Map<String, Value>) -> JsonObject {
     node
 }
 
+/// The same schema without words that describe and that may be looked up elsewhere.
+pub fn bare(mut node: JsonObject) -> JsonObject {
+    for word in ["description", "minimum", "default"] {
+        node.remove(word);
+    }
+    if let Some(Value::Object(properties)) = node.get_mut("properties") {
+        properties.values_mut().for_each(bared);
+    }
+    node.get_mut("items").into_iter().for_each(bared);
+    node
+}
+
+fn bared(schema: &mut Value) {
+    if let Value::Object(node) = schema {
+        *node = bare(std::mem::take(node));
+    }
+}
+
 fn replace(schema: &mut Value) {
     if let Value::Object(node) = schema {
         *node = plain(std::mem::take(node));

@@ -18,14 +18,16 @@ pub enum Toolset {
     Text,
     /// Replacing a block of code that is quoted, perhaps with a slip.
     Code,
+    /// What was edited, and making it again.
+    History,
     /// What older clients call.
     Legacy,
 }
 
 impl Toolset {
     /// Every toolset, in the order of the documentation.
-    pub const ALL: [Toolset; 5] =
-        [Toolset::Edit, Toolset::Look, Toolset::Text, Toolset::Code, Toolset::Legacy];
+    pub const ALL: [Toolset; 6] =
+        [Toolset::Edit, Toolset::Look, Toolset::Text, Toolset::Code, Toolset::History, Toolset::Legacy];
 
     /// The toolset's name on the command line.
     pub const fn name(self) -> &'static str {
@@ -34,6 +36,7 @@ impl Toolset {
             Toolset::Look => "look",
             Toolset::Text => "text",
             Toolset::Code => "code",
+            Toolset::History => "history",
             Toolset::Legacy => "legacy",
         }
     }
@@ -128,19 +131,20 @@ mod tests {
 
     #[test]
     fn a_selection_offers_its_own_tools_only() {
-        for (toolset, tool) in [
-            ("edit", "safe_edit_file"),
-            ("look", "read_content_lines"),
-            ("text", "edit_file"),
-            ("code", "edit_code"),
-            ("legacy", "create_file"),
+        for (toolset, tools) in [
+            ("edit", &["safe_edit_file", "edit_files", "undo_edit"][..]),
+            ("look", &["read_content_lines"]),
+            ("text", &["edit_file"]),
+            ("code", &["edit_code"]),
+            ("history", &["list_edits", "redo_edit"]),
+            ("legacy", &["create_file"]),
         ] {
-            assert_eq!(names(toolset, Access::Write), [tool]);
+            assert_eq!(names(toolset, Access::Write), tools);
         }
-        let all = ["safe_edit_file", "read_content_lines", "edit_file", "edit_code", "create_file"];
+        let all: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
         assert_eq!(names("all", Access::Write), all);
         assert_eq!(Selection::default().to_string(), "edit,look");
-        assert_eq!(names(" legacy , edit,edit", Access::Write), ["safe_edit_file", "create_file"]);
+        assert_eq!(names(" legacy , look,look", Access::Write), ["read_content_lines", "create_file"]);
         for list in ["edit", "edit,legacy"] {
             assert_eq!(list.parse::<Selection>().unwrap().to_string(), list);
         }
@@ -164,21 +168,21 @@ mod tests {
 
     #[test]
     fn read_only_leaves_no_writer() {
-        assert_eq!(names("all", Access::ReadOnly), ["read_content_lines"]);
+        assert_eq!(names("all", Access::ReadOnly), ["read_content_lines", "list_edits"]);
     }
 
     #[test]
     fn an_unknown_name_is_refused_with_the_known_ones() {
         for (list, seen) in [
             ("edti", "did you mean `edit`?"),
-            ("history", "unknown toolset `history`"),
+            ("entities", "unknown toolset `entities`"),
             ("", "no toolset"),
             (",", "no toolset"),
         ] {
             let refused = list.parse::<Selection>().unwrap_err();
             assert!(refused.message.contains(seen), "{list}: {}", refused.message);
             assert!(
-                refused.next_step().contains("edit, look, text, code, legacy"),
+                refused.next_step().contains("edit, look, text, code, history, legacy"),
                 "{}",
                 refused.next_step()
             );

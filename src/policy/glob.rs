@@ -37,15 +37,23 @@ pub(super) fn glob(node: &Node, what: &str) -> Result<Glob, Fault> {
     if let Some(why) = unlike_git(text) {
         return Err(node.fault(format!("{what} is no pattern: {why}")));
     }
-    let mut builder = GitignoreBuilder::new("");
-    builder.allow_unclosed_class(false);
-    let built = builder.add_line(None, text).and_then(|builder| builder.build());
-    match built {
+    match matcher(text) {
         Ok(matcher) if matcher.num_ignores() == 1 => Ok(Glob { text: text.to_owned(), matcher }),
         Ok(_) => Err(node.fault(format!("{what} is no pattern: it would find nothing"))),
         Err(ignore::Error::Glob { err, .. }) => Err(node.fault(format!("{what} is no pattern: {err}"))),
         Err(_) => Err(node.fault(format!("{what} is no pattern"))),
     }
+}
+
+/// A pattern of lockgate's own.
+pub(super) fn plain(text: &str) -> Option<Glob> {
+    Some(Glob { text: text.to_owned(), matcher: matcher(text).ok()? })
+}
+
+fn matcher(text: &str) -> Result<Gitignore, ignore::Error> {
+    let mut builder = GitignoreBuilder::new("");
+    builder.allow_unclosed_class(false);
+    builder.add_line(None, text).and_then(|builder| builder.build())
 }
 
 /// Why a text means something else to git, or nothing at all.

@@ -8,6 +8,7 @@
 use super::definition::{COLUMNS, INPUTS, ROLES, SCOPES, STREAMS};
 use super::demands::{GUARDED, INTERACTIVE};
 use super::paths::ACCESS;
+use super::publishing::{DURABILITIES, HARD_LINKED};
 use super::rule::{BASELINES, LEVELS, PROFILES};
 use super::severity::SEVERITIES;
 use super::shape::Absent::{Is, Refused, Says};
@@ -31,8 +32,8 @@ pub(super) const EXIT: Range = Range { least: 0, most: 255, said: "from 0 to 255
 pub(super) const COUNTED: Range = Range { least: 1, most: u32::MAX as u64, said: "at least 1" };
 
 /// The toolsets that this version has, and those of later ones.
-pub(super) const TOOLSETS: [&str; 6] = ["edit", "look", "text", "code", "legacy", "all"];
-pub(super) const LATER_TOOLSETS: [&str; 3] = ["ai", "content", "history"];
+pub(super) const TOOLSETS: [&str; 7] = ["edit", "look", "text", "code", "history", "legacy", "all"];
+pub(super) const LATER_TOOLSETS: [&str; 2] = ["ai", "content"];
 
 /// Declares tables: key, what may stand there, what holds without it, what it says.
 macro_rules! tables {
@@ -65,10 +66,12 @@ tables! {
         "confirm": Words(&["never"]), Is("never") => "when a person is asked; this version asks nobody";
         "require_isolation": Words(&["none"]), Is("none")
             => "what gates must be isolated by; this version isolates none";
-        "durability": Words(&["full"]), Is("full") => "what is synced to the disk before an edit is done";
-        "hard_links": Words(&["refuse"]), Is("refuse") => "what becomes of a file with several names";
+        "durability": Words(&words(&DURABILITIES)), Is("full")
+            => "what is synced before an edit is done: `full`: the file, its folder and the journal; `process`: the file alone";
+        "hard_links": Words(&words(&HARD_LINKED)), Is("refuse")
+            => "what becomes of a file with several names: `split` gives the edited one a file of its own, `in_place` writes all";
         "never_journal": List(&Glob, 0), Is("[]")
-            => "files whose text is never kept in the journal; this version has no journal";
+            => "files whose text no journal keeps, beside secrets such as `.env*`; edits of them cannot be taken back";
         "entities": Map(&[]), Is("{}") => "types of content in a database; this version edits files only";
     }
     /// One entry of a list of `quality_gates`.
@@ -102,8 +105,8 @@ tables! {
         "total": Duration(TIME), Is("20s") => "how long all gates of one edit may take together";
         "regex_steps": Whole(STEPS), Is("40000000")
             => "how many steps the pattern of one edit may take; 40000000 take about 300 ms";
-        "journal": Size(JOURNAL), Is("256MiB") => "how large the journal may grow; this version has no journal";
-        "journal_age": Age(JOURNAL_AGE), Is("30d") => "how long the journal is kept; this version has no journal";
+        "journal": Size(JOURNAL), Is("256MiB") => "how large the journal of a root may grow; the oldest edits are forgotten first";
+        "journal_age": Age(JOURNAL_AGE), Is("30d") => "how long an edit is remembered";
     }
     MODES {
         "interactive": Words(&words(&INTERACTIVE)), Is("allow")

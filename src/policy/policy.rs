@@ -14,11 +14,11 @@ use super::limits::{Limits, limits};
 use super::lists::{Lists, lists};
 use super::node::{Fault, Fields, Key, Node, Value};
 use super::paths::{self, PathRule, Protection};
-use super::publishing::Publishing;
+use super::publishing::{Publishing, Unjournalled, publishing};
 use super::rule::{Baseline, Rule, Terms, baseline, words};
 use super::source::{Origin, Source};
 use super::tools::{Tools, defined};
-use super::{glob, keys, unkept, yaml};
+use super::{keys, unkept, yaml};
 use crate::error::Error;
 use crate::text::Stamp;
 
@@ -45,6 +45,7 @@ pub struct Policy {
     pub stamp: Stamp,
     lists: Lists,
     paths: Vec<PathRule>,
+    unjournalled: Unjournalled,
     defined: Vec<Arc<Gate>>,
 }
 
@@ -88,8 +89,8 @@ impl Policy {
     }
 
     /// Whether the text of a file may be kept in the journal; `path` is relative to the root.
-    pub fn journals(&self, _path: &str) -> bool {
-        true
+    pub fn journals(&self, path: &str) -> bool {
+        !self.unjournalled.finds(path)
     }
 
     /// Goes through the rules that run programs, one for each gate.
@@ -136,6 +137,7 @@ impl Policy {
             stamp: Stamp::of(b""),
             lists: Lists::default(),
             paths: Vec::new(),
+            unjournalled: Unjournalled::secrets(),
             defined: Vec::new(),
         }
     }
@@ -207,14 +209,15 @@ fn settle(policy: &mut Policy, fields: &Fields<'_>) -> Result<(), Fault> {
     }
     policy.baseline = fields.optional("baseline", baseline)?.unwrap_or(policy.baseline);
     policy.demands = demands(fields, policy.demands)?;
+    policy.publishing = publishing(fields, policy.publishing)?;
+    if let Some(node) = fields.get("never_journal") {
+        policy.unjournalled = Unjournalled::read(node, &policy.origin, policy.unjournalled.clone())?;
+    }
     if let Some(toolsets) = fields.optional("server", unkept::toolsets)?.flatten() {
         policy.toolsets = Some(toolsets);
     }
-    // No tool can name these commands yet, and nothing is journalled: both are kept by doing nothing.
+    // No tool can name these commands yet: they are kept by doing nothing.
     fields.optional("validate_commands", argument_vectors)?;
-    fields.optional("never_journal", |node, what| {
-        node.list(what)?.iter().map(|item| glob::glob(item, "a file")).collect::<Result<Vec<_>, _>>()
-    })?;
     Ok(())
 }
 

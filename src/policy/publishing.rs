@@ -1,5 +1,17 @@
 //! How a change is put on the disk, and what is remembered of it.
 
+use std::sync::Arc;
+
+use super::glob::{self, Glob};
+use super::node::{Fault, Fields, Node};
+use super::source::Origin;
+
+/// The most patterns of `never_journal` that one policy may have, with those that it extends.
+const MOST: usize = 1000;
+
+/// Secrets, which no journal keeps whatever a policy says: the files that are protected because of what they hold.
+const SECRETS: [&str; 6] = [".env*", "*.pem", "*.key", "*.p12", "id_rsa*", ".ssh/"];
+
 /// What is synced to the disk before an edit counts as done; the strictest first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Durability {
@@ -39,5 +51,64 @@ impl Publishing {
             durability: self.durability.min(other.durability),
             hard_links: self.hard_links.min(other.hard_links),
         }
+    }
+}
+
+pub(super) const DURABILITIES: [(&str, Durability); 2] =
+    [("full", Durability::Full), ("process", Durability::Process)];
+pub(super) const HARD_LINKED: [(&str, HardLinks); 3] =
+    [("refuse", HardLinks::Refuse), ("split", HardLinks::Split), ("in_place", HardLinks::InPlace)];
+
+/// Reads `durability` and `hard_links`; what they do not say stays as it is in `base`.
+pub(super) fn publishing(policy: &Fields<'_>, base: Publishing) -> Result<Publishing, Fault> {
+    let durability = policy.optional("durability", |node, what| node.one_of(what, &DURABILITIES))?;
+    let hard_links = policy.optional("hard_links", |node, what| node.one_of(what, &HARD_LINKED))?;
+    Ok(Publishing {
+        durability: durability.unwrap_or(base.durability),
+        hard_links: hard_links.unwrap_or(base.hard_links),
+    })
+}
+
+/// The files whose text no journal keeps.
+#[derive(Debug, Clone)]
+pub(super) struct Unjournalled(Vec<(Glob, Arc<Origin>)>);
+
+impl Unjournalled {
+    /// The secrets, in every policy.
+    pub(super) fn secrets() -> Unjournalled {
+        let anywhere = Arc::new(Origin::default());
+        Unjournalled(
+            SECRETS.iter().filter_map(|text| Some((glob::plain(text)?, Arc::clone(&anywhere)))).collect(),
+        )
+    }
+
+    /// Reads `never_journal`, whose patterns come beside those of `base`.
+    pub(super) fn read(node: &Node, origin: &Arc<Origin>, base: Unjournalled) -> Result<Unjournalled, Fault> {
+        let items = node.list("`never_journal`")?;
+        let Unjournalled(mut patterns) = base;
+        if items.len() + patterns.len() > MOST {
+            return Err(node.fault(format!("`never_journal` has more than {MOST} patterns")));
+        }
+        for item in items {
+            patterns.push((glob::glob(item, "a file")?, Arc::clone(origin)));
+        }
+        Ok(Unjournalled(patterns))
+    }
+
+    /// Whether a pattern finds the file, whose path is relative to the root.
+    pub(super) fn finds(&self, path: &str) -> bool {
+        self.0.iter().any(|(glob, origin)| origin.below(path).is_some_and(|below| glob.finds(below)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_secret_is_a_pattern() {
+        let Unjournalled(patterns) = Unjournalled::secrets();
+        let texts: Vec<&str> = patterns.iter().map(|(glob, _)| glob.text()).collect();
+        assert_eq!(texts, SECRETS);
     }
 }

@@ -12,11 +12,9 @@ struct Limited {
     later: &'static [&'static str],
 }
 
-const LIMITED: [Limited; 4] = [
+const LIMITED: [Limited; 2] = [
     Limited { key: "confirm", kept: "never", later: &["risky", "always"] },
     Limited { key: "require_isolation", kept: "none", later: &["landlock", "bubblewrap"] },
-    Limited { key: "durability", kept: "full", later: &["process"] },
-    Limited { key: "hard_links", kept: "refuse", later: &["split", "in_place"] },
 ];
 
 /// What `damage` may say of each of its rules.

@@ -5,9 +5,11 @@
 
 use super::admit::{self, Purpose};
 use super::journal::{Deed, Journal};
+use super::locks::Locks;
 use super::place::Place;
 use super::policy_file::PolicyText;
 use super::publish::{self, Done, Write};
+use super::recover::{self, Half, Recovered};
 use super::root::{self, Root};
 use super::ruling::{self, PolicyFile};
 use super::snapshot::{self, Snapshot};
@@ -68,6 +70,23 @@ impl Files {
         record: Option<(&Journal, &Deed)>,
     ) -> Result<Done, Error> {
         publish::publish(&self.roots, writes, how, record)
+    }
+
+    /// Completes an edit that was left half done, or takes it back.
+    pub(super) fn recover(&self, locks: &Locks, half: &Half<'_>) -> Recovered {
+        recover::recover(&self.roots, locks, half)
+    }
+
+    /// Removes from a folder beneath the root of that number the staged copies that no edit in its journal names;
+    /// `is_named` is asked after the folder was listed. Gives back what a person should know.
+    pub(super) fn sweep(
+        &self,
+        locks: &Locks,
+        root: usize,
+        folder: &str,
+        is_named: &dyn Fn(&str) -> bool,
+    ) -> Vec<String> {
+        recover::sweep(&self.roots, locks, root, folder, is_named)
     }
 
     /// Whether something stands at a path relative to the root that the place's file really lies in, as

@@ -26,12 +26,12 @@ impl Stamp {
     }
 
     /// Takes a stamp's 32 bytes.
-    pub const fn from_bytes(bytes: [u8; 32]) -> Stamp {
+    pub(crate) const fn from_bytes(bytes: [u8; 32]) -> Stamp {
         Stamp(bytes)
     }
 
     /// Gives its 32 bytes.
-    pub const fn as_bytes(&self) -> &[u8; 32] {
+    pub(crate) const fn bytes(&self) -> &[u8; 32] {
         &self.0
     }
 

@@ -37,18 +37,26 @@ fn listed(root: &Path, arguments: &[&str]) -> Vec<String> {
     names
 }
 
+/// The tools that are offered where nothing is said.
+const DEFAULT: [&str; 4] = ["edit_files", "read_content_lines", "safe_edit_file", "undo_edit"];
+
 #[test]
 fn the_policy_names_the_toolsets_unless_the_command_line_does() {
-    let (edit, default) = (["safe_edit_file"], ["read_content_lines", "safe_edit_file"]);
-    let all = ["create_file", "edit_code", "edit_file", "read_content_lines", "safe_edit_file"];
-    assert_eq!(offered(None, &[]), default);
-    assert_eq!(offered(Some("server: { tools: [edit, legacy] }"), &[]), ["create_file", "safe_edit_file"]);
+    let edit = ["edit_files", "safe_edit_file", "undo_edit"];
+    let all: Vec<String> = offered(None, &["--tools", "all"]);
+    assert!(all.len() > 8 && all.contains(&"list_edits".to_owned()), "{all:?}");
+    assert_eq!(offered(None, &[]), DEFAULT);
+    assert_eq!(
+        offered(Some("server: { tools: [look, legacy] }"), &[]),
+        ["create_file", "read_content_lines"]
+    );
+    assert_eq!(offered(Some("server: { tools: [history] }"), &[]), ["list_edits", "redo_edit"]);
     assert_eq!(offered(Some("server: { tools: [all] }"), &[]), all);
     assert_eq!(offered(Some("server: { tools: [legacy] }"), &["--tools", "edit"]), edit);
     assert_eq!(offered(Some("server: { tools: [legacy] }"), &[]), ["create_file"]);
     assert_eq!(
         offered(Some("server: { tools: [legasy] }"), &[]),
-        default,
+        DEFAULT,
         "an invalid policy stops no server"
     );
 }
@@ -58,7 +66,7 @@ fn the_toolsets_are_those_of_the_top_of_the_first_root() {
     let root = tempfile::tempdir().unwrap();
     fs::create_dir(root.path().join("sub")).unwrap();
     fs::write(root.path().join("sub/quality.yaml"), "server: { tools: [legacy] }").unwrap();
-    assert_eq!(listed(root.path(), &[]), ["read_content_lines", "safe_edit_file"]);
+    assert_eq!(listed(root.path(), &[]), DEFAULT);
     fs::write(root.path().join("quality.yaml"), "extends: parent\nserver: { tools: [legacy] }").unwrap();
     assert_eq!(listed(root.path(), &[]), ["create_file"]);
 }

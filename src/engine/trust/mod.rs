@@ -114,9 +114,9 @@ impl Workspace {
 
 impl Trust {
     /// Begins to keep a promise.
-    pub(super) fn new(promise: Promise, files: &Files) -> Trust {
+    pub(super) fn new(promise: Promise, files: &Files, state: State) -> Trust {
         let roots = files.root_paths();
-        let (began, path, state) = (SystemTime::now(), search_path(), State::beside(&roots));
+        let (began, path) = (SystemTime::now(), search_path());
         Trust { promise, began, roots, path, state, promised: DashMap::new() }
     }
 

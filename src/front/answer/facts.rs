@@ -1,4 +1,4 @@
-//! What there is to say about a call, before it is cut to size.
+//! What there is to say about a call, or of one file of several, before it is cut to size.
 
 use std::borrow::Cow;
 
@@ -7,18 +7,13 @@ use serde_json::Value;
 use super::Shape;
 use super::gates::{Spot, line, notes, required, unchecked, unsaid};
 use super::listed::Listed;
+use super::message::{self, NOTHING, UNKNOWN};
 use super::next::Proposal;
-use crate::engine::{Report, Status};
-use crate::error::{Best, Code, Disk, Error, Family, Place};
+use crate::engine::{Level, Report, Status};
+use crate::error::{Best, Code, Disk, Error, Place, Since};
 use crate::gate::{Finding, Run};
 use crate::locate::Receipt;
 use crate::text::{Diff, Region, Shift};
-
-/// The beginning of the message of every refusal after which the file is as it was.
-const NOTHING: &str = "nothing was written: ";
-
-/// The beginning of the message, and the next step, where that is not known.
-const UNKNOWN: (&str, &str) = ("it is not known whether the file was written: ", "read the file");
 
 /// The next step where nothing was found, but a gate that must look could not.
 const UNASKED: &str = "have the gate run here, or ask a person to change the policy";
@@ -29,6 +24,8 @@ const FINDINGS: (usize, usize) = (20, 3);
 /// What there is to say about a call; lists are empty and options absent where there is nothing to say.
 #[derive(Debug, Clone)]
 pub(super) struct Facts<'a> {
+    /// Whether this is the whole answer, and not that of one file of several.
+    pub(super) whole: bool,
     pub(super) success: bool,
     pub(super) status: Status,
     pub(super) disk: Disk,
@@ -47,6 +44,11 @@ pub(super) struct Facts<'a> {
     pub(super) replacements: Option<usize>,
     pub(super) lines_changed: Option<usize>,
     pub(super) created: bool,
+    pub(super) removed: bool,
+    pub(super) edit_id: Option<String>,
+    pub(super) level: Option<&'static str>,
+    /// What happened to the file since the version that the caller knows.
+    pub(super) since: Option<&'a Since>,
     pub(super) places: &'a [Place],
     /// How the text was found.
     pub(super) receipt: Option<Receipt>,
@@ -77,6 +79,45 @@ impl<'a> Nearest<'a> {
 }
 
 impl<'a> Facts<'a> {
+    /// The facts of a refusal of which nothing is known.
+    fn nothing() -> Facts<'a> {
+        Facts {
+            whole: true,
+            success: false,
+            status: Status::Refused,
+            disk: Disk::Untouched,
+            code: None,
+            message: String::new(),
+            hint: None,
+            field: None,
+            path: None,
+            resolved_path: None,
+            version: None,
+            previous_version: None,
+            changed: false,
+            outside: None,
+            diff: None,
+            replacements: None,
+            lines_changed: None,
+            created: false,
+            removed: false,
+            edit_id: None,
+            level: None,
+            since: None,
+            places: &[],
+            receipt: None,
+            best: None,
+            next: Listed::all(Vec::new()),
+            regions: &[],
+            shifts: &[],
+            errors: Listed::all(Vec::new()),
+            warnings: Listed::all(Vec::new()),
+            findings: Listed::all(Vec::new()),
+            runs: &[],
+            notes: Listed::all(Vec::new()),
+        }
+    }
+
     /// The facts of a call that was carried through to a decision.
     pub(super) fn of_report(
         report: &'a Report,
@@ -104,25 +145,24 @@ impl<'a> Facts<'a> {
         Facts {
             success: report.status.is_success(),
             status: report.status,
-            disk: Disk::Untouched,
             code: refused.then_some(Code::GateRefused),
-            message: message(report, diff, &errors, &listed.shown, shape),
+            message: message::of_report(report, diff, &errors, &listed.shown, shape),
             hint: refused.then_some(remedy.into()),
-            field: None,
             path: Some(&report.path),
             resolved_path: report.resolved_path.as_deref(),
             version: report.version.map(|stamp| stamp.to_string()),
             previous_version: report.previous_version.map(|stamp| stamp.to_string()),
-            changed: report.created || diff.hunks() > 0,
-            outside: Some(outside(report)),
+            changed: report.created || report.removed || diff.hunks() > 0,
+            outside: Some(message::outside(report)),
             diff: Some(diff),
             replacements: report.replacements,
             lines_changed: touched.map(|(old, new)| old.max(new)),
             created: report.created,
+            removed: report.removed,
+            edit_id: report.edit_id.map(|id| id.to_string()),
+            level: report.level.map(Level::name),
             places: &report.places,
             receipt: report.receipt,
-            best: None,
-            next: Listed::all(Vec::new()),
             regions,
             shifts: &report.shifts,
             errors: listed,
@@ -130,6 +170,7 @@ impl<'a> Facts<'a> {
             findings: shown(&report.verdict.findings),
             runs: &report.verdict.runs,
             notes: Listed::all(report.notes.iter().cloned().chain(notes(&report.verdict)).collect()),
+            ..Facts::nothing()
         }
     }
 
@@ -142,34 +183,17 @@ impl<'a> Facts<'a> {
         };
         let (next, hint) = proposed(error, hint, shape);
         Facts {
-            success: false,
-            status: Status::Refused,
             disk: error.disk,
             code: Some(error.code),
-            message: format!("{start}{}", said(error, shape)),
+            message: format!("{start}{}", message::of_error(error, shape)),
             hint: Some(hint),
             field: error.field.as_deref(),
             path: shape.path.as_deref(),
-            resolved_path: None,
-            version: None,
-            previous_version: None,
-            changed: false,
-            outside: None,
-            diff: None,
-            replacements: None,
-            lines_changed: None,
-            created: false,
+            since: error.since.as_deref(),
             places: &error.places,
-            receipt: None,
             best: error.best.as_deref().map(Nearest::new),
             next,
-            regions: &[],
-            shifts: &[],
-            errors: Listed::all(Vec::new()),
-            warnings: Listed::all(Vec::new()),
-            findings: Listed::all(Vec::new()),
-            runs: &[],
-            notes: Listed::all(Vec::new()),
+            ..Facts::nothing()
         }
     }
 
@@ -177,18 +201,6 @@ impl<'a> Facts<'a> {
     pub(super) fn unsaid(&self) -> impl Iterator<Item = &String> {
         let findings = self.findings.shown.iter().map(|finding| Spot::from(*finding));
         unsaid(&self.warnings.shown, &self.message, findings)
-    }
-}
-
-/// What a refusal says, in the words of its tool; with the field at fault, where a request is refused.
-fn said(error: &Error, shape: &Shape) -> String {
-    let own = (shape.voice.refused)(error, shape.path.as_deref().unwrap_or_default());
-    let said = own.unwrap_or_else(|| error.message.clone());
-    match &error.field {
-        Some(field) if error.code.family() == Family::Request && !said.contains(field) => {
-            format!("{field}: {said}")
-        }
-        Some(_) | None => said,
     }
 }
 
@@ -223,54 +235,4 @@ fn lines_touched(region: &Region) -> (usize, usize) {
         (region.end_line + 1).saturating_sub(region.start_line),
         (region.new_end_line + 1).saturating_sub(region.new_start_line),
     )
-}
-
-/// What became of the bytes that the request does not speak of.
-fn outside(report: &Report) -> String {
-    match report.mended_outside.as_slice() {
-        [] => "unchanged".to_owned(),
-        gates => format!("changed by {}", gates.join(", ")),
-    }
-}
-
-fn message(
-    report: &Report,
-    diff: &Diff<'_>,
-    blocking: &[&Finding],
-    errors: &[String],
-    shape: &Shape,
-) -> String {
-    let (path, counts) = (&report.path, format!("(+{} -{})", diff.added(), diff.removed()));
-    let replaced = match report.replacements {
-        Some(1) => ", 1 replacement".to_owned(),
-        Some(count) => format!(", {count} replacements"),
-        None => String::new(),
-    };
-    match report.status {
-        Status::Written => (shape.voice.written)(report).unwrap_or_else(|| match report.created {
-            true => format!("created {path} {counts}"),
-            false => format!("wrote {path} {counts}{replaced}"),
-        }),
-        Status::Verified => {
-            format!("verified {path} {counts}{replaced}: strict would write this, nothing was written")
-        }
-        Status::AlreadyApplied => {
-            format!("{path} has this edit already: it made the present version, nothing was written")
-        }
-        Status::Unchanged => match report.warnings.first() {
-            Some(warning) => format!("{path} is unchanged: {warning}"),
-            None => format!("{path} is unchanged: the result equals what is there"),
-        },
-        Status::Refused => {
-            let first = errors.first().map(String::as_str).unwrap_or_default();
-            let does = if blocking.iter().all(|finding| finding.fresh) { "adds" } else { "leaves" };
-            match blocking.len() {
-                0 => format!("{NOTHING}the edit of {path} could not be checked: {first}"),
-                1 => format!("{NOTHING}the edit of {path} {does} a finding that blocks: {first}"),
-                count => format!(
-                    "{NOTHING}the edit of {path} {does} {count} findings that block; the first: {first}"
-                ),
-            }
-        }
-    }
 }

@@ -1,11 +1,12 @@
 //! How an answer is cut to its limit: long lists and long texts first, then hunks of the diff.
 
 use super::facts::Facts;
+use super::hunks::first_hunks;
 use super::{Answer, DiffWish, Forms, Shape, json, text};
 use crate::text::Cut;
 
 /// Bytes of a JSON-RPC response around the answer's two forms.
-const ENVELOPE: usize = 160;
+pub(super) const ENVELOPE: usize = 160;
 
 /// How often a diff that came out too large is asked for anew.
 const TRIES: usize = 6;
@@ -57,7 +58,7 @@ pub(super) fn fit(facts: &Facts<'_>, shape: &Shape) -> Answer {
 }
 
 /// Bytes that the two forms may have together.
-fn room(shape: &Shape) -> usize {
+pub(super) fn room(shape: &Shape) -> usize {
     shape.limit.saturating_sub(ENVELOPE)
 }
 
@@ -69,10 +70,8 @@ const fn copies(forms: Forms) -> usize {
 }
 
 fn without_proposal(facts: &Facts<'_>, shape: &Shape) -> Answer {
-    let whole = match shape.diff {
-        DiffWish::Shown => facts.diff.map(|diff| diff.render(shape.limit).0).unwrap_or_default(),
-        DiffWish::Left => String::new(),
-    };
+    let whole = piece(facts, shape.limit).filter(|_| wishes(facts, shape)).map(|(diff, _)| diff);
+    let whole = whole.unwrap_or_default();
     let (room, wanted) = (room(shape), (escaped(&whole) * copies(shape.forms)).min(shape.limit / 3));
     let mut tight = None;
     for level in LEVELS {
@@ -104,6 +103,19 @@ fn unproposed<'a>(facts: &Facts<'a>) -> Facts<'a> {
     facts
 }
 
+/// Whether a diff is shown: that of what somebody else changed explains a refusal, and is.
+fn wishes(facts: &Facts<'_>, shape: &Shape) -> bool {
+    shape.diff == DiffWish::Shown || facts.since.is_some()
+}
+
+/// As many hunks of the diff as fit into so many bytes.
+fn piece(facts: &Facts<'_>, budget: usize) -> Option<(String, Cut)> {
+    match facts.since {
+        Some(since) => Some(first_hunks(&since.diff, budget)),
+        None => facts.diff.map(|diff| diff.render(budget)),
+    }
+}
+
 /// The piece of the diff that is shown.
 struct Shown {
     /// The piece, empty when there is none.
@@ -114,7 +126,7 @@ struct Shown {
 
 impl Shown {
     fn of(facts: &Facts<'_>, level: Level, budget: usize) -> Shown {
-        let Some((diff, cut)) = facts.diff.map(|diff| diff.render(budget)) else {
+        let Some((diff, cut)) = piece(facts, budget) else {
             return Shown { diff: String::new(), missing: None };
         };
         let missing = match cut {
@@ -131,10 +143,10 @@ impl Shown {
     }
 
     fn nothing(facts: &Facts<'_>, level: Level, shape: &Shape) -> Shown {
-        let Shown { diff, missing } = match shape.diff {
-            DiffWish::Shown => Shown::of(facts, level, 0),
-            DiffWish::Left => return Shown { diff: String::new(), missing: None },
-        };
+        if !wishes(facts, shape) {
+            return Shown { diff: String::new(), missing: None };
+        }
+        let Shown { diff, missing } = Shown::of(facts, level, 0);
         let left_out = (!diff.is_empty()).then(|| "the diff is not shown".to_owned());
         Shown { diff: String::new(), missing: missing.or(left_out) }
     }
@@ -160,7 +172,7 @@ impl<'a> Bare<'a> {
     /// Gives the diff as much of the room as it can use.
     fn with_diff(self, room: usize) -> Answer {
         let forms = self.shape.forms;
-        let Some(spare) = room.checked_sub(self.size).filter(|_| self.shape.diff == DiffWish::Shown) else {
+        let Some(spare) = room.checked_sub(self.size).filter(|_| wishes(&self.facts, self.shape)) else {
             return self.answer;
         };
         let mut budget = spare;
@@ -260,7 +272,7 @@ pub(super) fn clip(text: &str, bytes: usize) -> String {
 }
 
 /// Bytes of an answer in the forms that are sent.
-fn size(answer: &Answer, forms: Forms) -> usize {
+pub(super) fn size(answer: &Answer, forms: Forms) -> usize {
     let json = || answer.json.to_string().len();
     match forms {
         Forms::Both => json() + escaped(&answer.text),

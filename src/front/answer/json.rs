@@ -15,9 +15,14 @@ use crate::text::Region;
 pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str) -> Value {
     let text = |text: &str| Value::String(clip(text, bytes));
     let texts = |texts: &[String]| list(texts, |entry| text(entry));
-    let known = facts.disk == Disk::Untouched;
-    let fields: [(&str, Option<Value>); 27] = [
-        ("success", Some(facts.success.into())),
+    let known = facts.disk == Disk::Untouched && facts.whole;
+    let diff = (!diff.is_empty()).then(|| Value::from(diff));
+    let (own, since) = match facts.since {
+        Some(since) => (None, Some(json!({"version": since.version, "diff": diff}))),
+        None => (diff, None),
+    };
+    let fields: [(&str, Option<Value>); 31] = [
+        ("success", facts.whole.then(|| facts.success.into())),
         ("status", Some(facts.status.name().into())),
         ("code", facts.code.map(Code::name).map(Value::from)),
         ("message", Some(text(&facts.message))),
@@ -29,11 +34,15 @@ pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str) -> Value {
         ("previous_version", facts.previous_version.as_deref().map(Value::from)),
         ("written", known.then(|| (facts.status == Status::Written).into())),
         ("changed", known.then(|| facts.changed.into())),
+        ("edit_id", facts.edit_id.as_deref().filter(|_| facts.whole).map(Value::from)),
+        ("level", facts.level.map(Value::from)),
         ("bytes_outside_edit", facts.outside.as_deref().map(text)),
-        ("diff", (!diff.is_empty()).then(|| diff.into())),
+        ("diff", own),
+        ("since", since.map(without_nothing)),
         ("replacements", facts.replacements.map(Value::from)),
         ("lines_changed", facts.lines_changed.map(Value::from)),
         ("created", facts.created.then_some(Value::Bool(true))),
+        ("removed", facts.removed.then_some(Value::Bool(true))),
         ("best", facts.best.as_ref().map(|best| nearest(best, bytes))),
         ("next", facts.next.shown.first().cloned()),
         ("match_locations", list(facts.places, |one| place(one, bytes))),
@@ -47,6 +56,14 @@ pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str) -> Value {
     ];
     let given = fields.into_iter().filter_map(|(name, value)| value.map(|value| (name.to_owned(), value)));
     Value::Object(given.collect())
+}
+
+/// An object without its fields that are nothing.
+fn without_nothing(value: Value) -> Value {
+    match value {
+        Value::Object(fields) => fields.into_iter().filter(|(_, value)| !value.is_null()).collect(),
+        other => other,
+    }
 }
 
 fn list<T>(entries: &[T], entry: impl Fn(&T) -> Value) -> Option<Value> {

@@ -4,15 +4,20 @@
 //! Invariant: both forms together, as they go over the wire, are no larger than the limit that was asked for. What had
 //! to be left out is counted in `notes`, or at least said there when no number fits.
 
+mod batch;
 mod facts;
 mod fit;
 mod gates;
+mod hunks;
 mod json;
 mod lines;
 mod listed;
+mod message;
 mod next;
+mod past;
 mod text;
 mod voice;
+mod when;
 
 use std::ops::RangeInclusive;
 
@@ -22,9 +27,11 @@ use crate::engine::Report;
 use crate::error::Error;
 use facts::Facts;
 
+pub use batch::batch;
 pub use gates::{Spot, unsaid};
 pub use lines::lines;
 pub use next::{Call, Offers};
+pub use past::{Turned, history, remembered, reverted};
 pub use voice::{Names, Voice};
 
 /// How an answer is to look.

@@ -22,6 +22,7 @@ pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str, forms: Forms) 
     if !facts.success || diff.is_empty() {
         lines.extend(facts.places.iter().map(|one| place(one, bytes)));
     }
+    lines.extend(facts.since.map(|since| since_then(&since.version, diff)));
     let shown = match forms {
         Forms::Both => changes(diff),
         Forms::Json | Forms::Text => diff.trim_end_matches('\n').to_owned(),
@@ -58,10 +59,17 @@ fn standing(facts: &Facts<'_>, bytes: usize) -> Option<String> {
     let parts = [
         facts.version.as_ref().map(|version| format!("version {version}")),
         facts.previous_version.as_ref().map(|version| format!("was {version}")),
+        facts.edit_id.as_ref().filter(|_| facts.whole).map(|id| format!("edit {id}")),
         outside.map(|found| format!("bytes outside the edit {}", clip(found, bytes))),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// The version that the file has now, and what was changed since.
+fn since_then(version: &str, diff: &str) -> String {
+    let colon = if diff.is_empty() { "" } else { ", since the version that was expected:" };
+    format!("the file has version {version} now{colon}")
 }
 
 /// How the text was found, where it does not stand there as it was quoted.

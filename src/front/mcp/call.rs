@@ -15,11 +15,16 @@ use tokio_util::sync::CancellationToken;
 
 use super::Structured;
 use super::progress::watch;
-use crate::engine::{Report, Workspace};
+use crate::engine::Workspace;
 use crate::error::{Code, Error};
 use crate::front::answer::{self, Answer, Call, Forms, Offers, Shape};
-use crate::front::tools::{Ask, Asked, Tool};
-use crate::request::Request;
+use crate::front::past;
+use crate::front::tools::{Ask, Asked, AskedAll, Tool};
+use crate::gate::{Watch, clean};
+use crate::request::{Author, History, Revert};
+
+/// Characters of a client's name that are written down.
+const LONGEST_NAME: usize = 80;
 
 /// What a server gives each call.
 #[derive(Clone)]
@@ -45,23 +50,71 @@ pub(super) async fn call(
     let path = arguments.get(tool.voice.names.path).and_then(Value::as_str).map(str::to_owned);
     let offers = Offers { again: again(tool, &arguments), reader: desk.reader };
     let shape = Shape { forms, path: path.clone(), voice: tool.voice, offers, ..Shape::default() };
+    let author = author(tool, &context);
     let asked =
         spawn_blocking(move || (tool.ask)(arguments)).await.unwrap_or_else(|trouble| Err(broken(&trouble)));
-    match asked {
+    match asked.map(|asked| asked.by(&author)) {
         Err(refusal) => render(shape, move |shape| answer::refusal(&refusal, shape)).await,
-        Ok(Ask::Edit(asked)) => {
-            let Asked { request, shape: wanted } = *asked;
-            let shape = Shape { forms, path, offers: shape.offers, ..wanted };
-            let edited = edit(request, desk, context).await.map_err(|refusal| shape.voice.renamed(refusal));
-            render(shape, move |shape| answer::answer(&edited, shape)).await
-        }
+        Ok(Ask::Edit(asked)) => edit(*asked, shape, &desk, &context).await,
+        Ok(Ask::EditAll(all)) => edit_all(*all, shape, &desk, &context).await,
+        Ok(Ask::Revert(revert)) => turn(revert, shape, &desk, &context).await,
         Ok(Ask::Look(look)) => {
             let seen = tokio::spawn(async move { desk.workspace.read_lines(look).await });
             let seen = seen.await.unwrap_or_else(|trouble| Err(broken(&trouble)));
             let seen = seen.map_err(|refusal| shape.voice.renamed(refusal));
             render(shape, move |shape| answer::lines(&seen, shape)).await
         }
+        Ok(Ask::History(history)) => {
+            let most = history.most;
+            // One more than is shown tells whether there are more.
+            let history = History { most: most + 1, ..history };
+            let edits = tokio::spawn(async move { desk.workspace.history(history).await });
+            let edits = edits.await.unwrap_or_else(|trouble| Err(broken(&trouble)));
+            render(shape, move |shape| answer::history(&edits, most, shape)).await
+        }
     }
+}
+
+type Context = RequestContext<RoleServer>;
+
+async fn edit(asked: Asked, shape: Shape, desk: &Desk, context: &Context) -> CallToolResult {
+    let Asked { request, shape: wanted } = asked;
+    let shape = Shape { forms: shape.forms, path: shape.path, offers: shape.offers, ..wanted };
+    let edited =
+        write(desk, context, |workspace, watch| async move { workspace.edit(request, watch).await }).await;
+    let edited = edited.map_err(|refusal| shape.voice.renamed(refusal));
+    render(shape, move |shape| answer::answer(&edited, shape)).await
+}
+
+async fn edit_all(all: AskedAll, shape: Shape, desk: &Desk, context: &Context) -> CallToolResult {
+    let AskedAll { requests, paths, shape: wanted } = all;
+    let shape = Shape { forms: shape.forms, offers: shape.offers, ..wanted };
+    let edited =
+        write(desk, context, |workspace, watch| async move { workspace.edit_all(requests, watch).await })
+            .await;
+    render(shape, move |shape| answer::batch(&edited, &paths, shape)).await
+}
+
+/// Takes an edit back, or makes it again.
+async fn turn(revert: Revert, shape: Shape, desk: &Desk, context: &Context) -> CallToolResult {
+    let turned =
+        write(
+            desk,
+            context,
+            |workspace, watch| async move { Ok(past::revert(&workspace, revert, watch).await) },
+        );
+    match turned.await {
+        Ok((reports, turned)) => render(shape, move |shape| answer::reverted(&reports, turned, shape)).await,
+        Err(refusal) => render(shape, move |shape| answer::refusal(&refusal, shape)).await,
+    }
+}
+
+/// Who calls, as the client names itself.
+fn author(tool: &Tool, context: &Context) -> Author {
+    let client = context.client_info();
+    let name = client.map(|client| clean(&format!("{} {}", client.name, client.version)));
+    let name = name.unwrap_or_default().chars().take(LONGEST_NAME).collect();
+    Author { tool: tool.name.to_owned(), name }
 }
 
 /// The call, where it has a text to look for, which a refusal may correct.
@@ -70,17 +123,25 @@ fn again(tool: &'static Tool, arguments: &JsonObject) -> Option<Call> {
     searches.then(|| Call { tool: tool.name, arguments: arguments.clone() })
 }
 
-async fn edit(request: Request, desk: Desk, context: RequestContext<RoleServer>) -> Result<Report, Error> {
-    let Desk { workspace, stop, .. } = desk;
+/// Does something that may write, watched over, until it is done.
+async fn write<T, F>(
+    desk: &Desk,
+    context: &Context,
+    deed: impl FnOnce(Arc<Workspace>, Watch) -> F,
+) -> Result<T, Error>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T, Error>> + Send + 'static,
+{
     let ended = context.ct.child_token();
-    let (watch, progress) = watch(&context, ended.clone());
+    let (watch, progress) = watch(context, ended.clone());
     // A task of its own: should it fail, this one still answers.
-    let edit = tokio::spawn(async move { workspace.edit(request, watch).await });
-    let (edited, ()) = tokio::select! {
-        both = async { tokio::join!(edit, progress.pass_on()) } => both,
-        never = pass_to(ended, stop) => match never {},
+    let deed = tokio::spawn(deed(Arc::clone(&desk.workspace), watch));
+    let (done, ()) = tokio::select! {
+        both = async { tokio::join!(deed, progress.pass_on()) } => both,
+        never = pass_to(ended, desk.stop.clone()) => match never {},
     };
-    edited.unwrap_or_else(|trouble| Err(broken(&trouble).disk_unknown()))
+    done.unwrap_or_else(|trouble| Err(broken(&trouble).disk_unknown()))
 }
 
 /// How long a call may go on once the server is asked to stop: most edits are written by then.

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::Structured;
 use super::call::{Desk, call};
 use crate::engine::Workspace;
-use crate::front::tools::{Again, Effect, Tool, read_content_lines, safe_edit_file};
+use crate::front::tools::{Again, Effect, Tool, edit_files, read_content_lines, safe_edit_file, undo_edit};
 use crate::front::toolset::{Access, Selection};
 
 /// What the agent is told before its first call, of the tools that it has.
@@ -23,20 +23,26 @@ pub(super) fn instructions(selection: &Selection, access: Access) -> String {
     let offered = |name: &str| selection.tools(access).any(|tool| tool.name == name);
     let said = [
         (offered(safe_edit_file::TOOL.name), EDIT),
+        (offered(edit_files::TOOL.name), FILES),
+        (offered(undo_edit::TOOL.name), UNDO),
         (offered(read_content_lines::TOOL.name), READ),
         (selection.tools(access).any(|tool| tool.effect == Effect::Changes), JUDGED),
     ];
     said.into_iter().filter_map(|(offered, said)| offered.then_some(said)).collect::<Vec<_>>().join(" ")
 }
 
-const EDIT: &str = "Edit files with safe_edit_file: `path` and exactly one of content, line_edits, insert_lines, or \
-    search with replace. Put all edits of one file into one call; line numbers are those before the call.";
+const EDIT: &str = "Edit a file with safe_edit_file: `path` and exactly one of content, line_edits, insert_lines, or \
+    search with replace; line numbers are those before the call.";
+
+const FILES: &str = "edit_files changes several files, all or none.";
+
+const UNDO: &str = "undo_edit takes an edit back.";
 
 const READ: &str = "read_content_lines shows lines and their version.";
 
-const JUDGED: &str = "The project's quality gates judge an edit before it is written. An answer with \
-    isError has written nothing, unless it says that this is not known; its code, message and findings say what to \
-    mend. mode verify_only shows what would happen. Send the last version as expected_version to be sure that nobody else changed the file.";
+const JUDGED: &str = "Quality gates judge an edit before it is written. An answer with isError has written nothing, \
+    unless it says that this is not known; it says what to mend. mode verify_only shows what would happen. Send the last \
+    version as expected_version to be sure that nobody else changed the file.";
 
 /// The server of one workspace; clones share it.
 #[derive(Clone)]

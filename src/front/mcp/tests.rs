@@ -89,7 +89,9 @@ async fn both_eras_list_the_tools() {
     assert_eq!(old["result"]["tools"], listed(&"all".parse().unwrap(), Access::Write)["tools"]);
     let names: Vec<&Value> =
         old["result"]["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
-    assert_eq!(names, ["create_file", "edit_code", "edit_file", "read_content_lines", "safe_edit_file"]);
+    let mut known: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
+    known.sort_unstable();
+    assert_eq!(names, known);
 }
 
 #[tokio::test]
@@ -211,6 +213,14 @@ fn the_hints_are_honest() {
         json!({"title": "Read lines of a file", "readOnlyHint": true, "destructiveHint": false,
             "idempotentHint": true, "openWorldHint": false})
     );
+    let flags = |name: &str| {
+        let hints = hints(name);
+        ["readOnlyHint", "destructiveHint", "idempotentHint"].map(|hint| hints[hint] == json!(true))
+    };
+    for name in ["edit_files", "undo_edit", "redo_edit"] {
+        assert_eq!(flags(name), [false, true, false], "{name}");
+    }
+    assert_eq!(flags("list_edits"), [true, false, true]);
     assert_eq!(
         hints("create_file"),
         json!({"title": "Create a file (deprecated)", "readOnlyHint": false, "destructiveHint": false,

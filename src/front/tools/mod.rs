@@ -6,8 +6,12 @@
 pub mod create_file;
 pub mod edit_code;
 pub mod edit_file;
+pub mod edit_files;
+pub mod list_edits;
 pub mod read_content_lines;
+pub mod redo_edit;
 pub mod safe_edit_file;
+pub mod undo_edit;
 
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
@@ -16,11 +20,20 @@ use serde::Deserialize;
 use super::answer::{Shape, Voice};
 use super::toolset::Toolset;
 use crate::error::Error;
-use crate::request::{Look, Mode, Request};
+use crate::request::{Author, History, Look, Mode, Request, Revert};
 
 /// Every tool, in the order of the documentation.
-pub const TOOLS: &[Tool] =
-    &[safe_edit_file::TOOL, read_content_lines::TOOL, edit_file::TOOL, edit_code::TOOL, create_file::TOOL];
+pub const TOOLS: &[Tool] = &[
+    safe_edit_file::TOOL,
+    edit_files::TOOL,
+    undo_edit::TOOL,
+    read_content_lines::TOOL,
+    edit_file::TOOL,
+    edit_code::TOOL,
+    list_edits::TOOL,
+    redo_edit::TOOL,
+    create_file::TOOL,
+];
 
 /// A tool as it is listed and called.
 #[derive(Debug)]
@@ -68,8 +81,30 @@ pub enum Again {
 pub enum Ask {
     /// An edit.
     Edit(Box<Asked>),
+    /// Several edits, all or none.
+    EditAll(Box<AskedAll>),
+    /// An edit taken back, or made again.
+    Revert(Revert),
     /// A look at lines.
     Look(Look),
+    /// A look at what was edited.
+    History(History),
+}
+
+impl Ask {
+    /// The same, asked by somebody.
+    #[must_use]
+    pub fn by(mut self, author: &Author) -> Ask {
+        match &mut self {
+            Ask::Edit(asked) => asked.request.author.clone_from(author),
+            Ask::EditAll(all) => {
+                all.requests.iter_mut().for_each(|request| request.author.clone_from(author));
+            }
+            Ask::Revert(revert) => revert.author.clone_from(author),
+            Ask::Look(_) | Ask::History(_) => {}
+        }
+        self
+    }
 }
 
 /// An edit, and how its answer is to look.
@@ -77,6 +112,17 @@ pub enum Ask {
 pub struct Asked {
     /// The edit.
     pub request: Request,
+    /// The answer's form.
+    pub shape: Shape,
+}
+
+/// Several edits, and how their answer is to look.
+#[derive(Debug)]
+pub struct AskedAll {
+    /// The edits, in the order of the call.
+    pub requests: Vec<Request>,
+    /// Their files as the caller named them.
+    pub paths: Vec<String>,
     /// The answer's form.
     pub shape: Shape,
 }
@@ -106,7 +152,7 @@ impl Ask {
     fn into_edit(self) -> Asked {
         match self {
             Ask::Edit(asked) => *asked,
-            Ask::Look(look) => panic!("{look:?}"),
+            other => panic!("{other:?}"),
         }
     }
 }

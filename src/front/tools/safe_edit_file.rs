@@ -130,7 +130,7 @@ impl<'de> Deserialize<'de> for Flags {
     }
 }
 
-const fn shown() -> bool {
+pub(super) const fn shown() -> bool {
     true
 }
 
@@ -167,7 +167,7 @@ pub fn asked(arguments: JsonObject) -> Result<Asked, Error> {
     Ok(Asked { request, shape })
 }
 
-fn limit(bytes: i64) -> Result<usize, Error> {
+pub(super) fn limit(bytes: i64) -> Result<usize, Error> {
     let within = usize::try_from(bytes).ok().filter(|bytes| Shape::LIMITS.contains(bytes));
     within.ok_or_else(|| {
         let (least, most) = (Shape::LIMITS.start(), Shape::LIMITS.end());

@@ -65,6 +65,20 @@ fn paths_of_the_child_come_last_and_each_is_relative_to_its_own_folder() {
 }
 
 #[test]
+fn publishing_is_laid_over_key_by_key_and_what_no_journal_keeps_is_added() {
+    let parent = "durability: process\nhard_links: split\nnever_journal: ['/a', 'sub/b']\n";
+    let policy = child(parent, "extends: parent\nhard_links: in_place\nnever_journal: ['/c']\n");
+    let wanted = Publishing { durability: Durability::Process, hard_links: HardLinks::InPlace };
+    assert_eq!(policy.publishing, wanted);
+    for (path, journals) in [("a", false), ("sub/b", false), ("sub/c", false), ("c", true), ("sub/a", true)] {
+        assert_eq!(policy.journals(path), journals, "{path}");
+    }
+    let alone = child(parent, "never_journal: ['/c']\n");
+    assert_eq!(alone.publishing, Publishing::default());
+    assert!(alone.journals("sub/b") && !alone.journals("sub/c") && !alone.journals("sub/x.pem"));
+}
+
+#[test]
 fn definitions_merge_by_name() {
     let define = |pattern: &str| {
         format!(

@@ -94,7 +94,7 @@ fn unknown_words_are_refused_with_the_word_that_was_meant() {
         ("guards: { line_edits: yes }", "1:23: unknown line_edits `yes` (known: optional, required)"),
         (
             "server: { tools: [edti] }",
-            "1:19: unknown tools `edti`, did you mean `edit`? (known: edit, look, text, code, legacy, all, ai,",
+            "1:19: unknown tools `edti`, did you mean `edit`? (known: edit, look, text, code, history, legacy, all, ai,",
         ),
         ("damage: { qqq: off }", "1:11: unknown key `qqq` (known: line_prefixes, "),
     ] {
@@ -147,15 +147,12 @@ fn what_is_not_kept_is_refused_and_what_may_stand_there_is_read() {
         ("confirm: always", "`never`", "confirm: never"),
         ("require_isolation: landlock", "`none`", "require_isolation: none"),
         ("require_isolation: bubblewrap", "`none`", "require_isolation: none"),
-        ("durability: process", "`full`", "durability: full"),
-        ("hard_links: split", "`refuse`", "hard_links: refuse"),
-        ("hard_links: in_place", "`refuse`", "hard_links: refuse"),
         ("damage: { typographic_quotes: block }", "`off`", "damage: { typographic_quotes: off }"),
         ("damage: { nul_bytes: warn }", "`off`", "damage: { nul_bytes: off }"),
         ("entities: { form: {} }", "`{}`", "entities: {}"),
         (
             "server: { tools: [ai] }",
-            "`edit`, `look`, `text`, `code`, `legacy`, `all`",
+            "`edit`, `look`, `text`, `code`, `history`, `legacy`, `all`",
             "server: { tools: [look] }",
         ),
         ("paths: [{ match: a, access: deny }]", "`read`, `write`", "paths: [{ match: a, access: read }]"),
@@ -165,10 +162,43 @@ fn what_is_not_kept_is_refused_and_what_may_stand_there_is_read() {
         read(may);
     }
     refused(
-        "confirm: never\nhard_links: split\n",
-        "2:13: this version does not keep `hard_links: split`: what may stand here is `refuse`\n 2 | hard_links: split\n   |             ^",
+        "baseline: new\nconfirm: risky\n",
+        "2:10: this version does not keep `confirm: risky`: what may stand here is `never`\n 2 | confirm: risky\n   |          ^",
     );
     refused("confirm: often", "unknown confirm `often` (known: never, risky, always)");
+}
+
+#[test]
+fn how_a_change_is_published_is_read() {
+    let of = |text: &str| read(text).publishing;
+    assert_eq!(of(""), Publishing { durability: Durability::Full, hard_links: HardLinks::Refuse });
+    let process = Publishing { durability: Durability::Process, hard_links: HardLinks::Split };
+    assert_eq!(of("durability: process\nhard_links: split\n"), process);
+    assert_eq!(of("hard_links: in_place").hard_links, HardLinks::InPlace);
+    assert_eq!(of("hard_links: in_place").durability, Durability::Full);
+    refused("durability: none", "1:13: unknown durability `none` (known: full, process)");
+    refused(
+        "hard_links: spilt",
+        "1:13: unknown hard_links `spilt`, did you mean `split`? (known: refuse, split, in_place)",
+    );
+}
+
+#[test]
+fn what_no_journal_keeps_is_named_by_patterns() {
+    let secrets = ["a.pem", "keys/a.key", "d/.env.local", "x.p12", "id_rsa.pub", "h/.ssh/config"];
+    let plain = read("");
+    assert!(plain.journals("app.py") && plain.journals("a.pem.txt") && plain.journals("ssh/config"));
+    let policy = read("never_journal: ['/secrets/', '*.tfstate']\n");
+    for path in secrets {
+        assert!(!plain.journals(path) && !policy.journals(path), "{path}");
+    }
+    for path in ["secrets/a", "secrets/b/c.txt", "infra/prod.tfstate"] {
+        assert!(plain.journals(path) && !policy.journals(path), "{path}");
+    }
+    assert!(policy.journals("d/secrets/a") && policy.journals("secrets"));
+    assert!(read("never_journal: []").journals("secrets/a"));
+    let many = format!("never_journal: [{}]", "a,".repeat(1000));
+    refused(&many, "`never_journal` has more than 1000 patterns");
 }
 
 #[test]

@@ -6,9 +6,12 @@
 //!
 //! Invariant: a text that is handed out has the stamp by which it was asked for; what cannot be proved is not there.
 
+mod begun;
+mod book;
 mod entry;
 mod id;
 
+pub use begun::Begun;
 pub use entry::{Changed, Deed, Entry, Kind};
 pub use id::EditId;
 
@@ -16,9 +19,10 @@ use super::files::Files;
 use super::locks::Locks;
 use super::place::Place;
 use super::publish::{Content, Write};
+use super::sql::Wanted;
 use super::state::State;
 use crate::error::Error;
-use crate::text::Stamp;
+use book::Book;
 use std::time::Duration;
 
 /// How much is remembered, and for how long.
@@ -32,22 +36,20 @@ pub struct Bounds {
 
 /// The journals of all roots; each is opened when it is first needed.
 #[derive(Debug)]
-pub struct Journal {}
-
-/// An edit that was written down and has not been settled; dropping it takes the entry out again.
-#[derive(Debug)]
-#[must_use = "dropping it forgets the edit; settle it once all of it is there"]
-pub struct Begun {}
+pub struct Journal {
+    books: Vec<Book>,
+}
 
 impl Journal {
     /// The journals of these roots within lockgate's own folder.
-    pub fn beside(_state: &State, _files: &Files) -> Journal {
-        Journal {}
+    pub fn beside(state: &State, files: &Files) -> Journal {
+        let book = |(number, root): (usize, &std::path::PathBuf)| Book::new(state, root, number);
+        Journal { books: files.root_paths().iter().enumerate().map(book).collect() }
     }
 
     /// Why edits of the place's root are not remembered, where they are not.
-    pub fn trouble(&self, _place: &Place) -> Option<String> {
-        None
+    pub fn trouble(&self, place: &Place) -> Option<String> {
+        book::of(&self.books, place).map_or_else(|error| Some(error.message), Book::trouble)
     }
 
     /// Writes down what is about to be published; `staged` are the names of the staged copies, one for each write.
@@ -55,87 +57,96 @@ impl Journal {
     /// It survives the end of the process at once, and a power cut after [`Begun::sync`].
     ///
     /// Errors: `INVALID_INPUT` for writes in several roots, `NO_SPACE`, `STORE_UNAVAILABLE`.
-    pub(super) fn begin(
-        &self,
-        _deed: &Deed,
-        _writes: &[Write<'_>],
-        _staged: &[String],
-    ) -> Result<Begun, Error> {
-        Ok(Begun {})
+    pub(super) fn begin(&self, deed: &Deed, writes: &[Write<'_>], staged: &[String]) -> Result<Begun, Error> {
+        let rows = begun::rows(writes, staged)?;
+        let first = writes.first().ok_or_else(begun::nothing)?;
+        book::of(&self.books, first.place)?.with(|database| {
+            begun::own_kind(deed, database)?;
+            database.begin(deed, &rows).map(|number| Begun::new(database, number))
+        })
     }
 
     /// The last settled change of the place's file.
-    pub fn latest(&self, _place: &Place) -> Result<Option<Entry>, Error> {
-        Ok(None)
+    pub fn latest(&self, place: &Place) -> Result<Option<Entry>, Error> {
+        self.newest(Wanted::Settled, Some(place))
     }
 
     /// Whether an edit of this place was begun by a process that has ended; to be asked only while its lock is held.
-    pub fn stale(&self, _place: &Place) -> Result<bool, Error> {
-        Ok(false)
+    pub fn stale(&self, place: &Place) -> Result<bool, Error> {
+        book::of(&self.books, place)?.look(|database| database.is_begun(place.in_root()))
     }
 
     /// Completes or takes back what processes that have ended left half done; gives back what a person should know.
     ///
     /// What another process is still at is left to it.
     pub fn recover(&self, _files: &Files, _locks: &Locks) -> Vec<String> {
-        Vec::new()
+        self.books.iter().flat_map(Book::take_notes).collect()
     }
 
     /// The text of a version of the place's file, whole stamp or a prefix of at least 12 hex digits; `None` where it was
     /// never kept, or is no longer.
-    pub fn text(&self, _place: &Place, _version: &str) -> Result<Option<Vec<u8>>, Error> {
-        Ok(None)
+    pub fn text(&self, place: &Place, version: &str) -> Result<Option<Vec<u8>>, Error> {
+        book::of(&self.books, place)?.look(|database| database.text(version))
     }
 
     /// Keeps a text that a read handed out, if it may be kept; trouble is not told.
-    pub fn keep(&self, _place: &Place, _text: Content<'_>) {}
+    pub fn keep(&self, place: &Place, text: Content<'_>) {
+        drop(book::of(&self.books, place).and_then(|book| book.with(|database| database.keep(text))));
+    }
 
     /// The entry of that name.
-    pub fn entry(&self, _id: EditId) -> Result<Option<Entry>, Error> {
+    pub fn entry(&self, id: EditId) -> Result<Option<Entry>, Error> {
+        for book in &self.books {
+            let named = |database: &super::sql::Database| {
+                if database.name() == id.journal() { database.entry(id.number()) } else { Ok(None) }
+            };
+            if let Some(entry) = book.entry(named)? {
+                return Ok(Some(entry));
+            }
+        }
         Ok(None)
     }
 
     /// The last entries, the newest first; those of one place, or of all roots.
-    pub fn entries(&self, _of: Option<&Place>, _most: usize) -> Result<Vec<Entry>, Error> {
-        Ok(Vec::new())
+    pub fn entries(&self, of: Option<&Place>, most: usize) -> Result<Vec<Entry>, Error> {
+        if let Some(place) = of {
+            let book = book::of(&self.books, place)?;
+            let entries = book.look(|database| database.entries(Some(place.in_root()), most))?;
+            return Ok(entries.into_iter().map(|entry| book.shown(entry)).collect());
+        }
+        let mut all = Vec::new();
+        for book in &self.books {
+            let entries = book.look(|database| database.entries(None, most))?;
+            all.extend(entries.into_iter().map(|entry| book.shown(entry)));
+        }
+        if self.books.len() > 1 {
+            all.sort_by_key(|entry| std::cmp::Reverse(entry.at));
+        }
+        all.truncate(most);
+        Ok(all)
     }
 
     /// The newest edit that has not been taken back; of one place, or of the first root.
-    pub fn to_undo(&self, _of: Option<&Place>) -> Result<Option<Entry>, Error> {
-        Ok(None)
+    pub fn to_undo(&self, of: Option<&Place>) -> Result<Option<Entry>, Error> {
+        self.newest(Wanted::ToUndo, of)
     }
 
     /// The edit that was taken back last and still is; of one place, or of the first root.
-    pub fn to_redo(&self, _of: Option<&Place>) -> Result<Option<Entry>, Error> {
-        Ok(None)
+    pub fn to_redo(&self, of: Option<&Place>) -> Result<Option<Entry>, Error> {
+        self.newest(Wanted::ToRedo, of)
     }
 
     /// Forgets the oldest until the journals are within their bounds.
     pub fn tidy(&self, _bounds: Bounds) -> Result<(), Error> {
         Ok(())
     }
-}
 
-impl Begun {
-    /// The name by which the edit can be taken back.
-    pub fn id(&self) -> EditId {
-        EditId::new(0, 0)
+    fn newest(&self, wanted: Wanted, of: Option<&Place>) -> Result<Option<Entry>, Error> {
+        let book = match of {
+            Some(place) => Some(book::of(&self.books, place)?),
+            None => self.books.first(),
+        };
+        let path = of.map(Place::in_root);
+        book.map_or(Ok(None), |book| book.entry(|database| database.newest(wanted, path)))
     }
-
-    /// Makes what was written down survive a power cut.
-    pub(super) fn sync(&self) -> Result<(), Error> {
-        Ok(())
-    }
-
-    /// Declares that all of the edit is there. It survives the end of the process; after a power cut recovery finds the same.
-    ///
-    /// Errors: why it could not be settled; the edit is there all the same, and recovery will find it.
-    pub(super) fn settle(self) -> Result<EditId, String> {
-        Ok(self.id())
-    }
-}
-
-/// The whole stamp of a version is not always known; this is what callers name it by.
-pub(super) fn means(stamp: &Stamp, version: &str) -> bool {
-    stamp.matches(version)
 }

@@ -119,18 +119,28 @@ pub(super) fn publish(
     roots: &[Root],
     writes: &[Write<'_>],
     _how: Publishing,
-    _record: Option<(&Journal, &Deed)>,
+    record: Option<(&Journal, &Deed)>,
 ) -> Result<Done, Error> {
+    let names: Vec<String> = writes.iter().map(|write| format!(".{}.lockgate", write.place.name)).collect();
+    let begun = record.map(|(journal, deed)| journal.begin(deed, writes, &names)).transpose()?;
     let one = |write: &Write<'_>| {
         let folder = root::folder_of(roots, write.place)?;
         match (write.before, write.after) {
             (Some(before), Some(after)) => replace(&folder, write.place, before, after.bytes),
             (None, Some(after)) => create(folder, write.place, after.bytes),
-            (_, None) => Err(Error::new(crate::error::Code::Internal, "removal")),
+            (_, None) => folder
+                .unlink(&write.place.name)
+                .map(|()| Published { created: false, level: Level::Exchange, notes: Vec::new() })
+                .map_err(|errno| super::trouble::failed("unlink", write.place.shown(), errno)),
         }
     };
     let files = writes.iter().map(one).collect::<Result<_, _>>()?;
-    Ok(Done { files, edit: None })
+    let edit = begun.map(|begun| {
+        let id = begun.id();
+        let _ = begun.settle();
+        id
+    });
+    Ok(Done { files, edit })
 }
 
 fn replace(folder: &Folder, place: &Place, before: Before<'_>, bytes: &[u8]) -> Result<Published, Error> {

@@ -22,12 +22,14 @@ pub(super) use own::{refuse_inside, refuse_reached};
 
 /// The folder of the records within lockgate's own.
 const RECORDS: &str = "trust";
+/// Digits of a root's stamp by which its journal's folder is named.
+const ROOT_DIGITS: usize = 32;
 const LARGEST_RECORD: u64 = 1024 * 1024;
 /// The bits that let others write.
 const OTHERS_WRITE: u32 = 0o022;
 
 /// Where lockgate keeps what is its own; or why it keeps nothing.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct State {
     home: Result<PathBuf, String>,
     caches: Result<PathBuf, String>,
@@ -55,6 +57,11 @@ impl State {
     /// Finds the folders of the user who runs lockgate; `roots` are absolute.
     pub fn beside(roots: &[PathBuf]) -> State {
         State::at(own::state_home(), own::cache_home(), roots)
+    }
+
+    /// The same in a folder that the caller names; `roots` are absolute.
+    pub fn within(folder: &Path, roots: &[PathBuf]) -> State {
+        State::at(Ok(folder.join("state")), Ok(folder.join("cache")), roots)
     }
 
     fn at(state: Result<PathBuf, String>, cache: Result<PathBuf, String>, roots: &[PathBuf]) -> State {
@@ -131,6 +138,23 @@ impl State {
         if found { Ok(folder) } else { Err(format!("{} is gone", folder.display())) }
     }
 
+    /// The folder of a root's journal; made when it is not there.
+    ///
+    /// Errors: why there is none.
+    pub fn journal(&self, root: &Path) -> Result<PathBuf, String> {
+        let name: String = stamp(root).hex().chars().take(ROOT_DIGITS).collect();
+        let home = self.home.clone()?;
+        let folder = home.join(name);
+        for folder in [&home, &folder] {
+            make(folder).map_err(|error| format!("{} cannot be made: {error}", folder.display()))?;
+            let found = guarded(folder).map_err(|why| format!("{} {why}", folder.display()))?;
+            if !found {
+                return Err(format!("{} is gone", folder.display()));
+            }
+        }
+        Ok(folder)
+    }
+
     fn records(&self) -> Result<PathBuf, Error> {
         match &self.home {
             Ok(home) => Ok(home.join(RECORDS)),
@@ -189,7 +213,7 @@ fn guarded(folder: &Path) -> Result<bool, String> {
 }
 
 /// Why somebody else may have written something.
-fn doubt(found: &Metadata) -> Option<String> {
+pub(super) fn doubt(found: &Metadata) -> Option<String> {
     if found.uid() != rustix::process::geteuid().as_raw() {
         Some(format!("belongs to another user (uid {})", found.uid()))
     } else if found.mode() & OTHERS_WRITE != 0 {

@@ -46,6 +46,7 @@ impl Told {
     ) -> Facts<'a> {
         let texts: Vec<String> = self.findings.iter().map(|finding| finding.message.clone()).collect();
         Facts {
+            whole: true,
             success: !self.refusal,
             status: if self.refusal { Status::Refused } else { Status::Written },
             disk: Disk::Untouched,
@@ -63,6 +64,10 @@ impl Told {
             replacements: self.refusal.then_some(usize::MAX),
             lines_changed: Some(if self.refusal { usize::MAX } else { 1 }),
             created: self.refusal,
+            removed: false,
+            edit_id: (!self.refusal).then(|| "7f3a-42".into()),
+            level: (!self.refusal).then_some("exchange"),
+            since: None,
             places: &self.places,
             receipt: self.receipt,
             best: self.best.as_ref().map(Nearest::new),

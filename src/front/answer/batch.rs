@@ -1,0 +1,234 @@
+//! The answer to several edits of one call: what they have in common once, then what each file has of its own.
+//!
+//! Invariant: the files share the room that one answer has. Those that need little get all that they need; one that is
+//! not shown at all is counted.
+
+use serde_json::{Value, json};
+
+use super::facts::Facts;
+use super::message::{NOTHING, deed, of_part};
+use super::{Answer, Shape, fit, refusal};
+use crate::engine::{Report, Status};
+use crate::error::{Code, Error};
+use crate::text::{Diff, Region};
+
+/// Bytes that are kept free for saying that files are not shown, in both forms.
+const REMARK: usize = 160;
+
+/// Files that a message names.
+const NAMED: usize = 4;
+
+/// Bytes of a path where there is no room for more about its file.
+const SHORT: usize = 60;
+
+/// Renders what became of several edits; `paths` are their files as the caller named them.
+pub fn batch(result: &Result<Vec<Report>, Error>, paths: &[String], shape: &Shape) -> Answer {
+    match result {
+        Ok(reports) => several(reports, shape, None),
+        Err(error) => refusal_of_one(error, paths, shape),
+    }
+}
+
+/// A refusal that names the file at fault.
+fn refusal_of_one(error: &Error, paths: &[String], shape: &Shape) -> Answer {
+    let at = error.field.as_deref().and_then(entry);
+    let path = at.and_then(|at| paths.get(at));
+    let mut error = error.clone();
+    if let Some(path) = path.filter(|path| !error.message.contains(path.as_str())) {
+        error.message = format!("{path}: {}", error.message);
+    }
+    refusal(&error, &Shape { path: path.cloned(), ..shape.clone() })
+}
+
+/// Which entry the field of a refusal lies in.
+fn entry(field: &str) -> Option<usize> {
+    field.strip_prefix("edits[")?.split_once(']')?.0.parse().ok()
+}
+
+/// Renders several reports; `written` is what was done, where that has a name of its own, as in `took back 7f3a-42`.
+pub(super) fn several(reports: &[Report], shape: &Shape, written: Option<&str>) -> Answer {
+    let made: Vec<(Diff<'_>, Vec<Region>)> =
+        reports.iter().map(|report| (report.diff(), report.regions())).collect();
+    let facts: Vec<Facts<'_>> = reports
+        .iter()
+        .zip(&made)
+        .map(|(report, (diff, regions))| Facts::of_report(report, diff, regions, shape))
+        .collect();
+    let head = Head::of(reports, &made, &facts, written);
+    let parts: Vec<Facts<'_>> = facts.into_iter().map(part).collect();
+    let spare = fit::room(shape).saturating_sub(fit::size(&head.with(&[], 0), shape.forms) + REMARK);
+    let shown = share(&parts, shape, spare);
+    let files: Vec<Answer> = shown.into_iter().flatten().collect();
+    head.with(&files, parts.len() - files.len())
+}
+
+fn part(mut facts: Facts<'_>) -> Facts<'_> {
+    facts.whole = false;
+    facts.hint = None;
+    facts.code = None;
+    facts.message = of_part(&facts.message).to_owned();
+    facts
+}
+
+/// Renders the parts within the room; those that refuse come first, then those that need least.
+fn share(parts: &[Facts<'_>], shape: &Shape, mut spare: usize) -> Vec<Option<Answer>> {
+    let within = |facts: &Facts<'_>, room: usize| {
+        fit::fit(facts, &Shape { limit: room + fit::ENVELOPE, ..shape.clone() })
+    };
+    let mut waiting: Vec<(bool, usize, usize, Answer)> = parts
+        .iter()
+        .enumerate()
+        .map(|(at, facts)| {
+            let full = within(facts, spare);
+            (facts.success, cost(&full, shape), at, full)
+        })
+        .collect();
+    waiting.sort_by_key(|(success, cost, at, _)| (*success, *cost, *at));
+    let mut shown: Vec<Option<Answer>> = parts.iter().map(|_| None).collect();
+    let mut left = waiting.len();
+    for (_, needed, at, full) in waiting {
+        let share = spare / left.max(1);
+        let Some(facts) = parts.get(at) else { continue };
+        let fitted = if needed <= share { full } else { within(facts, share) };
+        let fitted = if cost(&fitted, shape) <= share { fitted } else { brief(facts) };
+        left -= 1;
+        if let Some(rest) = spare.checked_sub(cost(&fitted, shape))
+            && let Some(slot) = shown.get_mut(at)
+        {
+            spare = rest;
+            *slot = Some(fitted);
+        }
+    }
+    shown
+}
+
+/// What a part costs, with what separates it from the next in both forms.
+fn cost(answer: &Answer, shape: &Shape) -> usize {
+    fit::size(answer, shape.forms) + 3
+}
+
+/// A part that says no more than what became of the file.
+fn brief(facts: &Facts<'_>) -> Answer {
+    let (path, status) = (fit::clip(facts.path.unwrap_or_default(), SHORT), facts.status.name());
+    let mut json = json!({ "status": status, "path": path });
+    if let (Some(fields), Some(version)) = (json.as_object_mut(), &facts.version) {
+        fields.insert("version".to_owned(), version.as_str().into());
+    }
+    Answer { success: facts.success, json, text: format!("{status} {path}") }
+}
+
+/// What several edits have in common.
+struct Head {
+    status: Status,
+    message: String,
+    hint: Option<String>,
+    edit_id: Option<String>,
+    path: Option<String>,
+}
+
+impl Head {
+    fn of(
+        reports: &[Report],
+        made: &[(Diff<'_>, Vec<Region>)],
+        facts: &[Facts<'_>],
+        written: Option<&str>,
+    ) -> Head {
+        let status = status(reports);
+        let refused: Vec<&Facts<'_>> = facts.iter().filter(|facts| !facts.success).collect();
+        let first = refused.first();
+        let message = match (first, refused.len()) {
+            (Some(only), 1) => only.message.clone(),
+            (Some(first), count) => {
+                let (of, first) = (facts.len(), of_part(&first.message));
+                format!("{NOTHING}{count} of {of} edits are refused; the first: {first}")
+            }
+            (None, _) => done(status, reports, made, written),
+        };
+        Head {
+            status,
+            message,
+            hint: first.and_then(|facts| facts.hint.as_deref().map(str::to_owned)),
+            edit_id: reports.iter().find_map(|report| report.edit_id).map(|id| id.to_string()),
+            path: first.and_then(|facts| facts.path.map(str::to_owned)),
+        }
+    }
+
+    /// The answer with these parts, of which some may be missing.
+    fn with(&self, files: &[Answer], missing: usize) -> Answer {
+        let (success, message) = (self.status.is_success(), fit::clip(&self.message, 1000));
+        let code = (!success).then(|| Code::GateRefused.name());
+        let remark = match missing {
+            0 => None,
+            1 => Some("1 file is not shown; a larger max_bytes shows more".to_owned()),
+            more => Some(format!("{more} files are not shown; a larger max_bytes shows more")),
+        };
+        let fields = [
+            ("success", Some(success.into())),
+            ("status", Some(self.status.name().into())),
+            ("code", code.map(Value::from)),
+            ("message", Some(message.as_str().into())),
+            ("hint", self.hint.as_deref().map(Value::from)),
+            ("path", self.path.as_deref().map(|path| fit::clip(path, 300).into())),
+            ("edit_id", self.edit_id.as_deref().map(Value::from)),
+            ("written", Some((self.status == Status::Written).into())),
+            ("files", Some(files.iter().map(|file| file.json.clone()).collect())),
+            ("notes", remark.as_ref().map(|remark| json!([remark]))),
+        ];
+        let given = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        let mut lines = vec![message.clone()];
+        lines.extend(code.map(|code| format!("{code}; {}", self.hint.as_deref().unwrap_or_default())));
+        lines.extend(self.edit_id.iter().map(|id| format!("edit {id}")));
+        lines.extend(files.iter().map(|file| file.text.clone()));
+        lines.extend(remark.iter().map(|remark| format!("note: {remark}")));
+        Answer { success, json: Value::Object(given.collect()), text: lines.join("\n") }
+    }
+}
+
+/// What became of the whole: the first of these that any file has.
+fn status(reports: &[Report]) -> Status {
+    let order = [Status::Refused, Status::Written, Status::Verified, Status::AlreadyApplied];
+    let any = |status: &Status| reports.iter().any(|report| report.status == *status);
+    order.into_iter().find(any).unwrap_or(Status::Unchanged)
+}
+
+/// What is said of edits that nothing refused.
+fn done(
+    status: Status,
+    reports: &[Report],
+    made: &[(Diff<'_>, Vec<Region>)],
+    written: Option<&str>,
+) -> String {
+    let (added, removed) = made
+        .iter()
+        .fold((0, 0), |(added, removed), (diff, _)| (added + diff.added(), removed + diff.removed()));
+    let concerned: Vec<&Report> = reports.iter().filter(|report| report.status == status).collect();
+    let files = match (concerned.len(), reports.len()) {
+        (1, 1) => "1 file".to_owned(),
+        (some, all) if some == all => format!("{all} files"),
+        (some, all) => format!("{some} of {all} files"),
+    };
+    let named: Vec<&str> = concerned.iter().take(NAMED).map(|report| report.path.as_str()).collect();
+    let more = if concerned.len() > named.len() { ", ..." } else { "" };
+    let (counts, named) = (format!("(+{added} -{removed})"), format!("{}{more}", named.join(", ")));
+    match status {
+        Status::Written => match written {
+            Some(deed) => format!("{deed}: {files} {counts}: {named}"),
+            None => format!("wrote {files} {counts}: {named}"),
+        },
+        Status::Verified => {
+            format!("verified {files} {counts}: strict would write this, nothing was written: {named}")
+        }
+        Status::AlreadyApplied => format!("{files} have these edits already, nothing was written: {named}"),
+        Status::Unchanged | Status::Refused => format!("{files} unchanged: {named}"),
+    }
+}
+
+/// Renders one report of an edit that was taken back or made again.
+pub(super) fn one(report: &Report, shape: &Shape, written: &str) -> Answer {
+    let (diff, regions) = (report.diff(), report.regions());
+    let mut facts = Facts::of_report(report, &diff, &regions, shape);
+    if report.status == Status::Written {
+        facts.message = format!("{written}: {}", deed(report, &diff));
+    }
+    fit::fit(&facts, shape)
+}

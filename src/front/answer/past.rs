@@ -1,0 +1,188 @@
+//! The answers about the past: an edit that was turned back or made again, the list of edits, and one of them in full.
+//!
+//! Invariant: what others wrote down (names, paths, tools) is shown without anything that steers.
+
+use serde_json::{Map, Value, json};
+
+use super::when::rfc3339;
+use super::{Answer, Shape, batch, fit, refusal};
+use crate::engine::{Changed, EditId, Entry, Kind, Remembered, Report};
+use crate::error::Error;
+use crate::gate::clean;
+use crate::request::Direction;
+use crate::text::steers;
+
+/// Bytes that are shown of a name, and of a path.
+const SHOWN: (usize, usize) = (80, 400);
+
+/// The most files of one edit that a list names.
+const FILES: usize = 20;
+
+/// Which edit was turned, and which way.
+#[derive(Debug, Clone, Copy)]
+pub struct Turned {
+    /// Which way.
+    pub direction: Direction,
+    /// The edit, where it is known.
+    pub edit: Option<EditId>,
+}
+
+impl Turned {
+    fn written(self) -> String {
+        let edit = self.edit.map_or_else(|| "an edit".to_owned(), |id| id.to_string());
+        match self.direction {
+            Direction::Undo => format!("took back {edit}"),
+            Direction::Redo => format!("made {edit} again"),
+        }
+    }
+}
+
+/// Renders what became of an edit that was to be taken back, or made again.
+pub fn reverted(result: &Result<Vec<Report>, Error>, turned: Turned, shape: &Shape) -> Answer {
+    match result.as_deref() {
+        Ok([report]) => batch::one(report, shape, &turned.written()),
+        Ok(reports) => batch::several(reports, shape, Some(&turned.written())),
+        Err(error) => refusal(error, shape),
+    }
+}
+
+/// Renders a list of edits, of which at most so many are shown.
+pub fn history(result: &Result<Vec<Entry>, Error>, most: usize, shape: &Shape) -> Answer {
+    let entries = match result {
+        Ok(entries) => entries,
+        Err(error) => return refusal(error, shape),
+    };
+    let (mut edits, mut lines, mut used) =
+        (Vec::new(), Vec::new(), fit::size(&list(&[], &[], true), shape.forms));
+    for entry in entries.iter().take(most) {
+        let (json, line) = (of_entry(entry), line(entry));
+        let one = Answer { success: true, json: json.clone(), text: line.clone() };
+        used += fit::size(&one, shape.forms) + 3;
+        if used > fit::room(shape) {
+            break;
+        }
+        edits.push(json);
+        lines.push(line);
+    }
+    let truncated = edits.len() < entries.len();
+    list(&edits, &lines, truncated)
+}
+
+fn list(edits: &[Value], lines: &[String], truncated: bool) -> Answer {
+    let mut json = json!({ "edits": edits });
+    let mut lines = lines.to_vec();
+    if let (Some(fields), true) = (json.as_object_mut(), truncated) {
+        fields.insert("truncated".to_owned(), Value::Bool(true));
+        lines.push("truncated: there are more edits".to_owned());
+    }
+    if lines.is_empty() {
+        lines.push("no edit is remembered here".to_owned());
+    }
+    Answer { success: true, json, text: lines.join("\n") }
+}
+
+/// Renders one edit in full, with the diffs of its files.
+pub fn remembered(result: &Result<Remembered, Error>, shape: &Shape) -> Answer {
+    let Remembered { entry, diffs } = match result {
+        Ok(remembered) => remembered,
+        Err(error) => return refusal(error, shape),
+    };
+    let mut json = of_entry(entry);
+    let mut text = line(entry);
+    if let Some(files) = json.get_mut("files").and_then(Value::as_array_mut) {
+        for (file, diff) in files.iter_mut().zip(diffs) {
+            let Some(fields) = file.as_object_mut() else { continue };
+            match diff {
+                Some(diff) => {
+                    fields.insert("diff".to_owned(), diff.as_str().into());
+                    text = format!("{text}\n{}", diff.trim_end_matches('\n'));
+                }
+                None => text += "\nnote: the texts of a file were not kept, or are no longer",
+            }
+        }
+    }
+    Answer { success: true, json, text }
+}
+
+fn of_entry(entry: &Entry) -> Value {
+    let (kind, of) = kind(entry);
+    let fields = [
+        ("edit_id", Some(entry.id.to_string().into())),
+        ("at", Some(rfc3339(entry.at).into())),
+        ("tool", some(&name(&entry.deed.tool))),
+        ("author", some(&name(&entry.deed.author))),
+        ("kind", Some(kind.into())),
+        ("of", of.map(|id| id.to_string().into())),
+        ("undone", Some(entry.undone.into())),
+        ("gates", some(&name(&entry.deed.gates))),
+        ("files", Some(entry.changes.iter().take(FILES).map(of_change).collect())),
+        ("more_files", entry.changes.len().checked_sub(FILES + 1).map(|more| (more + 1).into())),
+    ];
+    Value::Object(given(fields))
+}
+
+fn of_change(change: &Changed) -> Value {
+    let fields = [
+        ("path", Some(path(&change.path).into())),
+        ("version", change.after.map(|stamp| stamp.to_string().into())),
+        ("previous_version", change.before.map(|stamp| stamp.to_string().into())),
+        ("added", Some(change.added.into())),
+        ("removed", Some(change.removed.into())),
+        ("kept", (!change.kept).then_some(Value::Bool(false))),
+    ];
+    Value::Object(given(fields))
+}
+
+fn given<const COUNT: usize>(fields: [(&str, Option<Value>); COUNT]) -> Map<String, Value> {
+    fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}
+
+fn some(text: &str) -> Option<Value> {
+    (!text.is_empty()).then(|| text.into())
+}
+
+/// An edit as one line.
+fn line(entry: &Entry) -> String {
+    let files = entry.changes.iter().take(FILES).map(|change| {
+        let word = match (change.before, change.after) {
+            (None, _) => "created ",
+            (_, None) => "removed ",
+            (Some(_), Some(_)) => "",
+        };
+        let lost = if change.kept { "" } else { ", cannot be taken back" };
+        format!("{word}{} (+{} -{}{lost})", path(&change.path), change.added, change.removed)
+    });
+    let files = files.collect::<Vec<_>>().join(", ");
+    let more = if entry.changes.len() > FILES { ", ..." } else { "" };
+    let by = match (name(&entry.deed.tool), name(&entry.deed.author)) {
+        (tool, author) if author.is_empty() => tool,
+        (tool, author) => format!("{tool} by {author}"),
+    };
+    let of = match kind(entry) {
+        (_, None) => String::new(),
+        (kind, Some(id)) => format!(", {kind} of {id}"),
+    };
+    let undone = if entry.undone { ", taken back" } else { "" };
+    format!("{} {} {by}{of}{undone}: {files}{more}", entry.id, rfc3339(entry.at))
+}
+
+fn kind(entry: &Entry) -> (&'static str, Option<EditId>) {
+    match entry.deed.kind {
+        Kind::Edit => ("edit", None),
+        Kind::Undo(of) => ("undo", Some(of)),
+        Kind::Redo(of) => ("redo", Some(of)),
+    }
+}
+
+/// A name that others gave themselves.
+fn name(text: &str) -> String {
+    fit::clip(&clean(text), SHOWN.0)
+}
+
+/// A path, with what steers shown as a character that cannot be seen.
+fn path(text: &str) -> String {
+    let hidden = |c: char| steers(c) || matches!(c, '\n' | '\t');
+    let shown: String =
+        text.chars().map(|c| if hidden(c) { char::REPLACEMENT_CHARACTER } else { c }).collect();
+    fit::clip(&shown, SHOWN.1)
+}

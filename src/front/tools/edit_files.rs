@@ -1,0 +1,156 @@
+//! `edit_files`: several files, all or none.
+//!
+//! Invariant: an entry is read by `safe_edit_file`, whose fields it has, so that both mean the same by them.
+
+use std::sync::LazyLock;
+
+use rmcp::model::JsonObject;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Again, Ask, AskedAll, Effect, Tool, WireMode, safe_edit_file};
+use crate::error::{Code, Error};
+use crate::front::answer::{DiffWish, Shape, Voice};
+use crate::front::toolset::Toolset;
+use crate::front::{arguments, schema};
+use crate::request::{Request, Target};
+
+/// The tool's row in the list of tools.
+pub const TOOL: Tool = Tool {
+    name: "edit_files",
+    title: "Edit several files together",
+    toolset: Toolset::Edit,
+    effect: Effect::Changes,
+    again: Again::Changes,
+    voice: Voice::PLAIN,
+    schema: || SCHEMA.clone(),
+    ask: |arguments| asked(arguments).map(|asked| Ask::EditAll(Box::new(asked))),
+};
+
+/// The most edits of one call.
+const MOST: usize = 100;
+
+/// Fields of `safe_edit_file` that are said once for all files.
+const COMMON: [&str; 3] = ["mode", "show_diff", "max_bytes"];
+
+static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<EditFiles>);
+
+/// Edits several files together: all are judged first, then all are written, or none is.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct EditFiles {
+    /// One entry for each file, at most 100, with the fields of safe_edit_file.
+    edits: Vec<Entry>,
+    /// As for safe_edit_file, for all files.
+    mode: Option<WireMode>,
+    /// Answer with the diffs.
+    #[serde(default = "safe_edit_file::shown")]
+    show_diff: bool,
+    /// Greatest size of the answer in bytes.
+    max_bytes: Option<i64>,
+}
+
+/// The arguments of one call of `safe_edit_file`, without those that are said once.
+#[derive(Deserialize)]
+struct Entry(JsonObject);
+
+impl JsonSchema for Entry {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Entry".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let mut entry = (safe_edit_file::TOOL.schema)();
+        if let Some(Value::Object(properties)) = entry.get_mut("properties") {
+            properties.retain(|name, _| !COMMON.contains(&name.as_str()));
+        }
+        schema::bare(entry).into()
+    }
+}
+
+/// Turns the arguments of a call into the edits that they ask for.
+///
+/// Errors: what the fields themselves refuse, with their path as in `edits[2].line_edits[0].end_line`.
+pub fn asked(arguments: JsonObject) -> Result<AskedAll, Error> {
+    let asked: EditFiles = arguments::read(&SCHEMA, arguments)?;
+    let message = match asked.edits.len() {
+        0 => Some("`edits` is an empty list".to_owned()),
+        1..=MOST => None,
+        length => Some(format!("`edits` has {length} entries, more than the {MOST} of one call")),
+    };
+    if let Some(message) = message {
+        return Err(Error::new(Code::InvalidInput, message).field("edits"));
+    }
+    let shape = Shape {
+        limit: asked.max_bytes.map(safe_edit_file::limit).transpose()?.unwrap_or(Shape::default().limit),
+        diff: if asked.show_diff { DiffWish::Shown } else { DiffWish::Left },
+        ..Shape::default()
+    };
+    let mode = asked.mode.map(WireMode::raise).unwrap_or_default();
+    let raise = |(at, Entry(entry)): (usize, Entry)| {
+        let one = safe_edit_file::asked(entry).map_err(|refusal| within(at, refusal))?;
+        Ok(Request { mode, ..one.request })
+    };
+    let requests: Vec<Request> = asked.edits.into_iter().enumerate().map(raise).collect::<Result<_, _>>()?;
+    Ok(AskedAll { paths: requests.iter().map(path).collect(), requests, shape })
+}
+
+/// The refusal of an entry, with its field as the caller of the whole knows it.
+fn within(at: usize, mut refusal: Error) -> Error {
+    let below = refusal.field.map(|field| format!(".{field}")).unwrap_or_default();
+    refusal.field = Some(format!("edits[{at}]{below}"));
+    refusal
+}
+
+fn path(request: &Request) -> String {
+    let Target::File(path) = &request.target;
+    path.clone()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::request::Mode;
+
+    fn asked(arguments: Value) -> Result<AskedAll, Error> {
+        super::asked(arguments.as_object().cloned().unwrap())
+    }
+
+    #[test]
+    fn every_entry_is_read_as_safe_edit_file_reads_it() {
+        let edits = json!([{"path": "a", "content": ""}, {"path": "b", "search": "x", "replace": "y"}]);
+        for edits in [edits.clone(), json!(edits.to_string())] {
+            let all = asked(json!({"edits": edits, "mode": "verify_only", "show_diff": false})).unwrap();
+            assert_eq!(all.paths, ["a", "b"]);
+            assert!(all.requests.iter().all(|request| request.mode == Mode::VerifyOnly));
+            assert_eq!((all.shape.diff, all.shape.limit), (DiffWish::Left, 8192));
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_the_field_within_its_entry() {
+        let good = json!({"path": "a", "content": ""});
+        for (edits, field) in [
+            (json!([]), "edits"),
+            (json!([good, {"content": ""}]), "edits[1].path"),
+            (json!([good, {"path": "b"}]), "edits[1]"),
+            (json!([{"path": "a", "content": "", "mode": "strict"}]), "edits[0].mode"),
+            (json!([{"path": "a", "content": "", "search": "b", "replace": "c"}]), "edits[0]"),
+            (
+                json!([{"path": "a", "line_edits": [{"start_line": 1, "end_line": "2", "new_content": ""}]}]),
+                "edits[0].line_edits[0].end_line",
+            ),
+            (
+                json!([good, good, {"path": "a", "line_edits": [{"start_line": 2, "end_line": 1, "new_content": ""}]}]),
+                "edits[2].line_edits[0].end_line",
+            ),
+            (json!(vec![good; 101]), "edits"),
+        ] {
+            let refusal = asked(json!({"edits": edits})).unwrap_err();
+            assert_eq!(refusal.field.as_deref(), Some(field), "{edits:.80}: {refusal:?}");
+        }
+    }
+}

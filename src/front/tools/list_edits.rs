@@ -1,0 +1,78 @@
+//! `list_edits`: what was edited, the newest first.
+
+use std::sync::LazyLock;
+
+use rmcp::model::JsonObject;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Again, Ask, Effect, Tool};
+use crate::error::{Code, Error};
+use crate::front::answer::Voice;
+use crate::front::toolset::Toolset;
+use crate::front::{arguments, schema};
+use crate::request::History;
+
+/// The tool's row in the list of tools.
+pub const TOOL: Tool = Tool {
+    name: "list_edits",
+    title: "List edits",
+    toolset: Toolset::History,
+    effect: Effect::Looks,
+    again: Again::Nothing,
+    voice: Voice::PLAIN,
+    schema: || SCHEMA.clone(),
+    ask,
+};
+
+/// Edits that are listed where nothing is said, and at most.
+const SHOWN: (i64, i64) = (20, 100);
+
+static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<ListEdits>);
+
+/// Lists the edits that lockgate wrote, the newest first: each with its `edit_id`, when and by whom it was made, what it
+/// did to each file, and whether it has been taken back.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ListEdits {
+    /// Only those of this file.
+    path: Option<String>,
+    /// At most so many, 20 unless given.
+    #[schemars(range(min = 1, max = 100))]
+    max_results: Option<i64>,
+}
+
+fn ask(arguments: JsonObject) -> Result<Ask, Error> {
+    let ListEdits { path, max_results } = arguments::read(&SCHEMA, arguments)?;
+    let (default, most) = SHOWN;
+    let given = max_results.unwrap_or(default);
+    let within = usize::try_from(given).ok().filter(|_| (1..=most).contains(&given));
+    let refused = || {
+        Error::new(Code::InvalidInput, format!("max_results must be from 1 to {most}, found {given}"))
+            .field("max_results")
+    };
+    Ok(Ask::History(History { path, most: within.ok_or_else(refused)? }))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_number_of_results_is_within_bounds() {
+        let most = |value: serde_json::Value| {
+            let arguments = json!({"max_results": value}).as_object().cloned().unwrap();
+            match ask(arguments) {
+                Ok(Ask::History(history)) => Ok(history.most),
+                Ok(other) => panic!("{other:?}"),
+                Err(refusal) => Err(refusal.field),
+            }
+        };
+        assert_eq!((most(json!(null)), most(json!(1)), most(json!(100))), (Ok(20), Ok(1), Ok(100)));
+        for wrong in [json!(0), json!(101), json!(-1), json!("x")] {
+            assert_eq!(most(wrong), Err(Some("max_results".to_owned())));
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! `undo_edit`: an edit taken back.
+
+use std::sync::LazyLock;
+
+use rmcp::model::JsonObject;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Again, Ask, Effect, Tool};
+use crate::error::Error;
+use crate::front::answer::Voice;
+use crate::front::toolset::Toolset;
+use crate::front::{arguments, schema};
+use crate::request::{Author, Direction, Revert};
+
+/// The tool's row in the list of tools.
+pub const TOOL: Tool = Tool {
+    name: "undo_edit",
+    title: "Take an edit back",
+    toolset: Toolset::Edit,
+    effect: Effect::Changes,
+    again: Again::Changes,
+    voice: Voice::PLAIN,
+    schema: || SCHEMA.clone(),
+    ask,
+};
+
+static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<UndoEdit>);
+
+/// Takes an edit back: the last one, or that of `edit_id`. Later edits of other lines stay. Refused where the same lines
+/// have changed since.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct UndoEdit {
+    /// The `edit_id` of an answer; without it, the last one.
+    edit_id: Option<String>,
+    /// Without edit_id: the last one of this file.
+    path: Option<String>,
+}
+
+fn ask(arguments: JsonObject) -> Result<Ask, Error> {
+    let UndoEdit { edit_id, path } = arguments::read(&SCHEMA, arguments)?;
+    Ok(Ask::Revert(Revert { direction: Direction::Undo, edit_id, path, author: Author::default() }))
+}

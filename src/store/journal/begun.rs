@@ -1,0 +1,115 @@
+//! An edit between its first row and its end.
+//!
+//! Invariant: it is settled, or its rows are taken out again, or its process has ended and recovery finds it.
+
+use super::{Deed, EditId, Kind};
+use crate::error::{Code, Error};
+use crate::store::publish::Write;
+use crate::store::sql::{Database, Failure, Row};
+use std::sync::Arc;
+
+/// An edit that was written down and has not been settled; dropping it takes the entry out again.
+#[derive(Debug)]
+#[must_use = "dropping it forgets the edit; settle it once all of it is there"]
+pub struct Begun {
+    database: Arc<Database>,
+    number: u64,
+    end: End,
+}
+
+/// What becomes of the rows when it is dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Forget,
+    Keep,
+}
+
+impl Begun {
+    pub(super) fn new(database: &Arc<Database>, number: u64) -> Begun {
+        Begun { database: Arc::clone(database), number, end: End::Forget }
+    }
+
+    /// The name by which the edit can be taken back.
+    pub fn id(&self) -> EditId {
+        self.database.id(self.number)
+    }
+
+    /// Makes what was written down survive a power cut.
+    pub(in crate::store) fn sync(&self) -> Result<(), Error> {
+        self.database.sync().map_err(|failure| refusal(&failure))
+    }
+
+    /// Declares that all of the edit is there. It survives the end of the process; after a power cut recovery finds the same.
+    ///
+    /// Errors: why it could not be settled; the edit is there all the same, and recovery will find it.
+    pub(in crate::store) fn settle(mut self) -> Result<EditId, String> {
+        self.end = End::Keep;
+        self.database.settle(self.number).map_err(|failure| refusal(&failure).message)?;
+        Ok(self.id())
+    }
+
+    /// Leaves the rows as they are, for recovery to decide: it is not known what stands on the disk.
+    pub(in crate::store) fn leave(mut self) -> EditId {
+        self.end = End::Keep;
+        self.id()
+    }
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        if self.end == End::Forget {
+            // What cannot be taken out is found by recovery, which sees that nothing of the edit is there.
+            let _ = self.database.forget(self.number);
+        }
+    }
+}
+
+/// The writes of one edit as they are written down.
+pub(super) fn rows<'a>(writes: &[Write<'a>], staged: &'a [String]) -> Result<Vec<Row<'a>>, Error> {
+    let root = writes.first().map(|write| write.place.root);
+    if writes.iter().any(|write| Some(write.place.root) != root) {
+        let seen = "the files of one edit lie in several roots, which have a journal each";
+        return Err(Error::new(Code::InvalidInput, seen).hint("make one edit for each root"));
+    }
+    if writes.len() != staged.len() {
+        return Err(Error::new(Code::Internal, "not every write of the edit has a staged copy"));
+    }
+    Ok(writes.iter().zip(staged).map(|(write, staged)| row(write, staged)).collect())
+}
+
+fn row<'a>(write: &Write<'a>, staged: &'a str) -> Row<'a> {
+    let removed_mode = || {
+        let stat = rustix::fs::fstat(&write.before?.snapshot.file).ok()?;
+        Some(stat.st_mode & 0o7777)
+    };
+    Row {
+        path: write.place.in_root(),
+        staged,
+        before: write.before.map(|before| before.content),
+        after: write.after,
+        added: write.told.added,
+        removed: write.told.removed,
+        mode: if write.after.is_none() { removed_mode() } else { None },
+        folders: if write.before.is_none() { write.place.missing.len() } else { 0 },
+        keep: write.told.keep,
+    }
+}
+
+pub(super) fn nothing() -> Error {
+    Error::new(Code::Internal, "an edit without a file was to be written down")
+}
+
+/// An edit that takes back or makes again names one of the same journal.
+pub(super) fn own_kind(deed: &Deed, database: &Database) -> Result<(), Failure> {
+    match deed.kind {
+        Kind::Undo(of) | Kind::Redo(of) if of.journal() != database.name() => {
+            Err(Failure::Other(format!("the edit {of} is in the journal of another root")))
+        }
+        Kind::Edit | Kind::Undo(_) | Kind::Redo(_) => Ok(()),
+    }
+}
+
+fn refusal(failure: &Failure) -> Error {
+    let (code, why) = failure.told();
+    Error::new(code, format!("the journal cannot be used: {why}"))
+}

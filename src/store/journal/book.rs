@@ -1,0 +1,123 @@
+//! The journal of one root: its database, opened when it is first needed.
+//!
+//! Invariant: what is broken is set aside and begun anew once; what was found is never another root's.
+
+use crate::error::Error;
+use crate::store::Place;
+use crate::store::journal::Entry;
+use crate::store::sql::{Database, Failure};
+use crate::store::state::State;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+/// One root's journal.
+#[derive(Debug)]
+pub(super) struct Book {
+    state: State,
+    root: PathBuf,
+    is_first: bool,
+    database: RwLock<Option<Arc<Database>>>,
+    notes: Mutex<Vec<String>>,
+}
+
+impl Book {
+    /// The journal of a root; its number says whether paths in it are told as they are.
+    pub fn new(state: &State, root: &Path, number: usize) -> Book {
+        let (state, root) = (state.clone(), root.to_owned());
+        Book { state, root, is_first: number == 0, database: RwLock::default(), notes: Mutex::default() }
+    }
+
+    /// Why nothing is remembered here, where that is so.
+    pub fn trouble(&self) -> Option<String> {
+        match self.open() {
+            Err(Failure::Closed(why)) => Some(why),
+            Ok(_) | Err(_) => None,
+        }
+    }
+
+    /// Does something with the database; once more, where it was broken and is set aside by now.
+    pub fn with<T>(&self, mut work: impl FnMut(&Arc<Database>) -> Result<T, Failure>) -> Result<T, Error> {
+        let mut done = self.once(&mut work);
+        if let Err(Failure::Spoilt(_)) = done {
+            done = self.once(&mut work);
+        }
+        done.map_err(|failure| refusal(&self.root, &failure))
+    }
+
+    /// Looks something up; where nothing is remembered, nothing is found.
+    pub fn look<T: Default>(
+        &self,
+        mut work: impl FnMut(&Arc<Database>) -> Result<T, Failure>,
+    ) -> Result<T, Error> {
+        self.with(|database| work(database)).or_else(|error| match self.trouble() {
+            Some(_) => Ok(T::default()),
+            None => Err(error),
+        })
+    }
+
+    /// Looks an entry up whose paths a caller may name.
+    pub fn entry(
+        &self,
+        mut work: impl FnMut(&Database) -> Result<Option<Entry>, Failure>,
+    ) -> Result<Option<Entry>, Error> {
+        self.look(|database| work(database)).map(|entry| entry.map(|entry| self.shown(entry)))
+    }
+
+    /// The entry with its paths as [`Place::shown`] spells them.
+    pub fn shown(&self, mut entry: Entry) -> Entry {
+        if !self.is_first {
+            for changed in &mut entry.changes {
+                changed.path = self.root.join(&changed.path).to_string_lossy().into_owned();
+            }
+        }
+        entry
+    }
+
+    /// What a person should know and has not been told.
+    pub fn take_notes(&self) -> Vec<String> {
+        std::mem::take(&mut *self.notes.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn once<T>(&self, work: &mut impl FnMut(&Arc<Database>) -> Result<T, Failure>) -> Result<T, Failure> {
+        let database = self.open()?;
+        let done = work(&database);
+        if let Err(Failure::Spoilt(why)) = &done {
+            let folder = self.folder()?;
+            self.note(database.give_up(&folder, why)?);
+        }
+        done
+    }
+
+    /// The database as it is now: another one of its name has taken its place where that was set aside or removed.
+    fn open(&self) -> Result<Arc<Database>, Failure> {
+        let current = |open: &Option<Arc<Database>>| open.clone().filter(|database| database.is_current());
+        if let Some(database) = current(&self.database.read().unwrap_or_else(PoisonError::into_inner)) {
+            return Ok(database);
+        }
+        let mut open = self.database.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(database) = current(&open) {
+            return Ok(database);
+        }
+        let (database, notes) = Database::open(&self.folder()?)?;
+        self.note(notes);
+        Ok(Arc::clone(open.insert(Arc::new(database))))
+    }
+
+    fn folder(&self) -> Result<PathBuf, Failure> {
+        self.state.journal(&self.root).map_err(Failure::Closed)
+    }
+
+    fn note(&self, notes: impl IntoIterator<Item = String>) {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).extend(notes);
+    }
+}
+
+/// The book of a place's root.
+pub(super) fn of<'a>(books: &'a [Book], place: &Place) -> Result<&'a Book, Error> {
+    books.get(place.root).ok_or_else(|| crate::store::trouble::outside(place.shown()))
+}
+
+fn refusal(root: &Path, failure: &Failure) -> Error {
+    let (code, why) = failure.told();
+    Error::new(code, format!("the journal of {} cannot be used: {why}", root.display()))
+}

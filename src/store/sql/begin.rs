@@ -1,0 +1,137 @@
+//! Writing an edit down, and what becomes of it.
+//!
+//! Invariant: an edit, its changes and their texts are written in one transaction; a number is given once.
+
+use super::database::Database;
+use super::texts::{self, Packs};
+use super::{Failure, Row};
+use crate::store::journal::{Deed, Kind};
+use crate::text::Stamp;
+use rusqlite::{Transaction, params};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+impl Database {
+    /// Writes an edit down as begun; gives back its number.
+    pub fn begin(&self, deed: &Deed, rows: &[Row<'_>]) -> Result<u64, Failure> {
+        // Squeezing takes longer than all the rest, and nobody else need wait for it.
+        let mut packs = rows.iter().map(|row| self.pack(row)).collect::<Result<Vec<_>, _>>()?;
+        self.write(|transaction| {
+            let number = insert_edit(transaction, deed)?;
+            for (position, (row, packs)) in rows.iter().zip(&mut packs).enumerate() {
+                insert_change(transaction, number, position, row)?;
+                if row.keep {
+                    texts::insert(transaction, number, row, packs)?;
+                }
+            }
+            Ok(number.cast_unsigned())
+        })
+    }
+
+    /// What will be needed of the texts, as far as that can be told beforehand.
+    fn pack(&self, row: &Row<'_>) -> Result<Packs, Failure> {
+        if row.keep { self.read(|reader| texts::prepare(reader, row)) } else { Ok(Packs::default()) }
+    }
+
+    /// Declares that all of an edit is there; what it took back or made again is marked so.
+    pub fn settle(&self, number: u64) -> Result<(), Failure> {
+        let number = number.cast_signed();
+        self.write(|transaction| {
+            let settled = "UPDATE edits SET settled = 1 WHERE number = ? RETURNING kind, of";
+            let mut settled = transaction.prepare_cached(settled)?;
+            let (kind, of): (i64, i64) = settled.query_row([number], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let undone = match kind {
+                UNDO => Some(number),
+                REDO => None,
+                _ => return Ok(()),
+            };
+            let mark = "UPDATE edits SET undone = ? WHERE number = ?";
+            transaction.prepare_cached(mark)?.execute(params![undone, of]).map(drop)
+        })
+    }
+
+    /// Takes an edit out again that has not been settled.
+    pub fn forget(&self, number: u64) -> Result<(), Failure> {
+        let number = number.cast_signed();
+        self.write(|transaction| {
+            let edit = "DELETE FROM edits WHERE number = ? AND settled = 0";
+            if transaction.prepare_cached(edit)?.execute([number])? > 0 {
+                transaction.prepare_cached("DELETE FROM changes WHERE edit = ?")?.execute([number])?;
+            }
+            Ok(())
+        })
+    }
+}
+
+const EDIT: i64 = 0;
+const UNDO: i64 = 1;
+const REDO: i64 = 2;
+
+fn insert_edit(transaction: &Transaction<'_>, deed: &Deed) -> rusqlite::Result<i64> {
+    let insert = "INSERT INTO edits(at, tool, author, request, kind, of, gates, settled)
+        VALUES(?, ?, ?, ?, ?, ?, ?, 0)";
+    let (kind, of) = match deed.kind {
+        Kind::Edit => (EDIT, 0),
+        Kind::Undo(of) => (UNDO, of.number()),
+        Kind::Redo(of) => (REDO, of.number()),
+    };
+    let request: &[u8] = deed.request.bytes();
+    transaction.prepare_cached(insert)?.insert(params![
+        now(),
+        deed.tool,
+        deed.author,
+        request,
+        kind,
+        of.cast_signed(),
+        deed.gates
+    ])
+}
+
+fn insert_change(
+    transaction: &Transaction<'_>,
+    number: i64,
+    position: usize,
+    row: &Row<'_>,
+) -> rusqlite::Result<()> {
+    let insert = "INSERT INTO changes(edit, position, path, staged, before, after, added, removed, mode, folders, kept)
+        VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    let stamp = |content: Option<super::Content<'_>>| content.map(|content| *content.stamp.bytes());
+    transaction.prepare_cached(insert)?.execute(params![
+        number,
+        count(position),
+        row.path,
+        row.staged,
+        stamp(row.before),
+        stamp(row.after),
+        count(row.added),
+        count(row.removed),
+        row.mode,
+        count(row.folders),
+        row.keep
+    ])?;
+    Ok(())
+}
+
+/// The kind of an edit, as its row has it.
+pub(super) fn kind(kind: i64, of: u64, database: &Database) -> Kind {
+    match kind {
+        UNDO => Kind::Undo(database.id(of)),
+        REDO => Kind::Redo(database.id(of)),
+        _ => Kind::Edit,
+    }
+}
+
+/// A number as SQLite has them.
+pub(super) fn count(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+/// A time as it is written down: milliseconds since 1970.
+pub(super) fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// A stamp out of a row.
+pub(super) fn stamp(bytes: Option<[u8; 32]>) -> Option<Stamp> {
+    bytes.map(Stamp::from_bytes)
+}

@@ -1,0 +1,152 @@
+//! The database of one root: one connection that writes, and a few that read beside it.
+//!
+//! Invariant: one thread writes at a time, and none that reads waits for it.
+
+use super::connection::{self, connect, failure};
+use super::{Failure, schema};
+use crate::store::folder::Identity;
+use crate::store::journal::EditId;
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Connections that are kept open for reading.
+const READERS: usize = 4;
+
+/// One root's database, open.
+#[derive(Debug)]
+pub(in crate::store) struct Database {
+    path: PathBuf,
+    /// What the file is: another of its name is another journal.
+    identity: Identity,
+    name: u16,
+    writer: Mutex<Connection>,
+    readers: Mutex<Vec<Connection>>,
+    /// The write-ahead log. SQLite holds no lock on it that closing a second descriptor would drop.
+    log: File,
+}
+
+impl Database {
+    /// Connects to the journal that stands in this file, which is there.
+    pub(super) fn connect(path: &Path) -> Result<Database, Failure> {
+        let identity = identity(path).map_err(|error| io_failure(&error))?;
+        let writer = connect(path)?;
+        let mut said = schema::said(&writer).map_err(failure)?;
+        if said == schema::Said::New {
+            schema::make(&writer).map_err(failure)?;
+            said = schema::said(&writer).map_err(failure)?;
+        }
+        let name = match said {
+            schema::Said::Ours(name) => name,
+            schema::Said::Newer(version) => return Err(Failure::Closed(newer(version))),
+            schema::Said::New | schema::Said::Foreign => {
+                return Err(Failure::Spoilt("it is no journal of lockgate".to_owned()));
+            }
+        };
+        let log = File::options().read(true).write(true).open(log_path(path));
+        let log = log.map_err(|error| io_failure(&error))?;
+        let (writer, readers) = (Mutex::new(writer), Mutex::default());
+        Ok(Database { path: path.to_owned(), identity, name, writer, readers, log })
+    }
+
+    /// Whether the file of its name is still this one.
+    pub fn is_current(&self) -> bool {
+        identity(&self.path).is_ok_and(|there| there == self.identity)
+    }
+
+    /// The journal's name, as its ids begin.
+    pub fn name(&self) -> u16 {
+        self.name
+    }
+
+    /// The id of the edit of that number.
+    pub fn id(&self, number: u64) -> EditId {
+        EditId::new(self.name, number)
+    }
+
+    /// Makes everything that was written survive a power cut.
+    pub fn sync(&self) -> Result<(), Failure> {
+        rustix::io::retry_on_intr(|| rustix::fs::fdatasync(&self.log))
+            .map_err(|errno| io_failure(&errno.into()))
+    }
+
+    /// How many bytes the database's files have.
+    pub(super) fn length(&self) -> u64 {
+        self.path.metadata().map_or(0, |found| found.len()) + self.log_length()
+    }
+
+    /// How many bytes the write-ahead log has.
+    pub(super) fn log_length(&self) -> u64 {
+        self.log.metadata().map_or(0, |found| found.len())
+    }
+
+    /// Does all of the work, or nothing of it.
+    pub(super) fn write<T>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, Failure> {
+        let mut writer = self.writer();
+        let transaction =
+            writer.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failure)?;
+        let done = work(&transaction).map_err(failure)?;
+        transaction.commit().map_err(failure).map(|()| done)
+    }
+
+    /// Asks beside whoever writes.
+    pub(super) fn read<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, Failure> {
+        let idle = lock(&self.readers).pop();
+        let reader = idle.map_or_else(|| connect(&self.path), Ok)?;
+        let seen = work(&reader).map_err(failure)?;
+        let mut readers = lock(&self.readers);
+        if readers.len() < READERS {
+            readers.push(reader);
+        }
+        Ok(seen)
+    }
+
+    /// The connection that writes.
+    pub(super) fn writer(&self) -> MutexGuard<'_, Connection> {
+        lock(&self.writer)
+    }
+}
+
+/// What a panic left behind is a transaction at most, which was taken back when it was dropped.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn newer(version: i64) -> String {
+    format!("it was written by a newer lockgate: its tables have the version {version}, this one knows {}", {
+        schema::VERSION
+    })
+}
+
+fn identity(path: &Path) -> io::Result<Identity> {
+    path.symlink_metadata().map(|found| Identity { device: found.dev(), inode: found.ino() })
+}
+
+/// The path of the write-ahead log beside a database.
+pub(super) fn log_path(path: &Path) -> PathBuf {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    PathBuf::from(log)
+}
+
+/// What a refusal of the system means.
+pub(super) fn io_failure(error: &io::Error) -> Failure {
+    let why = error.to_string();
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Failure::Full(why),
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Failure::Closed(why),
+        _ => Failure::Other(why),
+    }
+}
+
+/// The longest that the log is let grow before it is moved.
+pub(super) const LOG_LIMIT: u64 = connection::LOG_KEPT;

@@ -1,0 +1,130 @@
+//! Looking edits up.
+//!
+//! Invariant: an edit is read by one statement, so it is whole: no change of it is missing, and none is another's.
+
+use super::begin::{kind, stamp};
+use super::database::Database;
+use super::{Failure, Wanted};
+use crate::store::journal::{Changed, Deed, Entry};
+use crate::text::Stamp;
+use rusqlite::{Connection, OptionalExtension, Params, params};
+use std::time::{Duration, UNIX_EPOCH};
+
+const COLUMNS: &str =
+    "number, at, tool, author, request, kind, of, gates, undone, path, before, after, added, removed,
+    mode, folders, kept";
+
+impl Database {
+    /// The settled edit of that number; the paths are beneath the root.
+    pub fn entry(&self, number: u64) -> Result<Option<Entry>, Failure> {
+        let one = "number = ? AND settled = 1";
+        self.read(|reader| self.entries_where(reader, one, [number.cast_signed()]).map(first))
+    }
+
+    /// The settled edits, the newest first; those that change this path, or all.
+    pub fn entries(&self, path: Option<&str>, most: usize) -> Result<Vec<Entry>, Failure> {
+        let all = "number IN (SELECT number FROM edits WHERE settled = 1 ORDER BY number DESC LIMIT ?)";
+        let of_path = "number IN (SELECT number FROM changes CROSS JOIN edits ON number = edit
+            WHERE path = ? AND settled = 1 ORDER BY edit DESC LIMIT ?)";
+        let most = super::begin::count(most);
+        self.read(|reader| match path {
+            None => self.entries_where(reader, all, [most]),
+            Some(path) => self.entries_where(reader, of_path, params![path, most]),
+        })
+    }
+
+    /// The first of the wanted edits; of those that change this path, or of all.
+    pub fn newest(&self, wanted: Wanted, path: Option<&str>) -> Result<Option<Entry>, Failure> {
+        let (which, order) = match wanted {
+            Wanted::Settled => ("settled = 1", "number"),
+            Wanted::ToUndo => ("settled = 1 AND kind = 0 AND undone IS NULL", "number"),
+            Wanted::ToRedo => ("settled = 1 AND undone IS NOT NULL", "undone"),
+        };
+        self.read(|reader| {
+            let number: Option<i64> = match path {
+                None => {
+                    let sql = format!("SELECT number FROM edits WHERE {which} ORDER BY {order} DESC LIMIT 1");
+                    reader.prepare_cached(&sql)?.query_row([], |row| row.get(0)).optional()?
+                }
+                Some(path) => {
+                    // By the path's own changes in their order, whatever SQLite thinks of it.
+                    let order = if order == "number" { "edit" } else { order };
+                    let sql = format!(
+                        "SELECT edit FROM changes CROSS JOIN edits ON number = edit WHERE path = ? AND {which}
+                         ORDER BY {order} DESC LIMIT 1"
+                    );
+                    reader.prepare_cached(&sql)?.query_row([path], |row| row.get(0)).optional()?
+                }
+            };
+            let one = |number| self.entries_where(reader, "number = ?", [number]).map(first);
+            number.map_or(Ok(None), one)
+        })
+    }
+
+    /// Whether an edit of this path has been begun and not been settled.
+    pub fn is_begun(&self, path: &str) -> Result<bool, Failure> {
+        let begun = "SELECT 1 FROM edits INDEXED BY edits_begun CROSS JOIN changes ON edit = number
+            WHERE settled = 0 AND path = ? LIMIT 1";
+        self.read(|reader| reader.prepare_cached(begun)?.exists([path]))
+    }
+
+    fn entries_where(
+        &self,
+        reader: &Connection,
+        which: &str,
+        values: impl Params,
+    ) -> rusqlite::Result<Vec<Entry>> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM edits JOIN changes ON edit = number WHERE {which}
+             ORDER BY number DESC, position"
+        );
+        let mut select = reader.prepare_cached(&sql)?;
+        let mut rows = select.query(values)?;
+        let mut entries: Vec<Entry> = Vec::new();
+        while let Some(row) = rows.next()? {
+            let number = row.get::<_, i64>("number")?.cast_unsigned();
+            let changed = changed(row)?;
+            match entries.last_mut().filter(|entry| entry.id.number() == number) {
+                Some(entry) => entry.changes.push(changed),
+                None => entries.push(self.entry_of(row, number, changed)?),
+            }
+        }
+        Ok(entries)
+    }
+
+    fn entry_of(&self, row: &rusqlite::Row<'_>, number: u64, changed: Changed) -> rusqlite::Result<Entry> {
+        let at: i64 = row.get("at")?;
+        let of: i64 = row.get("of")?;
+        Ok(Entry {
+            id: self.id(number),
+            at: UNIX_EPOCH + Duration::from_millis(u64::try_from(at).unwrap_or(0)),
+            deed: Deed {
+                tool: row.get("tool")?,
+                author: row.get("author")?,
+                request: Stamp::from_bytes(row.get("request")?),
+                kind: kind(row.get("kind")?, of.cast_unsigned(), self),
+                gates: row.get("gates")?,
+            },
+            undone: row.get::<_, Option<i64>>("undone")?.is_some(),
+            changes: vec![changed],
+        })
+    }
+}
+
+fn first(entries: Vec<Entry>) -> Option<Entry> {
+    entries.into_iter().next()
+}
+
+fn changed(row: &rusqlite::Row<'_>) -> rusqlite::Result<Changed> {
+    let count = |column| row.get::<_, i64>(column).map(|count| usize::try_from(count).unwrap_or(0));
+    Ok(Changed {
+        path: row.get("path")?,
+        before: stamp(row.get("before")?),
+        after: stamp(row.get("after")?),
+        added: count("added")?,
+        removed: count("removed")?,
+        mode: row.get("mode")?,
+        folders: count("folders")?,
+        kept: row.get("kept")?,
+    })
+}

@@ -1,0 +1,98 @@
+//! Where SQL is spoken: the database behind one root's journal.
+//!
+//! What an edit is and where its files lie is the journal's; here are rows, texts by their stamps, and the files on the disk
+//! in which SQLite keeps them.
+//!
+//! Invariant: whatever fails, the database holds all of an edit or nothing of it.
+
+#[cfg(not(feature = "journal"))]
+mod absent;
+#[cfg(feature = "journal")]
+mod aside;
+#[cfg(feature = "journal")]
+mod begin;
+#[cfg(feature = "journal")]
+mod connection;
+#[cfg(feature = "journal")]
+mod database;
+#[cfg(feature = "journal")]
+mod look;
+#[cfg(feature = "journal")]
+mod open;
+#[cfg(feature = "journal")]
+mod pack;
+#[cfg(feature = "journal")]
+mod schema;
+#[cfg(feature = "journal")]
+mod texts;
+
+#[cfg(not(feature = "journal"))]
+pub(super) use absent::Database;
+#[cfg(feature = "journal")]
+pub(super) use database::Database;
+
+use super::publish::Content;
+use crate::error::Code;
+
+/// One file of an edit, as it is to be written down.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Row<'a> {
+    /// Its path beneath the root.
+    pub path: &'a str,
+    /// The name of its staged copy.
+    pub staged: &'a str,
+    /// The text before; absent when there was no file.
+    pub before: Option<Content<'a>>,
+    /// The text after; absent when the file is to be removed.
+    pub after: Option<Content<'a>>,
+    /// How many lines are added.
+    pub added: usize,
+    /// How many lines are taken away.
+    pub removed: usize,
+    /// The permission bits of a file that is to be removed.
+    pub mode: Option<u32>,
+    /// How many folders are to be made.
+    pub folders: usize,
+    /// Whether both texts may be kept.
+    pub keep: bool,
+}
+
+/// Which edits are looked for.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Wanted {
+    /// All that were settled.
+    Settled,
+    /// Those that can be taken back: no undo, no redo, and not taken back yet.
+    ToUndo,
+    /// Those that were taken back and still are; the one that was taken back last comes first.
+    ToRedo,
+}
+
+/// Why the database did not do what it was asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Failure {
+    /// The disk is full.
+    Full(String),
+    /// What stands in its file is no database, or a broken one.
+    Spoilt(String),
+    /// Something that may be over the next time.
+    Other(String),
+    /// Nothing is to be remembered here, and why.
+    Closed(String),
+}
+
+impl Failure {
+    /// The code of the refusal, and the reason for it.
+    pub fn told(&self) -> (Code, &str) {
+        match self {
+            Failure::Full(why) => (Code::NoSpace, why),
+            Failure::Spoilt(why) | Failure::Other(why) | Failure::Closed(why) => {
+                (Code::StoreUnavailable, why)
+            }
+        }
+    }
+}
+
+#[cfg(feature = "journal")]
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,221 @@
+//! A text as it is kept: what differs from the text before it, squeezed.
+//!
+//! What both texts begin and end with is left out; of the middle zstd keeps what the middle of the other does not have. A
+//! whole text is one that differs from the empty one.
+//!
+//! Invariant: unpacking over the same base gives the same bytes, or nothing; no packed bytes make it panic, or reserve more
+//! than [`LARGEST`].
+
+use std::io;
+
+/// The longest text that is kept.
+pub const LARGEST: usize = 256 << 20;
+
+/// A shorter middle is kept as it is.
+const WORTH_SQUEEZING: usize = 128;
+/// Speed matters more than the last bytes: an edit waits for it.
+const LEVEL: i32 = 1;
+
+const PLAIN: u8 = 0;
+const SQUEEZED: u8 = 1;
+/// Squeezed with the base's middle for a dictionary.
+const LIKE_BASE: u8 = 2;
+
+/// Packs a whole text.
+pub fn whole(text: &[u8]) -> Vec<u8> {
+    over(&[], text)
+}
+
+/// Packs a text as what differs from the base.
+pub fn over(base: &[u8], text: &[u8]) -> Vec<u8> {
+    let start = common_start(base, text);
+    let (base, text) = (rest(base, start), rest(text, start));
+    let end = common_end(base, text);
+    let (like, middle) = (without_end(base, end), without_end(text, end));
+    let (kind, body) = squeeze(like, middle);
+    let mut packed = Vec::with_capacity(body.as_deref().unwrap_or(middle).len() + 24);
+    packed.push(kind);
+    [start, end, middle.len()].iter().for_each(|length| put(&mut packed, *length));
+    packed.extend_from_slice(body.as_deref().unwrap_or(middle));
+    packed
+}
+
+/// Turns a base into the text that was packed over it; `None` where the bytes are not such a packing.
+pub fn unpack(base: &mut Vec<u8>, packed: &[u8]) -> Option<()> {
+    let (kind, mut left) = packed.split_first()?;
+    let [start, end, length] = [take(&mut left)?, take(&mut left)?, take(&mut left)?];
+    let stop = base.len().checked_sub(end).filter(|stop| start <= *stop)?;
+    if length > LARGEST || start.checked_add(end)?.checked_add(length)? > LARGEST {
+        return None;
+    }
+    let like = base.get(start..stop)?;
+    let loosened = match *kind {
+        PLAIN => None,
+        SQUEEZED => Some(zstd::bulk::decompress(left, length).ok()?),
+        LIKE_BASE => {
+            Some(zstd::bulk::Decompressor::with_dictionary(like).ok()?.decompress(left, length).ok()?)
+        }
+        _ => return None,
+    };
+    let middle = loosened.as_deref().unwrap_or(left);
+    if middle.len() != length {
+        return None;
+    }
+    replace(base, start, stop, middle)
+}
+
+/// Puts the middle in the place of these bytes, moving what follows once.
+fn replace(text: &mut Vec<u8>, start: usize, stop: usize, middle: &[u8]) -> Option<()> {
+    let (before, end) = (text.len(), start + middle.len());
+    let after = before - stop + end;
+    text.resize(before.max(after), 0);
+    text.copy_within(stop..before, end);
+    text.get_mut(start..end)?.copy_from_slice(middle);
+    text.truncate(after);
+    Some(())
+}
+
+/// The middle squeezed, where that makes it shorter.
+fn squeeze(like: &[u8], middle: &[u8]) -> (u8, Option<Vec<u8>>) {
+    if middle.len() < WORTH_SQUEEZING {
+        return (PLAIN, None);
+    }
+    let (kind, squeezed) = match squeeze_like(like, middle) {
+        Some(Ok(squeezed)) => (LIKE_BASE, Ok(squeezed)),
+        // Bytes that look like the head of a trained dictionary and are none.
+        Some(Err(_)) | None => (SQUEEZED, zstd::bulk::compress(middle, LEVEL)),
+    };
+    match squeezed {
+        Ok(squeezed) if squeezed.len() < middle.len() => (kind, Some(squeezed)),
+        Ok(_) | Err(_) => (PLAIN, None),
+    }
+}
+
+fn squeeze_like(like: &[u8], middle: &[u8]) -> Option<io::Result<Vec<u8>>> {
+    let squeezed = || zstd::bulk::Compressor::with_dictionary(LEVEL, like)?.compress(middle);
+    (like.len() >= WORTH_SQUEEZING).then(squeezed)
+}
+
+fn rest(text: &[u8], from: usize) -> &[u8] {
+    text.get(from..).unwrap_or_default()
+}
+
+fn without_end(text: &[u8], end: usize) -> &[u8] {
+    text.get(..text.len().saturating_sub(end)).unwrap_or_default()
+}
+
+/// How many bytes two texts begin with together; whole blocks first, which compare many times faster.
+fn common_start(one: &[u8], other: &[u8]) -> usize {
+    const BLOCK: usize = 1024;
+    let blocks = one.chunks_exact(BLOCK).zip(other.chunks_exact(BLOCK));
+    let same = blocks.take_while(|(one, other)| one == other).count() * BLOCK;
+    let bytes = rest(one, same).iter().zip(rest(other, same));
+    same + bytes.take_while(|(one, other)| one == other).count()
+}
+
+fn common_end(one: &[u8], other: &[u8]) -> usize {
+    const BLOCK: usize = 1024;
+    let blocks = one.rchunks_exact(BLOCK).zip(other.rchunks_exact(BLOCK));
+    let same = blocks.take_while(|(one, other)| one == other).count() * BLOCK;
+    let bytes = without_end(one, same).iter().rev().zip(without_end(other, same).iter().rev());
+    same + bytes.take_while(|(one, other)| one == other).count()
+}
+
+/// Seven bits to a byte, the lowest first.
+fn put(packed: &mut Vec<u8>, mut length: usize) {
+    while length >= 0x80 {
+        packed.push((length & 0x7f) as u8 | 0x80);
+        length >>= 7;
+    }
+    packed.push(length as u8);
+}
+
+fn take(left: &mut &[u8]) -> Option<usize> {
+    let mut length = 0_usize;
+    for shift in (0..56).step_by(7) {
+        let (byte, others) = left.split_first()?;
+        *left = others;
+        length |= usize::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return Some(length);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn back(base: &[u8], packed: &[u8]) -> Option<Vec<u8>> {
+        let mut text = base.to_vec();
+        unpack(&mut text, packed).map(|()| text)
+    }
+
+    fn lines(seed: usize, count: usize) -> Vec<u8> {
+        (0..count).flat_map(|line| format!("line {line} of {}\n", seed * line % 97).into_bytes()).collect()
+    }
+
+    #[test]
+    fn a_small_change_of_a_large_text_is_small() {
+        let base = lines(1, 20_000);
+        let mut text = base.clone();
+        text.splice(200_000..200_005, *b"changed");
+        let packed = over(&base, &text);
+        assert!(packed.len() < 64, "{}", packed.len());
+        assert_eq!(back(&base, &packed), Some(text));
+    }
+
+    #[test]
+    fn many_small_changes_of_a_large_text_are_small() {
+        let base = lines(1, 20_000);
+        let text = String::from_utf8(base.clone()).unwrap().replace("7 of", "seven of").into_bytes();
+        let (packed, alone) = (over(&base, &text), whole(&text));
+        assert!(packed.len() * 2 < alone.len(), "{} of {}", packed.len(), alone.len());
+        assert_eq!(back(&base, &packed), Some(text));
+    }
+
+    #[test]
+    fn what_looks_like_a_dictionary_s_head_is_no_obstacle() {
+        let base = [&[0x37, 0xa4, 0x30, 0xec][..], &lines(3, 50)].concat();
+        let text = [b"x", &base[..100], b"y", &base[100..], b"z"].concat();
+        assert_eq!(back(&base, &over(&base, &text)), Some(text));
+    }
+
+    #[test]
+    fn over_another_base_it_is_another_text_or_none() {
+        let base = lines(1, 100);
+        let packed = over(&base, &[&base[..500], b"!", &base[500..]].concat());
+        assert!(back(&base, &packed).is_some(), "the control");
+        assert_eq!(back(&base[..100], &packed), None);
+    }
+
+    proptest! {
+        #[test]
+        fn every_text_comes_back_over_every_base(base: Vec<u8>, text: Vec<u8>) {
+            prop_assert_eq!(back(&base, &over(&base, &text)), Some(text.clone()));
+            prop_assert_eq!(back(&[], &whole(&text)), Some(text));
+        }
+
+        #[test]
+        fn an_edited_text_comes_back(
+            from in 0_usize..9_000, to in 0_usize..9_000, new in "(?s).{0,600}", seed in 0_usize..50,
+        ) {
+            let base = lines(seed, 400);
+            let (from, to) = (from.min(to).min(base.len()), from.max(to).min(base.len()));
+            let text = [&base[..from], new.as_bytes(), &base[to..]].concat();
+            prop_assert_eq!(back(&base, &over(&base, &text)), Some(text));
+        }
+
+        #[test]
+        fn no_bytes_make_it_panic(base: Vec<u8>, packed: Vec<u8>, at in 0_usize..60, to: u8) {
+            back(&base, &packed);
+            let mut spoilt = over(&base, &lines(1, 30));
+            if let Some(byte) = spoilt.get_mut(at) {
+                *byte = to;
+            }
+            back(&base, &spoilt);
+        }
+    }
+}

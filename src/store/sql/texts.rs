@@ -1,0 +1,183 @@
+//! The texts: each once, whole or packed over the one before it.
+//!
+//! Invariant: a text is packed only over one that is there, and over at most [`DEEPEST`] of them; what is handed out has the
+//! stamp that it is kept under.
+
+use super::begin::{count, now};
+use super::database::Database;
+use super::{Content, Failure, Row, pack};
+use crate::text::Stamp;
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+
+/// Texts that one may be packed over, each over the next.
+const DEEPEST: i64 = 32;
+/// Digits that name a version at least.
+const SHORTEST_VERSION: usize = 12;
+
+/// What was packed before the database was locked for writing.
+#[derive(Debug, Default)]
+pub(super) struct Packs {
+    before: Option<Vec<u8>>,
+    after: Option<Vec<u8>>,
+    over: Option<Vec<u8>>,
+}
+
+/// A text that is there.
+#[derive(Debug, Clone, Copy)]
+struct There {
+    id: i64,
+    depth: i64,
+}
+
+impl Database {
+    /// The text of a version: its stamp or a beginning of it, of at least twelve digits that only one stamp has.
+    pub fn text(&self, version: &str) -> Result<Option<Vec<u8>>, Failure> {
+        let Some((lowest, highest)) = range(version) else { return Ok(None) };
+        let found = self.read(|reader| {
+            let among = "SELECT id, stamp FROM texts WHERE stamp BETWEEN ? AND ? LIMIT 2";
+            let mut among = reader.prepare_cached(among)?;
+            let found = among.query_map(params![lowest, highest], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            match found.collect::<rusqlite::Result<Vec<(i64, [u8; 32])>>>()?.as_slice() {
+                [(id, stamp)] => unpacked(reader, *id).map(|text| text.map(|text| (text, *stamp))),
+                _ => Ok(None),
+            }
+        })?;
+        Ok(found.filter(|(text, stamp)| Stamp::of(text).bytes() == stamp).map(|(text, _)| text))
+    }
+
+    /// Keeps a text that was only read, unless it is there.
+    pub fn keep(&self, content: Content<'_>) -> Result<(), Failure> {
+        if content.bytes.len() > pack::LARGEST || self.read(|reader| find(reader, content.stamp))?.is_some() {
+            return Ok(());
+        }
+        let packed = pack::whole(content.bytes);
+        self.write(|transaction| {
+            if find(transaction, content.stamp)?.is_none() {
+                add(transaction, content.stamp, &packed, None, 0)?;
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Packs what will be written if nobody else writes it first.
+pub(super) fn prepare(reader: &Connection, row: &Row<'_>) -> rusqlite::Result<Packs> {
+    let known =
+        |content: Option<Content<'_>>| content.map_or(Ok(None), |content| find(reader, content.stamp));
+    let (before, after) = (known(row.before)?, known(row.after)?);
+    let mut packs = Packs::default();
+    if let (Some(content), None) = (row.before, before) {
+        packs.before = Some(pack::whole(content.bytes));
+    }
+    if let (Some(content), None) = (row.after, after) {
+        match row.before.filter(|_| before.is_none_or(|there| there.depth < DEEPEST)) {
+            Some(base) => packs.over = Some(pack::over(base.bytes, content.bytes)),
+            None => packs.after = Some(pack::whole(content.bytes)),
+        }
+    }
+    Ok(packs)
+}
+
+/// Keeps the texts of a change, or names them again.
+pub(super) fn insert(
+    transaction: &Transaction<'_>,
+    number: i64,
+    row: &Row<'_>,
+    packs: &mut Packs,
+) -> rusqlite::Result<()> {
+    let mut base = None;
+    if let Some(content) = row.before {
+        let packed = || packs.before.take().unwrap_or_else(|| pack::whole(content.bytes));
+        base = Some((content, named(transaction, number, content.stamp, None, packed)?));
+    }
+    let Some(content) = row.after else { return Ok(()) };
+    match base.filter(|(_, there)| there.depth < DEEPEST) {
+        Some((before, there)) => {
+            let packed = || packs.over.take().unwrap_or_else(|| pack::over(before.bytes, content.bytes));
+            named(transaction, number, content.stamp, Some(there), packed).map(drop)
+        }
+        None => {
+            let packed = || packs.after.take().unwrap_or_else(|| pack::whole(content.bytes));
+            named(transaction, number, content.stamp, None, packed).map(drop)
+        }
+    }
+}
+
+/// The text of that stamp, which this edit names; packed and written when it is not there.
+fn named(
+    transaction: &Transaction<'_>,
+    number: i64,
+    stamp: Stamp,
+    base: Option<There>,
+    packed: impl FnOnce() -> Vec<u8>,
+) -> rusqlite::Result<There> {
+    match find(transaction, stamp)? {
+        Some(there) => {
+            let again = "UPDATE texts SET last = ? WHERE id = ?";
+            transaction.prepare_cached(again)?.execute([number, there.id])?;
+            Ok(there)
+        }
+        None => add(transaction, stamp, &packed(), base, number),
+    }
+}
+
+fn find(connection: &Connection, stamp: Stamp) -> rusqlite::Result<Option<There>> {
+    let find = "SELECT id, depth FROM texts WHERE stamp = ?";
+    let there = |row: &rusqlite::Row<'_>| Ok(There { id: row.get(0)?, depth: row.get(1)? });
+    connection.prepare_cached(find)?.query_row([stamp.bytes()], there).optional()
+}
+
+fn add(
+    transaction: &Transaction<'_>,
+    stamp: Stamp,
+    packed: &[u8],
+    base: Option<There>,
+    last: i64,
+) -> rusqlite::Result<There> {
+    let text = "INSERT INTO texts(stamp, base, depth, last, at, size) VALUES(?, ?, ?, ?, ?, ?)";
+    let depth = base.map_or(0, |base| base.depth + 1);
+    let base = base.map(|base| base.id);
+    let values = params![stamp.bytes(), base, depth, last, now(), count(packed.len())];
+    let id = transaction.prepare_cached(text)?.insert(values)?;
+    let bytes = "INSERT INTO bytes(text, packed) VALUES(?, ?)";
+    transaction.prepare_cached(bytes)?.execute(params![id, packed])?;
+    Ok(There { id, depth })
+}
+
+/// Unpacks a text and all that it is packed over; `None` where one of them is not there or is no packing.
+fn unpacked(reader: &Connection, id: i64) -> rusqlite::Result<Option<Vec<u8>>> {
+    // One statement, so that nobody takes a base away between two.
+    let chain = "WITH RECURSIVE chain(id, base, level) AS (
+            SELECT id, base, 0 FROM texts WHERE id = ?1
+            UNION ALL SELECT texts.id, texts.base, level + 1 FROM chain JOIN texts ON texts.id = chain.base
+            WHERE level < ?2)
+        SELECT packed FROM chain LEFT JOIN bytes ON bytes.text = chain.id ORDER BY level DESC";
+    let mut chain = reader.prepare_cached(chain)?;
+    let mut rows = chain.query([id, DEEPEST + 1])?;
+    let mut text = Vec::new();
+    while let Some(row) = rows.next()? {
+        let packed = row.get_ref(0)?.as_blob_or_null()?;
+        if packed.and_then(|packed| pack::unpack(&mut text, packed)).is_none() {
+            return Ok(None);
+        }
+    }
+    Ok(Some(text))
+}
+
+/// The lowest and the highest stamp that begin with these digits.
+fn range(version: &str) -> Option<([u8; 32], [u8; 32])> {
+    let digits = version.bytes().map(|digit| char::from(digit).to_digit(16).map(|digit| digit as u8));
+    let digits: Vec<u8> = digits.collect::<Option<_>>()?;
+    if !(SHORTEST_VERSION..=64).contains(&digits.len()) {
+        return None;
+    }
+    let filled = |rest: u8| {
+        let mut stamp = [0; 32];
+        for (place, byte) in stamp.iter_mut().enumerate() {
+            let digit = |at: usize| digits.get(at).copied().unwrap_or(rest);
+            *byte = digit(2 * place) << 4 | digit(2 * place + 1);
+        }
+        stamp
+    };
+    Some((filled(0), filled(15)))
+}

@@ -1,0 +1,104 @@
+//! The past, through the engine: edits carried over from older versions, sent again, taken back and made again.
+
+#[path = "past/versions.rs"]
+mod versions;
+
+use std::sync::Arc;
+
+use lockgate::edit::{Aim, Edit, Insertion, LineEdit, Needle, Search, Standing};
+use lockgate::engine::{Report, Workspace};
+use lockgate::error::Error;
+use lockgate::gate::Watch;
+use lockgate::locate::Tolerance;
+use lockgate::request::{Author, Direction, Expect, Mode, Request, Revert, Target};
+use tempfile::TempDir;
+
+/// A workspace over a folder of its own.
+struct Scene {
+    dir: TempDir,
+    workspace: Arc<Workspace>,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Scene {
+    fn new(files: &[(&str, &str)]) -> Scene {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            std::fs::create_dir_all(dir.path().join("root")).unwrap();
+            std::fs::write(dir.path().join("root").join(name), text).unwrap();
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let workspace = Workspace::keeping(&[dir.path().join("root")], &dir.path().join("own")).unwrap();
+        Scene { dir, workspace, runtime }
+    }
+
+    fn text(&self, path: &str) -> String {
+        std::fs::read_to_string(self.dir.path().join("root").join(path)).unwrap()
+    }
+
+    fn save(&self, path: &str, text: &str) {
+        std::fs::write(self.dir.path().join("root").join(path), text).unwrap();
+    }
+
+    fn edit(&self, request: Request) -> Result<Report, Error> {
+        self.runtime.block_on(self.workspace.edit(request, Watch::idle()))
+    }
+
+    fn edit_all(&self, requests: Vec<Request>) -> Result<Vec<Report>, Error> {
+        self.runtime.block_on(self.workspace.edit_all(requests, Watch::idle()))
+    }
+
+    fn revert(
+        &self,
+        direction: Direction,
+        edit_id: Option<&str>,
+        path: Option<&str>,
+    ) -> Result<Vec<Report>, Error> {
+        let (edit_id, path) = (edit_id.map(str::to_owned), path.map(str::to_owned));
+        let revert = Revert { direction, edit_id, path, author: Author::default() };
+        self.runtime.block_on(self.workspace.revert(revert, Watch::idle()))
+    }
+
+    fn undo(&self, report: &Report) -> Result<Vec<Report>, Error> {
+        self.revert(Direction::Undo, Some(&report.edit_id.unwrap().to_string()), None)
+    }
+}
+
+fn request(path: &str, edit: Edit, expect: Expect) -> Request {
+    let target = Target::File(path.to_owned());
+    Request { target, edit, mode: Mode::Strict, expect, author: Author::default() }
+}
+
+fn content(path: &str, text: &str) -> Request {
+    request(path, Edit::Content(text.to_owned()), Expect::Anything)
+}
+
+fn line(number: usize, text: &str) -> Edit {
+    Edit::Lines(vec![LineEdit {
+        start_line: number,
+        end_line: number,
+        new_content: text.to_owned(),
+        expect: None,
+    }])
+}
+
+fn insertion(number: usize, text: &str) -> Edit {
+    Edit::Insert(vec![Insertion { at_line: number, content: text.to_owned(), expect: None }])
+}
+
+fn search(from: &str, to: &str) -> Edit {
+    Edit::Search(Search {
+        needle: Needle::Literal(from.to_owned()),
+        replace: to.to_owned(),
+        count: None,
+        lines: None,
+        within: None,
+        aim: Aim::Matches,
+        tolerance: Tolerance::Wrapping,
+        standing: Standing::Again,
+    })
+}
+
+fn version(report: &Report) -> Expect {
+    Expect::Version(report.version.unwrap().to_string())
+}
