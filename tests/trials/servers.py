@@ -63,7 +63,9 @@ class NaiveFleet(Fleet):
     def call(self, tool, arguments, patience=60):
         path = self.lab.root / arguments["path"]
         if tool == "read_content_lines":
-            return {"success": True, "version": ""}
+            lines = (self.lab.root / arguments["path"]).read_text().splitlines()
+            shown = "".join(f"{number}: {line}\n" for number, line in enumerate(lines, 1))
+            return {"success": True, "version": "", "content": shown}
         text = path.read_text()
         if "insert_lines" in arguments:
             text = arguments["insert_lines"][0]["content"] + text
@@ -133,9 +135,10 @@ class Round:
     def request(self, server, path, line, edit, is_insertion):
         if not is_insertion:
             return {"path": path, "search": self.free(edit), "replace": line, "show_diff": False}
-        seen, _ = self.insist(server, {"path": path, "end_line": 2}, "read_content_lines")
-        return {"path": path, "insert_lines": [{"at_line": 2, "content": line}], "show_diff": False,
-                "expected_version": seen["version"]}
+        seen, _ = self.insist(server, {"path": path, "end_line": 10_000}, "read_content_lines")
+        before = next(line for line in seen["content"].splitlines() if line.endswith(self.free(edit).rstrip()))
+        inserted = {"at_line": int(before.split(":")[0]), "content": line}
+        return {"path": path, "insert_lines": [inserted], "show_diff": False, "expected_version": seen["version"]}
 
     def insist(self, number, asked, tool="safe_edit_file"):
         """The answer, and whether one was lost before it."""
@@ -157,9 +160,12 @@ class Round:
         dice = random.Random(self.seed)
         for one in clients:
             one.start()
+        due = time.monotonic() + pause
         while any(one.is_alive() for one in clients):
-            time.sleep(dice.uniform(0.5, 1.5) * pause)
-            self.fleet.kill(dice.randrange(SERVERS))
+            time.sleep(0.01)
+            if time.monotonic() > due:
+                self.fleet.kill(dice.randrange(SERVERS))
+                due = time.monotonic() + dice.uniform(0.5, 1.5) * pause
         return self.check()
 
     def check(self):
