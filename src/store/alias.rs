@@ -71,13 +71,6 @@ fn links_in_marked_folders(folder: &Folder) -> rustix::io::Result<Vec<String>> {
     Ok(links)
 }
 
-/// Refuses a file that has more than one name; where one of the others is protected, with its rule.
-pub(super) fn refuse_links(found: &Found, stat: &Stat, path: &str) -> Result<(), Error> {
-    let Some(search) = Search::of_names(found, stat) else { return Ok(()) };
-    let names = permit::names_of(stat);
-    Err(search.rule.map_or_else(|| permit::hard_linked(path, names), |rule| access::protected(path, rule)))
-}
-
 /// Refuses a file of which another name is protected, with its rule; or may be, where too much would have to be looked
 /// at to know.
 pub(super) fn refuse_protected_links(found: &Found, stat: &Stat, path: &str) -> Result<(), Error> {

@@ -141,3 +141,10 @@ impl Files {
         self.roots.get(place.root).ok_or_else(|| trouble::outside(place.shown()))
     }
 }
+
+#[cfg(test)]
+impl Files {
+    pub(super) fn roots(&self) -> &[Root] {
+        &self.roots
+    }
+}

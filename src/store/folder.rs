@@ -103,6 +103,11 @@ impl Folder {
         rustix::fs::renameat(&self.0, from, &self.0, to)
     }
 
+    /// Gives each of two entries the other's name, in one step.
+    pub fn exchange(&self, one: &str, other: &str) -> Result<()> {
+        rustix::fs::renameat_with(&self.0, one, &self.0, other, RenameFlags::EXCHANGE)
+    }
+
     /// Gives an entry a name that must be free; EEXIST when it is not.
     pub fn rename_new(&self, from: &str, to: &str) -> Result<Renamed> {
         match rustix::fs::renameat_with(&self.0, from, &self.0, to, RenameFlags::NOREPLACE) {

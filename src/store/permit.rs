@@ -6,6 +6,7 @@
 use super::folder::Folder;
 use super::trouble::failed;
 use crate::error::{Code, Error};
+use crate::policy::{HardLinks, Publishing};
 use rustix::fs::{Access, Stat};
 use rustix::io::Errno;
 
@@ -51,10 +52,39 @@ pub(super) fn names_of(stat: &Stat) -> usize {
     usize::try_from(stat.st_nlink).unwrap_or(usize::MAX)
 }
 
+/// How a file of so many names is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// Another file takes its name.
+    Replace,
+    /// The file itself is written.
+    InPlace,
+}
+
+/// How a file of so many names is written; refused where the policy does not say what becomes of them.
+pub(super) fn way(names: usize, how: Publishing, path: &str) -> Result<Way, Error> {
+    match how.hard_links {
+        _ if names <= 1 => Ok(Way::Replace),
+        HardLinks::Split => Ok(Way::Replace),
+        HardLinks::InPlace => Ok(Way::InPlace),
+        HardLinks::Refuse => Err(hard_linked(path, names)),
+    }
+}
+
 /// A file with more than one name.
 pub(super) fn hard_linked(path: &str, names: usize) -> Error {
-    denied(path, &format!("has {names} names (hard links), of which a write would change only this one"))
-        .hint("have a person break the link (copy the file over itself), or edit it with a tool that writes in place")
+    denied(path, &format!("has {names} names (hard links), of which a write would change only this one")).hint(
+        "have a person break the link (copy the file over itself), or say in the policy what becomes of such a file: \
+         `hard_links: split` or `in_place`",
+    )
+}
+
+/// A file whose name is a mount point, so that no other can take it.
+pub(super) fn mounted(path: &str) -> Error {
+    denied(path, "is a mount point: no other file can take its name").hint(
+        "have a person say `hard_links: in_place` in the policy, which lets it be written into, or edit the file where it \
+         really lies",
+    )
 }
 
 fn refuse_capabilities(folder: &Folder, name: &str, path: &str) -> Result<(), Error> {

@@ -4,6 +4,10 @@
 //! same folder, or refuses.
 
 use super::folder::Identity;
+use crate::text::Stamp;
+
+/// Digits of a key's hash.
+const HASH: usize = 32;
 
 /// An admitted path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,10 +59,28 @@ impl Place {
     }
 }
 
+impl Key {
+    /// The key of what these names lead to beneath a folder.
+    pub(super) fn below(folder: Identity, rest: &str) -> Key {
+        Key { folder, rest: rest.to_owned() }
+    }
+
+    /// A name for it that is the same in all processes, and fit for a file.
+    pub(super) fn hash(&self) -> String {
+        let Identity { device, inode } = self.folder;
+        let whole = format!("{device}/{inode}/{}", self.rest);
+        Stamp::of(whole.as_bytes()).hex().chars().take(HASH).collect()
+    }
+}
+
 #[cfg(test)]
 impl Key {
+    pub(super) fn folder_identity(&self) -> Identity {
+        self.folder
+    }
+
     pub(super) fn sample(inode: u64, rest: &str) -> Key {
-        Key { folder: Identity { device: 1, inode }, rest: rest.to_owned() }
+        Key::below(Identity { device: 1, inode }, rest)
     }
 }
 

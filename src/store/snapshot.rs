@@ -5,12 +5,17 @@
 
 use super::admit::refuse_special;
 use super::folder::{Folder, Identity};
-use super::publish::Content;
+use super::permit;
+use super::place::Place;
+use super::publish::{Content, Known};
 use super::trouble::{self, conflict, failed};
 use crate::error::{Code, Error};
+use crate::policy::Publishing;
 use rustix::fs::Stat;
 use rustix::io::{Errno, retry_on_intr};
 use std::os::fd::OwnedFd;
+
+const PERMISSIONS: u32 = 0o777;
 
 /// Readings of a file that keeps changing, before it is refused.
 const MOST_READINGS: usize = 3;
@@ -22,6 +27,10 @@ pub struct Snapshot {
     bytes: Vec<u8>,
     pub(super) file: OwnedFd,
     pub(super) identity: Identity,
+    /// Its permission bits.
+    pub(super) mode: u32,
+    /// How many names it had.
+    pub(super) names: usize,
 }
 
 /// What the caller believes to stand in the file that is to be replaced.
@@ -43,9 +52,23 @@ impl Snapshot {
         std::mem::take(&mut self.bytes)
     }
 
+    /// Refuses a file with several names where the policy does not say what becomes of them; publishing would refuse it too.
+    ///
+    /// Errors: `PERMISSION_DENIED`, with a hint.
+    pub fn check_names(&self, place: &Place, how: Publishing) -> Result<(), Error> {
+        permit::way(self.names, how, place.shown()).map(drop)
+    }
+
     /// This snapshot together with the content that was read, which publishing compares with the file.
     pub fn held<'a>(&'a self, content: Content<'a>) -> Before<'a> {
         Before { snapshot: self, content }
+    }
+}
+
+impl Before<'_> {
+    /// The file, and what it is believed to hold.
+    pub(super) fn known(&self) -> Known<'_> {
+        Known::new(&self.snapshot.file, self.snapshot.identity, self.content.bytes)
     }
 }
 
@@ -56,7 +79,8 @@ pub(super) fn read(folder: &Folder, name: &str, shown: &str, limit: u64) -> Resu
         let bytes = content(&file, &stat, shown, limit)?;
         let after = rustix::fs::fstat(&file).map_err(|errno| failed("fstat", shown, errno))?;
         if is_same(&stat, &after) && u64::try_from(bytes.len()) == u64::try_from(after.st_size) {
-            return Ok(Some(Snapshot { bytes, identity: Identity::of(&after), file }));
+            let (identity, names) = (Identity::of(&after), permit::names_of(&after));
+            return Ok(Some(Snapshot { bytes, file, identity, mode: after.st_mode & PERMISSIONS, names }));
         }
     }
     Err(conflict(shown, "kept changing while it was read"))

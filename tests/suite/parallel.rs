@@ -144,6 +144,28 @@ fn patient(lines: usize) -> (tempfile::TempDir, tempfile::TempDir, Server) {
     (root, beside, server)
 }
 
+/// Edits by line numbers that wait while lines are inserted above them.
+#[test]
+fn line_numbers_of_a_call_that_waited_are_those_of_the_text_that_it_came_to() {
+    let (root, _beside, mut server) = patient(9);
+    let line = |line: usize, text: &str| json!({"path": "one.txt", "line_edits": [{"start_line": line, "end_line": line, "new_content": text}]});
+    let insert = json!({"path": "one.txt", "insert_lines": [{"at_line": 3, "content": "new\nnewer\n"}]});
+    let first = server.post_call("safe_edit_file", &insert);
+    thread::sleep(Duration::from_millis(500));
+    let second = server.post_call("safe_edit_file", &line(7, "seven\n"));
+    thread::sleep(Duration::from_millis(100));
+    let third = server.post_call("safe_edit_file", &line(7, "sieben\n"));
+    let [first, second, third] = [first, second, third].map(|call| server.wait_answer(call).unwrap());
+    assert_eq!((first.status(), second.status()), ("written", "written"), "{}", second.structured);
+    assert_eq!(second.structured["line_map"][0], json!({"from": 3, "by": 2}), "{}", second.structured);
+    assert_eq!(third.code(), "EDIT_CONFLICT", "{}", third.structured);
+    let diff = third.structured["diff"].as_str().unwrap();
+    assert!(diff.contains("-line 7\n+seven\n"), "{diff}");
+    assert_eq!(third.structured.get("field"), None, "it named no version");
+    let text = fs::read_to_string(root.path().join("one.txt")).unwrap();
+    assert_eq!(text, "line 1\nline 2\nnew\nnewer\nline 3\nline 4\nline 5\nline 6\nseven\nline 8\nline 9\n");
+}
+
 #[test]
 fn calls_that_queue_for_a_slow_gate_are_all_applied_in_turn() {
     let (root, beside, mut server) = patient(5);

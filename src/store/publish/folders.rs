@@ -1,15 +1,48 @@
 //! The folders that a new file needs: made when it is published, and not before.
 //!
-//! Invariant: dropping them removes those that were made here and are empty; keeping them consumes this.
+//! Invariant: dropping them removes those that were made here and are empty, the last first; keeping them
+//! consumes this.
 
-use super::commit::lasting;
+use super::Write;
 use crate::error::Error;
 use crate::store::folder::Folder;
+use crate::store::root::Root;
 use crate::store::trouble::{conflict, failed};
 use rustix::io::Errno;
 
+/// The folders of all writes of one edit.
+#[must_use = "dropping new folders removes them; keep them once the files are published"]
+pub(super) struct Chains<'a>(Vec<NewFolders<'a>>);
+
+impl<'a> Chains<'a> {
+    /// Makes the folders that each write needs, in the folder that is there.
+    pub fn make(writes: &'a [Write<'_>], tops: Vec<Folder>) -> Result<Chains<'a>, Error> {
+        let mut chains = Chains(Vec::new());
+        for (write, top) in writes.iter().zip(tops) {
+            chains.0.push(NewFolders::make(top, &write.place.missing, write.place.shown())?);
+        }
+        Ok(chains)
+    }
+
+    /// The folders of each write.
+    pub fn each(&self) -> impl Iterator<Item = &NewFolders<'a>> {
+        self.0.iter()
+    }
+
+    /// Leaves the folders where they are.
+    pub fn keep(mut self) {
+        self.0.iter_mut().for_each(|chain| chain.fate = Fate::Kept);
+    }
+}
+
+impl Drop for Chains<'_> {
+    fn drop(&mut self) {
+        // A later one may lie in what an earlier one made.
+        while self.0.pop().is_some() {}
+    }
+}
+
 /// A chain of folders from one that was there to the one that the new file will lie in.
-#[must_use = "dropping new folders removes them; keep them once the file is published"]
 pub(super) struct NewFolders<'a> {
     shown: &'a str,
     first: Folder,
@@ -81,10 +114,10 @@ impl<'a> NewFolders<'a> {
         self.made.last().map_or(&self.first, |made| &made.folder)
     }
 
-    /// Leaves the folders where they are; gives back notes on what is not proved to last.
-    pub fn keep(mut self) -> Vec<String> {
-        self.fate = Fate::Kept;
-        self.parents().flat_map(|(parent, _)| lasting(parent, self.shown)).collect()
+    /// The folders in which a name was made: the file's own, and those above folders that were made here.
+    pub fn changed(&self) -> impl Iterator<Item = &Folder> {
+        let ours = |(_, made): &(&Folder, &Made<'a>)| made.origin == Origin::Ours;
+        std::iter::once(self.last()).chain(self.parents().filter(ours).map(|(parent, _)| parent))
     }
 
     fn parents(&self) -> impl DoubleEndedIterator<Item = (&Folder, &Made<'a>)> {
@@ -110,6 +143,23 @@ impl Drop for NewFolders<'_> {
     }
 }
 
+/// Removes the folders that go with a removed file, the innermost first, as far as they are empty.
+pub(super) fn emptied(roots: &[Root], write: &Write<'_>) {
+    let Some(root) = roots.get(write.place.root) else { return };
+    let mut path = write.place.folder.as_str();
+    for _ in 0..write.folders {
+        let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let removed = root.folder(above).is_ok_and(|above| {
+            // Not empty: somebody else uses it. What a power cut brings back is an empty folder.
+            above.remove(name).is_ok_and(|()| above.sync().is_ok())
+        });
+        if !removed || above.is_empty() {
+            return;
+        }
+        path = above;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,5 +176,30 @@ mod tests {
         assert!(!dir.path().join("ours").exists() && dir.path().join("theirs").exists());
         assert!(chain.add("ours", |above| above.enter("ours")).is_ok());
         assert!(dir.path().join("ours").exists(), "the control");
+    }
+
+    fn folder(dir: &std::path::Path) -> Folder {
+        Folder::new(std::fs::File::open(dir).unwrap().into())
+    }
+
+    #[test]
+    fn folders_that_were_made_for_nothing_are_removed_unless_somebody_uses_them() {
+        let dir = tempfile::tempdir().unwrap();
+        let names = ["a".to_owned(), "b".to_owned(), "c".to_owned()];
+        drop(NewFolders::make(folder(dir.path()), &names, "a/b/c/x").unwrap());
+        assert!(!dir.path().join("a").exists());
+        let folders = NewFolders::make(folder(dir.path()), &names, "a/b/c/x").unwrap();
+        std::fs::write(dir.path().join("a/theirs"), "").unwrap();
+        drop(folders);
+        assert!(dir.path().join("a/theirs").exists() && !dir.path().join("a/b").exists());
+    }
+
+    #[test]
+    fn folders_of_others_stay() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("a")).unwrap();
+        let names = ["a".to_owned(), "b".to_owned()];
+        drop(NewFolders::make(folder(dir.path()), &names, "a/b/x").unwrap());
+        assert!(dir.path().join("a").exists() && !dir.path().join("a/b").exists());
     }
 }

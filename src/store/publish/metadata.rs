@@ -4,8 +4,9 @@
 //! the file system does not know, may be missing.
 
 use crate::error::Error;
+use crate::store::permit;
 use crate::store::trouble::failed;
-use rustix::fs::{Gid, Mode, Uid, XattrFlags};
+use rustix::fs::{Gid, Mode, Stat, Uid, XattrFlags};
 use rustix::io::{Errno, Result as Io};
 use std::collections::BTreeMap;
 use std::ffi::CString;
@@ -15,8 +16,29 @@ const PERMISSIONS: u32 = 0o7777;
 /// As large as Linux lets a list of attributes, or a value, become.
 const LARGEST: usize = 64 * 1024;
 
+/// What a file took over from another, and how many names that one had.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Carried {
+    mode: u32,
+    owner: (u32, u32),
+    names: usize,
+    attributes: BTreeMap<CString, Vec<u8>>,
+}
+
+impl Carried {
+    fn of(stat: &Stat, attributes: BTreeMap<CString, Vec<u8>>) -> Carried {
+        let owner = (stat.st_uid, stat.st_gid);
+        Carried { mode: stat.st_mode & PERMISSIONS, owner, names: permit::names_of(stat), attributes }
+    }
+
+    /// Whether the file that it was taken from still has all of it, and nothing else.
+    pub fn is_still_of(&self, old: &OwnedFd) -> Io<bool> {
+        Ok(*self == Carried::of(&rustix::fs::fstat(old)?, attributes(old)?))
+    }
+}
+
 /// Gives `new` the metadata of `old`; the mode comes last, so that it is never open to more than it should be.
-pub(super) fn carry(old: &OwnedFd, new: &OwnedFd, shown: &str) -> Result<(), Error> {
+pub(super) fn carry(old: &OwnedFd, new: &OwnedFd, shown: &str) -> Result<Carried, Error> {
     let was = rustix::fs::fstat(old).map_err(|errno| failed("fstat", shown, errno))?;
     let is = rustix::fs::fstat(new).map_err(|errno| failed("fstat", shown, errno))?;
     let owner = (was.st_uid != is.st_uid).then(|| Uid::from_raw(was.st_uid));
@@ -24,12 +46,13 @@ pub(super) fn carry(old: &OwnedFd, new: &OwnedFd, shown: &str) -> Result<(), Err
     if owner.is_some() || group.is_some() {
         rustix::fs::fchown(new, owner, group).map_err(|errno| failed("fchown", shown, errno))?;
     }
-    carry_attributes(old, new, shown)?;
-    let mode = Mode::from_raw_mode(was.st_mode & PERMISSIONS);
-    rustix::fs::fchmod(new, mode).map_err(|errno| failed("fchmod", shown, errno))
+    let carried = Carried::of(&was, carry_attributes(old, new, shown)?);
+    let mode = Mode::from_raw_mode(carried.mode);
+    rustix::fs::fchmod(new, mode).map_err(|errno| failed("fchmod", shown, errno))?;
+    Ok(carried)
 }
 
-fn carry_attributes(old: &OwnedFd, new: &OwnedFd, shown: &str) -> Result<(), Error> {
+fn carry_attributes(old: &OwnedFd, new: &OwnedFd, shown: &str) -> Result<BTreeMap<CString, Vec<u8>>, Error> {
     let was = attributes(old).map_err(|errno| failed("reading the extended attributes", shown, errno))?;
     let is = attributes(new).map_err(|errno| failed("reading the extended attributes", shown, errno))?;
     for name in is.keys().filter(|name| !was.contains_key(*name)) {
@@ -41,7 +64,7 @@ fn carry_attributes(old: &OwnedFd, new: &OwnedFd, shown: &str) -> Result<(), Err
         rustix::fs::fsetxattr(new, name.as_c_str(), value, XattrFlags::empty())
             .map_err(|errno| failed("fsetxattr", shown, errno))?;
     }
-    Ok(())
+    Ok(was)
 }
 
 fn attributes(file: &OwnedFd) -> Io<BTreeMap<CString, Vec<u8>>> {

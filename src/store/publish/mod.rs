@@ -1,27 +1,39 @@
-//! How new content takes the place of the old: staged beside it, compared once more, renamed over it.
+//! How a change becomes the disk's: staged beside the target, exchanged with it, and looked at once more.
 //!
-//! Not promised: between the comparison and the rename another program can still write, for some microseconds; and a
-//! program that holds the old file open writes on into what nobody sees any more.
+//! Not promised: where the file system gives no lease, a program that has the old file open can write on into what nobody
+//! sees any more; where it cannot exchange files either, another program can still write between the comparison and the
+//! rename, for some microseconds.
 //!
-//! Invariant: until the rename nothing under the target's name changes, and after it the whole change is there; whatever
-//! fails before leaves no trace.
+//! Invariant: until all writes of an edit are there each can be taken back, and whatever fails before leaves no trace; no
+//! text of somebody else is ever removed.
 
-mod commit;
+mod batch;
 mod compare;
 mod folders;
+mod guards;
+mod in_place;
+mod known;
+mod lasting;
+mod lease;
 mod metadata;
+mod names;
 mod stage;
+mod swap;
+mod turn;
 
-use super::folder::Folder;
 use super::journal::{Deed, EditId, Journal};
 use super::place::Place;
-use super::root::{self, Root};
+use super::root::Root;
 use super::snapshot::Before;
 use crate::error::Error;
 use crate::policy::Publishing;
 use crate::text::Stamp;
-use folders::NewFolders;
-use stage::{Freshness, Staged};
+
+pub(super) use guards::Guards;
+pub(super) use in_place::{is_torn, overwrite};
+pub(super) use known::Known;
+pub(super) use names::{may_be_cut, target_of};
+pub(super) use swap::{Ends, Refusal};
 
 /// A text and its stamp.
 #[derive(Debug, Clone, Copy)]
@@ -118,147 +130,11 @@ pub struct Done {
 pub(super) fn publish(
     roots: &[Root],
     writes: &[Write<'_>],
-    _how: Publishing,
+    how: Publishing,
     record: Option<(&Journal, &Deed)>,
 ) -> Result<Done, Error> {
-    let names: Vec<String> = writes.iter().map(|write| format!(".{}.lockgate", write.place.name)).collect();
-    let begun = record.map(|(journal, deed)| journal.begin(deed, writes, &names)).transpose()?;
-    let one = |write: &Write<'_>| {
-        let folder = root::folder_of(roots, write.place)?;
-        match (write.before, write.after) {
-            (Some(before), Some(after)) => replace(&folder, write.place, before, after.bytes),
-            (None, Some(after)) => create(folder, write.place, after.bytes),
-            (_, None) => folder
-                .unlink(&write.place.name)
-                .map(|()| Published { created: false, level: Level::Exchange, notes: Vec::new() })
-                .map_err(|errno| super::trouble::failed("unlink", write.place.shown(), errno)),
-        }
-    };
-    let files = writes.iter().map(one).collect::<Result<_, _>>()?;
-    let edit = begun.map(|begun| {
-        let id = begun.id();
-        let _ = begun.settle();
-        id
-    });
-    Ok(Done { files, edit })
-}
-
-fn replace(folder: &Folder, place: &Place, before: Before<'_>, bytes: &[u8]) -> Result<Published, Error> {
-    compare::may_still_write(folder, place, &before)?;
-    let staged = Staged::begin(folder, &place.name, place.shown(), Freshness::Copy)?;
-    staged.write(bytes)?;
-    metadata::carry(&before.snapshot.file, staged.file(), place.shown())?;
-    staged.sync()?;
-    compare::unchanged(folder, place, &before)?;
-    let notes = staged.replace(&place.name)?;
-    Ok(Published { created: false, level: Level::Compare, notes })
-}
-
-fn create(folder: Folder, place: &Place, bytes: &[u8]) -> Result<Published, Error> {
-    let folders = NewFolders::make(folder, &place.missing, place.shown())?;
-    let staged = Staged::begin(folders.last(), &place.name, place.shown(), Freshness::New)?;
-    staged.write(bytes)?;
-    staged.sync()?;
-    let mut notes = staged.create(&place.name)?;
-    notes.extend(folders.keep());
-    Ok(Published { created: true, level: Level::Exchange, notes })
+    batch::publish(roots, writes, how, record, Guards::ALL)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::error::Code;
-    use crate::store::Files;
-    use std::fs;
-
-    const LIMIT: u64 = 1 << 20;
-
-    fn publish_one(
-        files: &Files,
-        place: &Place,
-        before: Option<Before<'_>>,
-        bytes: &[u8],
-    ) -> Result<Done, Error> {
-        let after = Some(Content::of(bytes));
-        let write = Write { place, before, after, mode: None, folders: 0, told: Told::default() };
-        files.publish(&[write], Publishing::default(), None)
-    }
-
-    fn names(dir: &std::path::Path) -> Vec<String> {
-        fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
-    }
-
-    fn folder(dir: &std::path::Path) -> Folder {
-        Folder::new(fs::File::open(dir).unwrap().into())
-    }
-
-    /// The control: without the comparison a foreign text is lost; with it, it is not.
-    #[test]
-    fn without_the_comparison_a_foreign_write_would_be_lost() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("a.txt");
-        fs::write(&path, "ours 1").unwrap();
-        let files = Files::open(&[dir.path().to_owned()]).unwrap();
-        let place = files.admit("a.txt").unwrap();
-        let snapshot = files.read(&place, LIMIT).unwrap().unwrap();
-        fs::write(&path, "theirs").unwrap();
-
-        let error =
-            publish_one(&files, &place, Some(snapshot.held(Content::of(snapshot.bytes()))), b"ours 2")
-                .unwrap_err();
-        assert_eq!(error.code, Code::EditConflict);
-        assert_eq!(fs::read_to_string(&path).unwrap(), "theirs");
-
-        let folder = folder(dir.path());
-        let staged = Staged::begin(&folder, "a.txt", "a.txt", Freshness::Copy).unwrap();
-        staged.write(b"ours 2").unwrap();
-        assert!(staged.replace("a.txt").unwrap().is_empty());
-        assert_eq!(fs::read_to_string(&path).unwrap(), "ours 2");
-    }
-
-    #[test]
-    fn a_staged_file_that_is_dropped_is_gone_and_one_that_is_published_stays() {
-        let dir = tempfile::tempdir().unwrap();
-        let folder = folder(dir.path());
-        let staged = Staged::begin(&folder, "a.txt", "a.txt", Freshness::New).unwrap();
-        staged.write(b"x").unwrap();
-        assert_eq!(names(dir.path()).len(), 1);
-        drop(staged);
-        assert!(names(dir.path()).is_empty());
-        let staged = Staged::begin(&folder, "a.txt", "a.txt", Freshness::New).unwrap();
-        assert!(staged.create("a.txt").unwrap().is_empty());
-        assert_eq!(names(dir.path()), ["a.txt"]);
-    }
-
-    #[test]
-    fn a_name_taken_meanwhile_is_a_conflict_and_leaves_nothing_staged() {
-        let dir = tempfile::tempdir().unwrap();
-        let folder = folder(dir.path());
-        let staged = Staged::begin(&folder, "a.txt", "a.txt", Freshness::New).unwrap();
-        fs::write(dir.path().join("a.txt"), "faster").unwrap();
-        assert_eq!(staged.create("a.txt").unwrap_err().code, Code::EditConflict);
-        assert_eq!(names(dir.path()), ["a.txt"]);
-        assert_eq!(fs::read_to_string(dir.path().join("a.txt")).unwrap(), "faster");
-    }
-
-    #[test]
-    fn folders_that_were_made_for_nothing_are_removed_unless_somebody_uses_them() {
-        let dir = tempfile::tempdir().unwrap();
-        let names = ["a".to_owned(), "b".to_owned(), "c".to_owned()];
-        drop(NewFolders::make(folder(dir.path()), &names, "a/b/c/x").unwrap());
-        assert!(!dir.path().join("a").exists());
-        let folders = NewFolders::make(folder(dir.path()), &names, "a/b/c/x").unwrap();
-        fs::write(dir.path().join("a/theirs"), "").unwrap();
-        drop(folders);
-        assert!(dir.path().join("a/theirs").exists() && !dir.path().join("a/b").exists());
-    }
-
-    #[test]
-    fn folders_of_others_stay() {
-        let dir = tempfile::tempdir().unwrap();
-        fs::create_dir(dir.path().join("a")).unwrap();
-        let names = ["a".to_owned(), "b".to_owned()];
-        drop(NewFolders::make(folder(dir.path()), &names, "a/b/x").unwrap());
-        assert!(dir.path().join("a").exists() && !dir.path().join("a/b").exists());
-    }
-}
+mod tests;

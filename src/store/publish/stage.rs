@@ -2,34 +2,32 @@
 //!
 //! Invariant: dropping it removes it; only publishing, which consumes it, leaves it, under the target's name.
 
+use super::known::Known;
+use super::metadata::{self, Carried};
+use super::swap::{Ends, Refusal};
+use super::turn::{Turn, Turned};
+use super::{Level, Write, in_place};
 use crate::error::Error;
-use crate::store::folder::Folder;
+use crate::store::folder::{Folder, Identity};
+use crate::store::snapshot::Before;
 use crate::store::trouble::failed;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::os::fd::OwnedFd;
 
-const LONGEST_NAME: usize = 255;
-const MOST_TRIES: usize = 16;
-
-/// Whose metadata the staged file will have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Freshness {
-    /// That of the file it replaces: nobody else may read it until it has been given.
-    Copy,
-    /// That of any new file: what the umask and the folder's default ACL leave.
-    New,
-}
+const PERMISSIONS: u32 = 0o777;
 
 /// A file that is complete but not yet published.
 #[derive(Debug)]
-#[must_use = "dropping a staged file removes it; publish it by replace or create"]
+#[must_use = "dropping a staged file removes it; publish it"]
 pub(super) struct Staged<'a> {
     folder: &'a Folder,
     shown: &'a str,
-    name: String,
+    name: &'a str,
     file: OwnedFd,
+    identity: Identity,
+    bytes: &'a [u8],
+    carried: Option<Carried>,
     removal: Removal,
 }
 
@@ -40,61 +38,32 @@ enum Removal {
 }
 
 impl<'a> Staged<'a> {
-    /// Makes an empty staged file for a target of that name.
-    pub fn begin(
-        folder: &'a Folder,
-        target: &str,
-        shown: &'a str,
-        freshness: Freshness,
-    ) -> Result<Staged<'a>, Error> {
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
-        let mode = match freshness {
-            Freshness::Copy => Mode::from_raw_mode(0o600),
-            Freshness::New => Mode::from_raw_mode(0o666),
-        };
-        for _ in 0..MOST_TRIES {
-            let name = staged_name(target, RandomState::new().build_hasher().finish());
-            match folder.open(&name, flags, mode) {
-                Ok(file) => return Ok(Staged { folder, shown, name, file, removal: Removal::OnDrop }),
-                Err(Errno::EXIST) => {}
-                Err(errno) => return Err(failed("creating the staged copy", shown, errno)),
+    /// Makes the file that is to hold these bytes at the write's place, with all that it takes over; it is not synced yet.
+    pub fn make(ends: &Ends<'a>, write: &Write<'a>, bytes: &'a [u8]) -> Result<Staged<'a>, Error> {
+        let (folder, name, shown) = (ends.folder, ends.staged, ends.shown);
+        // Nobody else may read it until it has its own rights; a new file has what the umask and the folder's ACL leave.
+        let mode = if write.before.is_some() || write.mode.is_some() { 0o600 } else { 0o666 };
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
+        let file = folder
+            .open(name, flags, Mode::from_raw_mode(mode))
+            .map_err(|errno| failed("creating the staged copy", shown, errno))?;
+        let stat = rustix::fs::fstat(&file).map_err(|errno| failed("fstat", shown, errno));
+        let identity = stat.map(|stat| Identity::of(&stat));
+        let unnamed = Identity { device: 0, inode: 0 };
+        let removal = Removal::OnDrop;
+        let mut staged =
+            Staged { folder, shown, name, file, identity: unnamed, bytes, carried: None, removal };
+        staged.identity = identity?;
+        fill(&staged.file, bytes, shown)?;
+        match (&write.before, write.mode) {
+            (Some(before), _) => {
+                staged.carried = Some(metadata::carry(&before.snapshot.file, &staged.file, shown)?);
             }
+            (None, Some(mode)) => rustix::fs::fchmod(&staged.file, Mode::from_raw_mode(mode & PERMISSIONS))
+                .map_err(|errno| failed("fchmod", shown, errno))?,
+            (None, None) => {}
         }
-        Err(failed("creating the staged copy", shown, Errno::EXIST))
-    }
-
-    /// The staged file itself.
-    pub fn file(&self) -> &OwnedFd {
-        &self.file
-    }
-
-    /// The target's path as the caller named it.
-    pub fn shown(&self) -> &'a str {
-        self.shown
-    }
-
-    /// The folder that the target lies in.
-    pub fn folder(&self) -> &'a Folder {
-        self.folder
-    }
-
-    /// The name that the file has until it is published.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Writes all bytes.
-    pub fn write(&self, bytes: &[u8]) -> Result<(), Error> {
-        let mut rest = bytes;
-        while !rest.is_empty() {
-            let written = retry_on_intr(|| rustix::io::write(&self.file, rest));
-            let written = written.map_err(|errno| failed("write", self.shown, errno))?;
-            rest = match rest.get(written..) {
-                Some(rest) if written > 0 => rest,
-                _ => return Err(failed("write", self.shown, Errno::IO)),
-            };
-        }
-        Ok(())
+        Ok(staged)
     }
 
     /// Makes content and metadata survive a power cut.
@@ -102,39 +71,84 @@ impl<'a> Staged<'a> {
         retry_on_intr(|| rustix::fs::fsync(&self.file)).map_err(|errno| failed("fsync", self.shown, errno))
     }
 
-    /// Declares that nothing stands under the staged name any more.
-    pub fn published(mut self) {
+    /// What it is, as it is looked for under the target's name later.
+    pub fn known(&self) -> Known<'_> {
+        Known { file: &self.file, identity: self.identity, bytes: self.bytes, carried: None }
+    }
+
+    /// Puts the file in the place of the one before.
+    pub fn replace(
+        mut self,
+        ends: Ends<'a>,
+        before: Before<'a>,
+    ) -> Result<Turned<'a>, (Refusal, Option<Staged<'a>>)> {
+        self.seal();
+        let there = Known { carried: self.carried.as_ref(), ..before.known() };
+        match ends.exchange(&there, &self.known()) {
+            Ok(level) => {
+                let turn = if level == Level::Compare { Turn::Renamed } else { Turn::Exchanged };
+                Ok(Turned::new(ends, turn, level, Some(before), Some(self.published())))
+            }
+            Err(Refusal::Kept(error)) => {
+                drop(self.published());
+                Err((Refusal::Kept(error), None))
+            }
+            Err(refusal) => Err((refusal, Some(self))),
+        }
+    }
+
+    /// Writes the file's text into the one before, under all of its names.
+    pub fn write_into(mut self, ends: Ends<'a>, before: Before<'a>) -> Result<Turned<'a>, Error> {
+        in_place::write(&ends, &before.known(), self.bytes)?;
+        self.seal();
+        Ok(Turned::new(ends, Turn::Written, Level::InPlace, Some(before), Some(self.published())))
+    }
+
+    /// Gives the file the target's name, which must be free.
+    pub fn create(mut self, ends: Ends<'a>) -> Result<Turned<'a>, Refusal> {
+        self.seal();
+        let note = ends.put()?;
+        let mut turned = Turned::new(ends, Turn::Created, Level::Exchange, None, Some(self.published()));
+        turned.notes.extend(note);
+        Ok(turned)
+    }
+
+    /// Ends the right to write to the file, as whoever has a file open for writing is waited for.
+    fn seal(&mut self) {
+        let is =
+            |file: &OwnedFd| rustix::fs::fstat(file).is_ok_and(|stat| Identity::of(&stat) == self.identity);
+        // Where its own mode forbids reading it, the descriptor that there is will do.
+        if let Some(file) = self.folder.open_to_read(self.name).ok().filter(is) {
+            self.file = file;
+        }
+    }
+
+    /// Declares that nothing of its own stands under the staged name any more.
+    pub fn published(mut self) -> Staged<'a> {
         self.removal = Removal::Done;
+        self
     }
 }
 
 impl Drop for Staged<'_> {
     fn drop(&mut self) {
         if self.removal == Removal::OnDrop {
-            // Nobody is left to tell: where this fails, the staged file stays under its own name.
-            let _ = self.folder.unlink(&self.name);
+            // Nobody is left to tell: where this fails, the journal knows the name.
+            let _ = self.folder.unlink(self.name);
         }
     }
 }
 
-/// `.<name>.<random>.lockgate`, with as much of the name as 255 bytes leave room for.
-fn staged_name(target: &str, random: u64) -> String {
-    let ending = format!(".{random:016x}.lockgate");
-    let room = LONGEST_NAME.saturating_sub(ending.len() + 1);
-    format!(".{}{ending}", target.get(..target.floor_char_boundary(room)).unwrap_or_default())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_any_length_fit() {
-        for target in ["a.txt".to_owned(), "x".repeat(255), "é".repeat(127), "日".repeat(85)] {
-            let name = staged_name(&target, u64::MAX);
-            assert!(name.len() <= LONGEST_NAME, "{}", name.len());
-            assert!(name.starts_with('.') && name.ends_with(".ffffffffffffffff.lockgate"), "{name}");
-        }
-        assert_eq!(staged_name("a.txt", 1), ".a.txt.0000000000000001.lockgate");
+/// Writes all bytes.
+fn fill(file: &OwnedFd, bytes: &[u8], shown: &str) -> Result<(), Error> {
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let written =
+            retry_on_intr(|| rustix::io::write(file, rest)).map_err(|errno| failed("write", shown, errno))?;
+        rest = match rest.get(written..) {
+            Some(rest) if written > 0 => rest,
+            _ => return Err(failed("write", shown, Errno::IO)),
+        };
     }
+    Ok(())
 }

@@ -24,6 +24,8 @@ pub(super) use own::{refuse_inside, refuse_reached};
 const RECORDS: &str = "trust";
 /// Digits of a root's stamp by which its journal's folder is named.
 const ROOT_DIGITS: usize = 32;
+/// The folder of the locks within lockgate's own.
+const LOCKS: &str = "locks";
 const LARGEST_RECORD: u64 = 1024 * 1024;
 /// The bits that let others write.
 const OTHERS_WRITE: u32 = 0o022;
@@ -143,6 +145,18 @@ impl State {
     /// Errors: why there is none.
     pub fn journal(&self, root: &Path) -> Result<PathBuf, String> {
         let name: String = stamp(root).hex().chars().take(ROOT_DIGITS).collect();
+        self.own(&name)
+    }
+
+    /// The folder in which processes tell each other what they edit; made when it is not there.
+    ///
+    /// Errors: why there is none.
+    pub fn locks(&self) -> Result<PathBuf, String> {
+        self.own(LOCKS)
+    }
+
+    /// A folder among those of the records; made when it is not there.
+    fn own(&self, name: &str) -> Result<PathBuf, String> {
         let home = self.home.clone()?;
         let folder = home.join(name);
         for folder in [&home, &folder] {
@@ -198,7 +212,7 @@ fn stamp(path: &Path) -> Stamp {
 }
 
 /// Makes a folder, and those above it, for the user alone.
-fn make(folder: &Path) -> io::Result<()> {
+pub(super) fn make(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 

@@ -85,7 +85,7 @@ fn privileged_files_are_refused() {
 fn hard_links_are_refused_with_a_hint() {
     let scene = Scene::new(&[("a.txt", "x"), ("single.txt", "x")]);
     fs::hard_link(scene.at("a.txt"), scene.at("b.txt")).unwrap();
-    let error = scene.refusal("b.txt");
+    let error = scene.write("b.txt", "y").unwrap_err();
     assert_eq!(error.code, Code::PermissionDenied);
     assert!(error.message.contains("2 names") && error.hint.is_some(), "{}", error.message);
     let place = scene.files.admit("single.txt").unwrap();

@@ -1,22 +1,33 @@
-//! One edit of a file at a time, first come first served, within this process.
+//! One edit of a file at a time: first come first served within this process, and in turn with other processes.
 //!
-//! Invariant: an entry lives exactly as long as somebody holds or awaits it.
+//! Invariant: an entry lives exactly as long as somebody holds or awaits it; the lock within this process is had before the
+//! one between processes is asked for, so that a process waits for another at most once for each file.
+
+mod across;
 
 use super::place::Key;
 use super::state::State;
+use super::trouble;
 use crate::error::{Code, Error};
+use across::{Across, Lock, Way};
 use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
+use rustix::io::Errno;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Mutex, OwnedMutexGuard};
+use tokio::time::Instant;
 
 type Entries = DashMap<Key, Arc<Mutex<()>>>;
+
+/// The first pause between two looks at a lock of another process, and the longest.
+const PAUSES: (Duration, Duration) = (Duration::from_micros(200), Duration::from_millis(2));
 
 /// The locks of all files that are being edited.
 #[derive(Debug, Default)]
 pub struct Locks {
     entries: Arc<Entries>,
+    across: Option<Across>,
 }
 
 /// Locks that are held; dropping it lets the next in line go on.
@@ -28,22 +39,33 @@ pub struct Held {
 
 #[derive(Debug)]
 struct One {
-    // Dropped first: the claim must see that nobody holds the lock any more.
+    // Dropped in this order: other processes first, and the claim must see that nobody holds the lock any more.
+    _across: Option<Lock>,
     _guard: OwnedMutexGuard<()>,
     _claim: Claim,
 }
 
 impl Locks {
-    /// Locks that other processes of the same user see as well, by files in lockgate's own folder.
-    pub fn beside(_state: &State) -> Locks {
-        Locks::default()
+    /// Locks that other processes of the same user see as well, by files in lockgate's own folder; where that cannot be used,
+    /// only this process sees them.
+    pub fn beside(state: &State) -> Locks {
+        let folder = state
+            .locks()
+            .inspect_err(|why| tracing::warn!("edits of other processes are not waited for: {why}"));
+        Locks { entries: Arc::default(), across: folder.ok().map(Across::new) }
     }
 
     /// Takes the locks of all keys if they are free now.
     pub fn try_hold(&self, keys: &[Key]) -> Option<Held> {
         let take = |key: &Key| {
             let (claim, mutex) = Claim::new(&self.entries, key.clone());
-            Some(One { _guard: mutex.try_lock_owned().ok()?, _claim: claim })
+            let guard = mutex.try_lock_owned().ok()?;
+            let across = match &self.across {
+                // A lock that cannot be asked for is not had.
+                Some(across) => Some(across.way(key).try_take().ok()??),
+                None => None,
+            };
+            Some(One { _across: across, _guard: guard, _claim: claim })
         };
         sorted(keys).iter().map(take).collect::<Option<_>>().map(|each| Held { _each: each })
     }
@@ -52,21 +74,45 @@ impl Locks {
     ///
     /// They are taken in the order of the keys, so that two who want the same ones never wait for each other.
     ///
-    /// Errors: `LOCK_TIMEOUT`, with the process that holds the lock where that is known.
+    /// Errors: `LOCK_TIMEOUT`, with the process that holds the lock where that is known, and what the system refuses.
     pub async fn hold(&self, keys: &[Key], wait: Duration) -> Result<Held, Error> {
-        let deadline = tokio::time::Instant::now() + wait;
+        let deadline = Instant::now() + wait;
         let mut each = Vec::new();
         for key in sorted(keys) {
+            let way = self.across.as_ref().map(|across| across.way(&key));
             let (claim, mutex) = Claim::new(&self.entries, key);
             let guard = match Arc::clone(&mutex).try_lock_owned() {
                 Ok(guard) => guard,
                 Err(_) => tokio::time::timeout_at(deadline, mutex.lock_owned())
                     .await
-                    .map_err(|_| timed_out(wait))?,
+                    .map_err(|_| timed_out(wait, Some(std::process::id())))?,
             };
-            each.push(One { _guard: guard, _claim: claim });
+            let across = match way {
+                Some(way) => reach(way, deadline, wait).await?,
+                None => None,
+            };
+            each.push(One { _across: across, _guard: guard, _claim: claim });
         }
         Ok(Held { _each: each })
+    }
+}
+
+/// Waits for a lock between processes; none where the system gives none.
+async fn reach(mut way: Way, deadline: Instant, wait: Duration) -> Result<Option<Lock>, Error> {
+    let (mut pause, longest) = PAUSES;
+    loop {
+        match way.try_take() {
+            Ok(Some(lock)) => return Ok(Some(lock)),
+            Ok(None) if Instant::now() < deadline => {}
+            Ok(None) => return Err(timed_out(wait, way.holder())),
+            // Not to be had here at all; what is published is guarded all the same.
+            Err(Errno::ACCESS | Errno::PERM | Errno::ROFS | Errno::NOSYS | Errno::NOTSUP | Errno::NOLCK) => {
+                return Ok(None);
+            }
+            Err(errno) => return Err(trouble::failed("locking", "lockgate's own folder", errno)),
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(longest);
     }
 }
 
@@ -77,9 +123,10 @@ fn sorted(keys: &[Key]) -> Vec<Key> {
     keys
 }
 
-fn timed_out(wait: Duration) -> Error {
+fn timed_out(wait: Duration, holder: Option<u32>) -> Error {
+    let held = holder.map_or_else(String::new, |holder| format!("held by process {holder}; "));
     Error::new(Code::LockTimeout, "Another edit operation is in progress for this file")
-        .hint(format!("the wait of {} ms is over; send the request again", wait.as_millis()))
+        .hint(format!("{held}the wait of {} ms is over; send the request again", wait.as_millis()))
 }
 
 /// An interest in an entry, whether it is held or still awaited.
@@ -115,6 +162,10 @@ mod tests {
     use std::sync::Mutex as Plain;
 
     impl Locks {
+        fn in_folder(folder: &std::path::Path) -> Locks {
+            Locks { across: Some(Across::new(folder.to_owned())), ..Locks::default() }
+        }
+
         fn count(&self) -> usize {
             self.entries.len()
         }
@@ -144,6 +195,8 @@ mod tests {
             let error = locks.hold(&[Key::sample(1, "a")], Duration::from_millis(10)).await.unwrap_err();
             assert_eq!(error.code, Code::LockTimeout);
             assert_eq!(error.message, "Another edit operation is in progress for this file");
+            let held = format!("held by process {}; ", std::process::id());
+            assert!(error.hint.unwrap().starts_with(&held));
             assert!(locks.hold(&[Key::sample(1, "b")], Duration::ZERO).await.is_ok());
             assert!(locks.hold(&[Key::sample(2, "a")], Duration::ZERO).await.is_ok());
         });
@@ -216,5 +269,55 @@ mod tests {
         threads.into_iter().for_each(|thread| thread.join().unwrap());
         drop(runtime);
         assert_eq!(locks.count(), 0);
+    }
+
+    /// Two sets of locks share nothing but the folder, as two processes do.
+    #[test]
+    fn two_processes_never_hold_one_lock_and_none_starves() {
+        let dir = tempfile::tempdir().unwrap();
+        let inside = std::sync::atomic::AtomicUsize::new(0);
+        let worst = Plain::new(Duration::ZERO);
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    let locks = Locks::in_folder(dir.path());
+                    run(async {
+                        for _ in 0..100 {
+                            let start = std::time::Instant::now();
+                            let keys = [Key::sample(1, "a"), Key::sample(2, "b")];
+                            let held = locks.hold(&keys, Duration::from_secs(30)).await.unwrap();
+                            let mut worst = worst.lock().unwrap();
+                            *worst = worst.max(start.elapsed());
+                            drop(worst);
+                            assert_eq!(inside.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0);
+                            inside.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
+                            drop(held);
+                        }
+                    });
+                });
+            }
+        });
+        println!("the longest wait: {:?}", worst.lock().unwrap());
+        assert!(*worst.lock().unwrap() < Duration::from_secs(2));
+    }
+
+    #[test]
+    fn a_lock_of_another_process_times_out_and_is_not_had_by_trying() {
+        let dir = tempfile::tempdir().unwrap();
+        let (ours, theirs) = (Locks::in_folder(dir.path()), Locks::in_folder(dir.path()));
+        let keys = [Key::sample(1, "a"), Key::sample(1, "b")];
+        run(async {
+            let held = theirs.hold(&keys[1..], SECOND).await.unwrap();
+            assert!(ours.try_hold(&keys).is_none());
+            let error = ours.hold(&keys, Duration::from_millis(10)).await.unwrap_err();
+            assert_eq!((error.code, ours.count()), (Code::LockTimeout, 0));
+            assert!(theirs.try_hold(&keys[..1]).is_some(), "what was had is given back");
+            drop(held);
+            assert!(ours.try_hold(&keys).is_some());
+            assert!(
+                Locks::default().try_hold(&keys).is_some(),
+                "the control: without the folder nobody sees it"
+            );
+        });
     }
 }

@@ -3,9 +3,17 @@
 //! Invariant: nothing is decided but by what stands in the files, under the locks of all of them; and a text that is neither
 //! the edit's own nor the one that it replaced is never removed.
 
+mod look;
+mod mend;
+mod sweep;
+
 use super::locks::{Held, Locks};
+use super::place::Key;
 use super::root::Root;
 use crate::text::Stamp;
+use look::{Scene, Side};
+
+pub(super) use sweep::sweep;
 
 /// An edit that was begun and not settled, as the journal has it.
 pub(super) struct Half<'a> {
@@ -58,18 +66,34 @@ pub(super) struct Recovered {
 }
 
 /// Completes a half-done edit, or takes it back.
-pub(super) fn recover(_roots: &[Root], _locks: &Locks, _half: &Half<'_>) -> Recovered {
-    Recovered { fate: Fate::Leave, notes: Vec::new(), held: None }
+pub(super) fn recover(roots: &[Root], locks: &Locks, half: &Half<'_>) -> Recovered {
+    let leave = |notes, held| Recovered { fate: Fate::Leave, notes, held };
+    let Some(root) = roots.get(half.root) else { return leave(Vec::new(), None) };
+    let keys: Vec<Key> = half.files.iter().flat_map(|left| look::keys(root, left)).collect();
+    let Some(held) = locks.try_hold(&keys) else { return leave(Vec::new(), None) };
+    if !(half.is_open)() {
+        return leave(Vec::new(), Some(held));
+    }
+    match half.files.iter().map(|left| Scene::look(root, left, half.text)).collect::<Result<Vec<_>, _>>() {
+        Ok(scenes) => {
+            let (fate, notes) = decide(&scenes);
+            Recovered { fate, notes, held: Some(held) }
+        }
+        Err(error) => {
+            leave(vec![format!("a half-done edit was left as it is: {}", error.message)], Some(held))
+        }
+    }
 }
 
-/// Removes staged copies that were left in a folder beneath a root and that no edit in the journal names, which only a power
-/// cut leaves; gives back what a person should know.
-pub(super) fn sweep(
-    _roots: &[Root],
-    _locks: &Locks,
-    _root: usize,
-    _folder: &str,
-    _is_named: &dyn Fn(&str) -> bool,
-) -> Vec<String> {
-    Vec::new()
+fn decide(scenes: &[Scene<'_>]) -> (Fate, Vec<String>) {
+    let is = |side: Side| scenes.iter().any(|scene| scene.side() == side);
+    if is(Side::There) && !is(Side::NotThere) {
+        (Fate::Settle, scenes.iter().filter_map(Scene::clear).collect())
+    } else {
+        // The last first, as they were made.
+        (Fate::Forget, scenes.iter().rev().filter_map(Scene::back).collect())
+    }
 }
+
+#[cfg(test)]
+mod tests;

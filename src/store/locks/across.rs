@@ -1,0 +1,200 @@
+//! The lock between processes: two files in lockgate's own folder for each key, held by `flock`, which the kernel gives back
+//! when a process dies.
+//!
+//! Whoever wants the lock takes the turnstile first, and holds it until the lock is had: so a process that has just given the
+//! lock back has to queue behind one that waits.
+//!
+//! Invariant: a lock file is removed only while it is held, and a lock counts only on a file that still has its name; nobody
+//! waits inside a system call.
+
+use crate::store::place::Key;
+use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::io::{Errno, Result as Io};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// A lock file that was not used for so long is removed.
+const IDLE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How often a lock file may be removed under somebody who takes it.
+const MOST_TRIES: usize = 8;
+
+/// The folder in which the locks of all processes lie.
+#[derive(Debug)]
+pub(super) struct Across {
+    folder: PathBuf,
+}
+
+/// A lock that is held; dropping it gives it back.
+#[derive(Debug)]
+pub(super) struct Lock(OwnedFd);
+
+/// The way to a lock: its two files.
+#[derive(Debug)]
+pub(super) struct Way {
+    turnstile: PathBuf,
+    lock: PathBuf,
+    turn: Option<Lock>,
+}
+
+impl Across {
+    /// The locks in this folder, without those that were not used for a day.
+    pub fn new(folder: PathBuf) -> Across {
+        let across = Across { folder };
+        across.tidy(IDLE);
+        across
+    }
+
+    /// The way to the lock of a key.
+    pub fn way(&self, key: &Key) -> Way {
+        let name = key.hash();
+        let file = |ending| self.folder.join(format!("{name}.{ending}"));
+        Way { turnstile: file("turn"), lock: file("lock"), turn: None }
+    }
+
+    /// Removes the files of locks that were not used for so long.
+    fn tidy(&self, idle: Duration) {
+        let Ok(entries) = std::fs::read_dir(&self.folder) else { return };
+        for entry in entries.flatten() {
+            let used = entry.metadata().and_then(|found| found.modified());
+            let age = used.ok().and_then(|used| SystemTime::now().duration_since(used).ok());
+            let ours = entry.path().extension().is_some_and(|ending| ending == "lock" || ending == "turn");
+            if ours
+                && age.is_some_and(|age| age >= idle)
+                && let Ok(Some(_held)) = take(&entry.path())
+            {
+                let _ = std::fs::remove_file(entry.path());
+            }
+        }
+    }
+}
+
+impl Way {
+    /// Takes the lock if it is free now; a turn that was had is kept for the next try.
+    pub fn try_take(&mut self) -> Io<Option<Lock>> {
+        if self.turn.is_none() {
+            self.turn = take(&self.turnstile)?;
+        }
+        let lock = if self.turn.is_some() { take(&self.lock)? } else { None };
+        if let Some(Lock(file)) = &lock {
+            self.turn = None;
+            tell(file);
+        }
+        Ok(lock)
+    }
+
+    /// The process that says that it holds the lock.
+    pub fn holder(&self) -> Option<u32> {
+        std::fs::read_to_string(&self.lock).ok()?.trim().parse().ok()
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // A child process may have inherited the descriptor until it runs its own program: closing would not be enough.
+        let _ = rustix::fs::flock(&self.0, FlockOperation::Unlock);
+    }
+}
+
+/// Takes the lock of a file if it is free now.
+fn take(path: &Path) -> Io<Option<Lock>> {
+    for _ in 0..MOST_TRIES {
+        let file = open(path)?;
+        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(Errno::WOULDBLOCK) => return Ok(None),
+            Err(errno) => return Err(errno),
+        }
+        let lock = Lock(file);
+        // Whoever removed it did so while it was held; the name may stand for another by now.
+        if rustix::fs::fstat(&lock.0)?.st_nlink > 0 {
+            return Ok(Some(lock));
+        }
+    }
+    Ok(None)
+}
+
+fn open(path: &Path) -> Io<OwnedFd> {
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mode = Mode::from_raw_mode(0o600);
+    match rustix::fs::open(path, flags, mode) {
+        Err(Errno::NOENT) => {
+            // Somebody has removed the folder; it is made again as it was.
+            let folder = path.parent().ok_or(Errno::NOENT)?;
+            crate::store::state::make(folder)
+                .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+            rustix::fs::open(path, flags, mode)
+        }
+        done => done,
+    }
+}
+
+/// Writes down who holds the lock. It is told to whoever waits in vain, and nothing rests on it.
+fn tell(file: &OwnedFd) {
+    let told = format!("{}\n", std::process::id());
+    let _ = rustix::io::pwrite(file, told.as_bytes(), 0)
+        .and_then(|_| rustix::fs::ftruncate(file, told.len() as u64));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn across() -> (tempfile::TempDir, Across) {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("locks");
+        (dir, Across::new(folder))
+    }
+
+    #[test]
+    fn a_lock_is_had_once_and_told_and_given_back() {
+        let (_dir, across) = across();
+        let key = Key::sample(1, "a");
+        let held = across.way(&key).try_take().unwrap().unwrap();
+        let mut second = across.way(&key);
+        assert!(second.try_take().unwrap().is_none());
+        assert_eq!(second.holder(), Some(std::process::id()));
+        assert!(across.way(&Key::sample(1, "b")).try_take().unwrap().is_some(), "another key is free");
+        drop(held);
+        assert!(second.try_take().unwrap().is_some());
+    }
+
+    #[test]
+    fn who_has_just_given_it_back_queues_behind_one_that_waits() {
+        let (_dir, across) = across();
+        let key = Key::sample(1, "a");
+        let held = across.way(&key).try_take().unwrap();
+        let mut waits = across.way(&key);
+        assert!(waits.try_take().unwrap().is_none());
+        drop(held);
+        assert!(across.way(&key).try_take().unwrap().is_none(), "the turn is another's");
+        assert!(waits.try_take().unwrap().is_some());
+    }
+
+    #[test]
+    fn only_idle_locks_are_removed_and_a_removed_file_is_no_lock() {
+        let (_dir, across) = across();
+        let held = across.way(&Key::sample(1, "held")).try_take().unwrap();
+        drop(across.way(&Key::sample(1, "idle")).try_take().unwrap());
+        let count = || std::fs::read_dir(&across.folder).unwrap().count();
+        across.tidy(IDLE);
+        assert_eq!(count(), 4, "they are young");
+        across.tidy(Duration::ZERO);
+        assert_eq!(count(), 1, "that which is held stays");
+        drop(held);
+        let path = across.way(&Key::sample(1, "c")).lock;
+        let removed = open(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        rustix::fs::flock(&removed, FlockOperation::NonBlockingLockExclusive).unwrap();
+        assert!(take(&path).unwrap().is_some(), "the control: another file has the name now");
+    }
+
+    #[test]
+    fn a_folder_that_was_removed_is_made_again() {
+        let (_dir, across) = across();
+        assert!(across.way(&Key::sample(1, "a")).try_take().unwrap().is_some());
+        std::fs::remove_dir_all(&across.folder).unwrap();
+        assert!(across.way(&Key::sample(1, "a")).try_take().unwrap().is_some());
+    }
+}

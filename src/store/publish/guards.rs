@@ -1,0 +1,32 @@
+//! What a write is guarded by: all that there is, but in a test that shows what each guard is for.
+
+use std::time::Duration;
+
+/// How long a file that another program has open for writing is waited for.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// The guards of a write, and a look in between its steps.
+#[derive(Clone, Copy)]
+pub(in crate::store) struct Guards<'a> {
+    /// Whether a lease is taken.
+    pub lease: bool,
+    /// Whether the files are exchanged, so that what was displaced can be looked at.
+    pub exchange: bool,
+    /// Whether the content is compared.
+    pub compare: bool,
+    /// How long a file that another program has open for writing is waited for.
+    pub patience: Duration,
+    /// Called between any two steps.
+    pub step: &'a dyn Fn(),
+}
+
+impl Guards<'_> {
+    /// All guards.
+    pub const ALL: Guards<'static> =
+        Guards { lease: true, exchange: true, compare: true, patience: PATIENCE, step: &|| {} };
+
+    /// Between two steps.
+    pub fn step(&self) {
+        (self.step)();
+    }
+}

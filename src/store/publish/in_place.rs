@@ -1,0 +1,105 @@
+//! Writing into the file itself: the one way for a file that keeps all of its names, or whose name is a mount point.
+//!
+//! A crash in the middle tears the file; recovery knows such a file by the texts that it is made of.
+//!
+//! Invariant: what is there is compared first; space for all of the new text is had before the first byte is written; and
+//! where writing fails, the old text is written back.
+
+use super::known::Known;
+use super::swap::Ends;
+use crate::error::Error;
+use crate::store::folder::Identity;
+use crate::store::trouble::{conflict, failed};
+use rustix::fs::{FallocateFlags, Mode, OFlags};
+use rustix::io::{Errno, Result as Io, retry_on_intr};
+use std::os::fd::OwnedFd;
+
+/// Writes these bytes into the file that is expected under the target's name.
+pub(super) fn write(ends: &Ends<'_>, there: &Known<'_>, bytes: &[u8]) -> Result<(), Error> {
+    let fails = |errno| failed("writing into the file", ends.shown, errno);
+    let file = ends.folder.open(ends.target, OFlags::RDWR | OFlags::NONBLOCK | OFlags::NOCTTY, Mode::empty());
+    let file = file.map_err(fails)?;
+    let stat = rustix::fs::fstat(&file).map_err(fails)?;
+    if Identity::of(&stat) != there.identity {
+        return Err(conflict(ends.shown, "was replaced by another file since it was read"));
+    }
+    reserve(&file, bytes.len()).map_err(fails)?;
+    there.check(ends.folder, ends.target, ends.shown, &ends.guards)?;
+    overwrite(&file, bytes).map_err(|errno| match overwrite(&file, there.bytes) {
+        Ok(()) => fails(errno),
+        Err(_) => fails(errno).disk_unknown(),
+    })
+}
+
+/// Writes these bytes over what a file holds, and waits until they are on the disk.
+pub(in crate::store) fn overwrite(file: &OwnedFd, bytes: &[u8]) -> Io<()> {
+    let mut done = 0;
+    while let Some(rest) = bytes.get(done..).filter(|rest| !rest.is_empty()) {
+        match retry_on_intr(|| rustix::io::pwrite(file, rest, done as u64))? {
+            0 => return Err(Errno::IO),
+            written => done += written,
+        }
+    }
+    rustix::fs::ftruncate(file, bytes.len() as u64)?;
+    retry_on_intr(|| rustix::fs::fsync(file))
+}
+
+fn reserve(file: &OwnedFd, size: usize) -> Io<()> {
+    if size == 0 {
+        return Ok(());
+    }
+    match rustix::fs::fallocate(file, FallocateFlags::KEEP_SIZE, 0, size as u64) {
+        Err(Errno::NOTSUP | Errno::NOSYS | Errno::INVAL) => Ok(()),
+        done => done,
+    }
+}
+
+/// Whether a file holds what is left of writing one text over another and not coming to its end.
+pub(in crate::store) fn is_torn(now: &[u8], before: &[u8], after: &[u8]) -> bool {
+    /// What a disk writes at once.
+    const SECTOR: usize = 512;
+    // Only the last step makes it shorter.
+    if now == before || now == after || !(before.len()..=before.len().max(after.len())).contains(&now.len()) {
+        return false;
+    }
+    now.chunks(SECTOR).enumerate().all(|(index, block)| {
+        let start = index * SECTOR;
+        let is_new = after.get(start..).is_some_and(|rest| rest.starts_with(block));
+        let is_blank = start >= before.len() && block.iter().all(|byte| *byte == 0);
+        is_new || is_blank || mixes(start, block, before, after)
+    })
+}
+
+/// Whether a block begins as the new text, or not at all, and goes on as the old one.
+fn mixes(start: usize, block: &[u8], before: &[u8], after: &[u8]) -> bool {
+    let old = before.get(start..).unwrap_or_default();
+    let new = after.get(start..).unwrap_or_default();
+    let begins = block.iter().zip(new).take_while(|(is, new)| is == new).count();
+    let ends = |from: usize| match (block.get(from..), old.get(from..)) {
+        (Some(rest), Some(old)) => old.starts_with(rest),
+        _ => false,
+    };
+    (0..=begins).any(ends)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_torn_text_is_told_from_another() {
+        let (before, after) = (b"0123456789".repeat(200), b"abcdefghij".repeat(150));
+        let cut = |at: usize| [&after[..at], &before[at..]].concat();
+        for at in [1, 511, 512, 700, 1499] {
+            assert!(is_torn(&cut(at), &before, &after), "{at}");
+        }
+        assert!(is_torn(&cut(1500), &before, &after), "all but cut to its length");
+        let (short, long) = (&before[..600], [&before[..600], &after[..900]].concat());
+        assert!(is_torn(&long[..1000], short, &long), "not all was written at its end");
+        assert!(is_torn(&[short, &[0; 424][..]].concat(), short, &long) || short.len() % 512 != 0);
+        let foreign = [&after[..700], b"x", &before[701..]].concat();
+        for other in [&before[..], &after[..], b"something else", &foreign, &before[..1024], b""] {
+            assert!(!is_torn(other, &before, &after));
+        }
+    }
+}

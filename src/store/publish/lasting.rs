@@ -1,0 +1,30 @@
+//! What makes names survive a power cut: each folder that was changed is synced once.
+//!
+//! Invariant: what fails here is a note, never a refusal: the edit is there.
+
+use super::folders::Chains;
+use super::{Published, Write};
+use crate::store::folder::{Folder, Identity};
+
+/// Syncs the folders of all writes; where that fails, the file's notes say what is not proved.
+pub(super) fn sync(chains: &Chains<'_>, writes: &[Write<'_>], files: &mut [Published]) {
+    let mut synced: Vec<Identity> = Vec::new();
+    for ((chain, write), file) in chains.each().zip(writes).zip(files) {
+        for folder in chain.changed() {
+            match folder.identity() {
+                Ok(identity) if synced.contains(&identity) => continue,
+                Ok(identity) => synced.push(identity),
+                Err(_) => {}
+            }
+            file.notes.extend(one(folder, write.place.shown()));
+        }
+    }
+}
+
+fn one(folder: &Folder, shown: &str) -> Option<String> {
+    let errno = folder.sync().err()?;
+    Some(format!(
+        "{shown} was written, but it is not proved that it would survive a power cut: syncing its folder failed: {}",
+        std::io::Error::from(errno)
+    ))
+}

@@ -1,0 +1,180 @@
+//! What is done to the files of a half-done edit: what it displaced is removed, or put back.
+//!
+//! Invariant: a text is removed only where it is known to be the edit's own or the one that it replaced; any other is put
+//! back, or kept and told.
+
+use super::look::{Scene, Side, Text, split};
+use crate::store::publish::{Ends, Guards, Known, Refusal, overwrite};
+use crate::store::snapshot::Snapshot;
+use rustix::fs::{Mode, OFlags};
+
+impl Scene<'_> {
+    /// Removes what lies beside a write that is there; gives back a note where it was kept.
+    pub fn clear(&self) -> Option<String> {
+        let folder = self.folder.as_ref()?;
+        match &self.beside {
+            Text::Absent => None,
+            _ if self.is_ours() => {
+                // Where this fails, a later look finds it again.
+                let _ = folder.unlink(self.left.staged);
+                None
+            }
+            _ => self.keep(),
+        }
+    }
+
+    /// Takes a write back, as far as it was made; gives back a note where something could not be put back.
+    pub fn back(&self) -> Option<String> {
+        let note = match (self.side(), self.left.before, self.left.after) {
+            (Side::There, Some(before), Some(_)) if self.beside.stamp() == Some(before) => self.exchange(),
+            (Side::There, Some(_), Some(_)) => self.restore(),
+            (Side::There, None, _) => self.take(),
+            (Side::There, Some(_), None) => self.put(),
+            (Side::NotThere | Side::Unclear, Some(before), after) => {
+                if let Some(text) = self.torn() {
+                    self.mend(&text)
+                } else if self.now.stamp() == after && self.now.stamp() != Some(before) && !self.is_ours() {
+                    // Somebody's work that was displaced in the last moment.
+                    if after.is_some() { self.exchange() } else { self.put() }
+                } else {
+                    self.clear()
+                }
+            }
+            (Side::NotThere | Side::Unclear, None, _) => self.clear(),
+        };
+        self.remove_folders();
+        note
+    }
+
+    /// Whether what lies beside is the edit's own, or the text that it replaced.
+    fn is_ours(&self) -> bool {
+        let Text::Held(stamp, beside) = &self.beside else { return false };
+        let (stamp, left) = (Some(*stamp), self.left);
+        if stamp == left.before || stamp == left.after || beside.bytes().is_empty() {
+            return true;
+        }
+        // A copy that was not written to its end.
+        let part = |whole: &[u8]| whole.starts_with(beside.bytes());
+        match (&self.now, left.after) {
+            (Text::Held(now, snapshot), Some(after)) if *now == after => part(snapshot.bytes()),
+            (now, Some(after)) => match (self.text)(after) {
+                Some(whole) => part(&whole),
+                // The text was not to be remembered; where the one before stands, nothing was displaced.
+                None => now.stamp() == left.before,
+            },
+            (_, None) => false,
+        }
+    }
+
+    fn exchange(&self) -> Option<String> {
+        let (Some(ends), Text::Held(_, now), Text::Held(_, beside)) = (self.ends(), &self.now, &self.beside)
+        else {
+            return self.keep();
+        };
+        if self.now.stamp() != self.left.after {
+            return self.keep();
+        }
+        match ends.exchange(&known(now), &known(beside)) {
+            Ok(_) => {
+                let _ = ends.folder.unlink(ends.staged);
+                None
+            }
+            Err(Refusal::Kept(error)) => Some(error.message),
+            Err(Refusal::Clean(_) | Refusal::Mounted) => self.keep(),
+        }
+    }
+
+    fn take(&self) -> Option<String> {
+        let (Some(ends), Text::Held(stamp, now)) = (self.ends(), &self.now) else { return None };
+        if self.is_one() {
+            let _ = ends.folder.unlink(ends.staged);
+        }
+        if Some(*stamp) != self.left.after {
+            return Some(format!(
+                "{} was made by an edit that was not completed, and changed since",
+                self.left.path
+            ));
+        }
+        match ends.take(&known(now)) {
+            Ok(_) => {
+                let _ = ends.folder.unlink(ends.staged);
+                None
+            }
+            Err(Refusal::Clean(error) | Refusal::Kept(error)) => Some(error.message),
+            Err(Refusal::Mounted) => None,
+        }
+    }
+
+    fn put(&self) -> Option<String> {
+        match (self.ends(), &self.beside) {
+            (Some(ends), Text::Held(..)) => ends.put().map_or_else(|_| self.keep(), |note| note),
+            _ => self.restore(),
+        }
+    }
+
+    /// Puts the text before in the place of the edit's, where nothing was displaced that could be put back.
+    fn restore(&self) -> Option<String> {
+        let (Some(ends), Text::Held(stamp, now)) = (self.ends(), &self.now) else { return self.unrestored() };
+        let text = self.left.before.and_then(|before| (self.text)(before));
+        let (Some(text), true) = (text, Some(*stamp) == self.left.after) else { return self.unrestored() };
+        // In the same file, so that it keeps its rights.
+        self.overwrite(&ends, now, &text)
+    }
+
+    /// Writes the text before into a file that was torn.
+    fn mend(&self, text: &[u8]) -> Option<String> {
+        let (Some(ends), Text::Held(_, now)) = (self.ends(), &self.now) else { return self.unrestored() };
+        let note = self.overwrite(&ends, now, text);
+        if note.is_none() { self.clear() } else { note }
+    }
+
+    fn overwrite(&self, ends: &Ends<'_>, now: &Snapshot, text: &[u8]) -> Option<String> {
+        let file =
+            ends.folder.open(ends.target, OFlags::RDWR | OFlags::NONBLOCK | OFlags::NOCTTY, Mode::empty());
+        let is_there = known(now).is(ends.folder, ends.target) && known(now).holds().unwrap_or(false);
+        match file {
+            Ok(file) if is_there && overwrite(&file, text).is_ok() => None,
+            Ok(_) | Err(_) => self.unrestored(),
+        }
+    }
+
+    fn unrestored(&self) -> Option<String> {
+        Some(format!(
+            "{} was changed by an edit that was not completed, and could not be put back",
+            self.left.path
+        ))
+    }
+
+    fn keep(&self) -> Option<String> {
+        if matches!(self.beside, Text::Absent) {
+            return None;
+        }
+        let name = self.ends()?.set_aside();
+        Some(format!(
+            "a text that was found beside {} after an edit that was not completed is in {name}",
+            self.left.path
+        ))
+    }
+
+    fn ends(&self) -> Option<Ends<'_>> {
+        let (target, staged, shown) = (self.name, self.left.staged, self.left.path);
+        Some(Ends { folder: self.folder.as_ref()?, target, staged, shown, guards: Guards::ALL })
+    }
+
+    /// Removes the folders that were made for the file, where they are empty.
+    fn remove_folders(&self) {
+        let mut path = split(self.left.path).0;
+        for _ in 0..self.left.folders {
+            let (above, name) = split(path);
+            let removed = self.root.folder(above).is_ok_and(|above| above.remove(name).is_ok());
+            if !removed {
+                return;
+            }
+            path = above;
+        }
+    }
+}
+
+fn known(snapshot: &Snapshot) -> Known<'_> {
+    Known::new(&snapshot.file, snapshot.identity, snapshot.bytes())
+}

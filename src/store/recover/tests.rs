@@ -1,0 +1,225 @@
+//! Half-done edits as a killed process leaves them, at each step, and what becomes of them.
+
+use super::*;
+use crate::store::Files;
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::fs;
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+const STAGED: &str = ".a.0000000000000001.lockgate";
+const KEPT: &str = "a.0000000000000001.kept";
+const OTHER: &str = ".z.0000000000000002.lockgate";
+
+struct Scene {
+    dir: TempDir,
+    files: Files,
+    locks: Locks,
+    texts: HashMap<String, Vec<u8>>,
+}
+
+fn stamp(text: &str) -> Stamp {
+    Stamp::of(text.as_bytes())
+}
+
+fn left<'a>(path: &'a str, staged: &'a str, before: Option<&str>, after: Option<&str>) -> Left<'a> {
+    Left { path, staged, before: before.map(stamp), after: after.map(stamp), folders: 0 }
+}
+
+impl Scene {
+    fn new(texts: &[(&str, &str)]) -> Scene {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, text) in texts {
+            fs::create_dir_all(dir.path().join(name).parent().unwrap()).unwrap();
+            fs::write(dir.path().join(name), text).unwrap();
+        }
+        let files = Files::open(&[dir.path().to_owned()]).unwrap();
+        Scene { dir, files, locks: Locks::default(), texts: HashMap::new() }
+    }
+
+    fn kept(mut self, texts: &[&str]) -> Scene {
+        self.texts = texts.iter().map(|text| (stamp(text).hex(), text.as_bytes().to_vec())).collect();
+        self
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// What is there: names with their texts.
+    fn now(&self) -> Vec<(String, String)> {
+        let entries = fs::read_dir(self.dir.path()).unwrap().map(|entry| entry.unwrap());
+        let text = |entry: fs::DirEntry| {
+            (entry.file_name().into_string().unwrap(), fs::read_to_string(entry.path()).unwrap_or_default())
+        };
+        let mut all: Vec<_> = entries.map(text).collect();
+        all.sort();
+        all
+    }
+
+    fn recover(&self, files: &[Left<'_>]) -> (Fate, Vec<String>) {
+        let text = |stamp: Stamp| self.texts.get(&stamp.hex()).cloned();
+        let half = Half { root: 0, files, text: &text, is_open: &|| true };
+        let done = self.files.recover(&self.locks, &half);
+        (done.fate, done.notes)
+    }
+}
+
+fn pairs(texts: &[(&str, &str)]) -> Vec<(String, String)> {
+    texts.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
+}
+
+/// One replaced file at every step: what stands under its name and beside it, what is decided, and what stands there then.
+#[test]
+fn a_replaced_file_is_old_or_new_and_a_foreign_text_is_never_lost() {
+    type Texts = &'static [(&'static str, &'static str)];
+    let table: &[(Texts, Fate, Texts)] = &[
+        (&[("a", "old")], Fate::Forget, &[("a", "old")]),
+        (&[("a", "old"), (STAGED, "")], Fate::Forget, &[("a", "old")]),
+        (&[("a", "old"), (STAGED, "n")], Fate::Forget, &[("a", "old")]),
+        (&[("a", "old"), (STAGED, "new")], Fate::Forget, &[("a", "old")]),
+        (&[("a", "new"), (STAGED, "old")], Fate::Settle, &[("a", "new")]),
+        (&[("a", "new")], Fate::Settle, &[("a", "new")]),
+        (&[("a", "new"), (STAGED, "new")], Fate::Settle, &[("a", "new")]),
+        (&[("a", "theirs"), (STAGED, "old")], Fate::Settle, &[("a", "theirs")]),
+        (&[("a", "theirs"), (STAGED, "new")], Fate::Forget, &[("a", "theirs")]),
+        (&[("a", "theirs")], Fate::Forget, &[("a", "theirs")]),
+        (&[("a", "new"), (STAGED, "theirs")], Fate::Forget, &[("a", "theirs")]),
+        (&[("a", "old"), (STAGED, "theirs")], Fate::Forget, &[("a", "old"), (KEPT, "theirs")]),
+        (&[("a", "one"), (STAGED, "two")], Fate::Forget, &[("a", "one"), (KEPT, "two")]),
+        (&[], Fate::Forget, &[]),
+    ];
+    for (was, fate, is) in table {
+        let scene = Scene::new(was).kept(&["old", "new"]);
+        let (decided, notes) = scene.recover(&[left("a", STAGED, Some("old"), Some("new"))]);
+        assert_eq!((decided, scene.now()), (*fate, pairs(is)), "{was:?} {notes:?}");
+        assert_eq!(
+            notes.is_empty(),
+            !is.iter().any(|(name, _)| name.ends_with(".kept")),
+            "{was:?} {notes:?}"
+        );
+        let again = scene.recover(&[left("a", STAGED, Some("old"), Some("new"))]);
+        assert_eq!(scene.now(), pairs(is), "a second look changes nothing: {was:?} {again:?}");
+    }
+}
+
+#[test]
+fn a_new_and_a_removed_file_are_there_or_not() {
+    type Texts = &'static [(&'static str, &'static str)];
+    let table: &[(Option<&str>, Option<&str>, Texts, Fate, Texts)] = &[
+        (None, Some("new"), &[(STAGED, "ne")], Fate::Forget, &[]),
+        (None, Some("new"), &[(STAGED, "new")], Fate::Forget, &[]),
+        (None, Some("new"), &[("a", "new")], Fate::Settle, &[("a", "new")]),
+        (None, Some("new"), &[("a", "theirs"), (STAGED, "new")], Fate::Forget, &[("a", "theirs")]),
+        (Some("old"), None, &[("a", "old")], Fate::Forget, &[("a", "old")]),
+        (Some("old"), None, &[(STAGED, "old")], Fate::Settle, &[]),
+        (Some("old"), None, &[], Fate::Settle, &[]),
+        (Some("old"), None, &[(STAGED, "theirs")], Fate::Forget, &[("a", "theirs")]),
+        (Some("old"), None, &[("a", "theirs"), (STAGED, "old")], Fate::Settle, &[("a", "theirs")]),
+    ];
+    for (before, after, was, fate, is) in table {
+        let scene = Scene::new(was).kept(&["old", "new"]);
+        let (decided, notes) = scene.recover(&[left("a", STAGED, *before, *after)]);
+        assert_eq!((decided, scene.now()), (*fate, pairs(is)), "{was:?} {notes:?}");
+    }
+}
+
+#[test]
+fn an_edit_of_which_some_is_there_is_taken_back_whole() {
+    let z = left("z", OTHER, Some("1"), Some("2"));
+    type Texts = &'static [(&'static str, &'static str)];
+    let table: &[(Left<'_>, Texts, Texts)] = &[
+        (
+            left("a", STAGED, Some("old"), Some("new")),
+            &[("a", "new"), (STAGED, "old")],
+            &[("a", "old"), ("z", "1")],
+        ),
+        (left("a", STAGED, Some("old"), Some("new")), &[("a", "new")], &[("a", "old"), ("z", "1")]),
+        (left("a", STAGED, None, Some("new")), &[("a", "new")], &[("z", "1")]),
+        (left("a", STAGED, Some("old"), None), &[(STAGED, "old")], &[("a", "old"), ("z", "1")]),
+    ];
+    for (first, was, is) in table {
+        let scene = Scene::new(was).kept(&["old", "new", "1", "2"]);
+        fs::write(scene.at("z"), "1").unwrap();
+        fs::write(scene.at(OTHER), "2").unwrap();
+        assert_eq!(scene.recover(&[*first, z]), (Fate::Forget, vec![]), "{was:?}");
+        assert_eq!(scene.now(), pairs(is), "{was:?}");
+        // The control: where the last one is there as well, all of it is.
+        let scene = Scene::new(was).kept(&["old", "new", "1", "2"]);
+        fs::write(scene.at("z"), "2").unwrap();
+        assert_eq!(scene.recover(&[*first, z]).0, Fate::Settle, "{was:?}");
+        assert_eq!(fs::read_to_string(scene.at("z")).unwrap(), "2");
+    }
+    let scene = Scene::new(&[("a", "theirs"), (STAGED, "old"), ("z", "1")]).kept(&["old", "new"]);
+    let (fate, notes) = scene.recover(&[left("a", STAGED, Some("old"), Some("new")), z]);
+    assert_eq!((fate, notes.len()), (Fate::Forget, 1));
+    assert_eq!(scene.now(), pairs(&[("a", "theirs"), ("a.0000000000000001.kept", "old"), ("z", "1")]));
+}
+
+#[test]
+fn a_torn_file_is_put_back_and_another_s_text_is_not() {
+    let (old, new) = ("0123456789".repeat(300), "abcdefghij".repeat(300));
+    let torn = [&new[..1000], &old[1000..]].concat();
+    let scene = Scene::new(&[("a", &torn), (STAGED, &new)]).kept(&[&old, &new]);
+    assert_eq!(scene.recover(&[left("a", STAGED, Some(&old), Some(&new))]), (Fate::Forget, vec![]));
+    assert_eq!(scene.now(), pairs(&[("a", &old)]));
+    let theirs = torn.replace("0", "x");
+    let scene = Scene::new(&[("a", &theirs), (STAGED, &new)]).kept(&[&old, &new]);
+    let _ = scene.recover(&[left("a", STAGED, Some(&old), Some(&new))]);
+    assert_eq!(scene.now(), pairs(&[("a", &theirs)]));
+}
+
+#[test]
+fn folders_that_were_made_go_with_what_was_not_completed() {
+    let staged = "d/e/.a.0000000000000001.lockgate";
+    let scene = Scene::new(&[(staged, "new")]);
+    let half = Left { folders: 2, ..left("d/e/a", STAGED, None, Some("new")) };
+    assert_eq!(scene.recover(&[half]), (Fate::Forget, vec![]));
+    assert!(!scene.at("d").exists());
+    let scene = Scene::new(&[(staged, "new"), ("d/theirs", "")]);
+    let _ = scene.recover(&[half]);
+    assert!(scene.at("d/theirs").exists() && !scene.at("d/e").exists());
+}
+
+#[test]
+fn what_somebody_is_still_at_or_has_settled_is_left_alone() {
+    let scene = Scene::new(&[("d/a", "new"), ("d/.a.0000000000000001.lockgate", "old")]);
+    let half = Left { folders: 1, ..left("d/a", STAGED, Some("old"), Some("new")) };
+    // Its owner took the lock before the folder was there.
+    let top = scene.files.admit("x").unwrap().key();
+    let early = Key::below(top.folder_identity(), "d/a");
+    for key in [early, scene.files.admit("d/a").unwrap().key()] {
+        let held = scene.locks.try_hold(&[key]).unwrap();
+        assert_eq!(scene.recover(&[half]).0, Fate::Leave);
+        drop(held);
+    }
+    let asked = Cell::new(false);
+    let is_open = || {
+        asked.set(scene.locks.try_hold(&[scene.files.admit("d/a").unwrap().key()]).is_none());
+        false
+    };
+    let settled = Half { root: 0, files: &[half], text: &|_| None, is_open: &is_open };
+    assert_eq!(scene.files.recover(&scene.locks, &settled).fate, Fate::Leave);
+    assert!(asked.get(), "it was asked under the lock");
+    assert_eq!(scene.recover(&[half]).0, Fate::Settle, "the control");
+}
+
+#[test]
+fn a_text_that_was_not_kept_is_recovered_by_what_stands_there() {
+    for (was, fate, is) in [
+        ([("a", "new"), (STAGED, "old")], Fate::Settle, "new"),
+        ([("a", "old"), (STAGED, "ne")], Fate::Forget, "old"),
+    ] {
+        let scene = Scene::new(&was);
+        assert_eq!(scene.recover(&[left("a", STAGED, Some("old"), Some("new"))]), (fate, vec![]));
+        assert_eq!(scene.now(), pairs(&[("a", is)]));
+    }
+}
+
+#[test]
+fn only_old_staged_copies_that_no_journal_names_are_swept() {
+    let scene = Scene::new(&[(STAGED, ""), (OTHER, ""), ("a", "")]);
+    assert!(scene.files.sweep(&scene.locks, 0, "", &|_| false).is_empty(), "they are young");
+    assert_eq!(scene.now().len(), 3);
+}
