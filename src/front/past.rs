@@ -19,19 +19,19 @@ pub async fn revert(
     let direction = revert.direction;
     let named = revert.edit_id.as_deref().and_then(|id| id.parse().ok());
     let reverted = workspace.revert(revert, watch).await;
-    let made = reverted.iter().flatten().find_map(|report| report.edit_id);
-    let edit = match (named, made) {
-        (None, Some(made)) => turned(workspace, direction, made).await,
-        (named, _) => named,
+    let written = reverted.iter().flatten().find_map(|report| report.edit_id);
+    let turned = match written {
+        Some(written) => turned(workspace, written).await,
+        None => None,
     };
-    (reverted, Turned { direction, edit })
+    (reverted, turned.unwrap_or(Turned { direction, edit: named }))
 }
 
-/// The edit that this one turned back, or made again.
-async fn turned(workspace: &Arc<Workspace>, direction: Direction, made: EditId) -> Option<EditId> {
-    let kind = workspace.remembered(made.to_string()).await.ok()?.entry.deed.kind;
-    match (direction, kind) {
-        (Direction::Undo, Kind::Undo(of)) | (Direction::Redo, Kind::Redo(of)) => Some(of),
-        (_, Kind::Edit | Kind::Undo(_) | Kind::Redo(_)) => None,
+/// What an edit turned: to take back an undo is to make its edit again.
+async fn turned(workspace: &Arc<Workspace>, written: EditId) -> Option<Turned> {
+    match workspace.remembered(written.to_string()).await.ok()?.entry.deed.kind {
+        Kind::Edit => None,
+        Kind::Undo(of) => Some(Turned { direction: Direction::Undo, edit: Some(of) }),
+        Kind::Redo(of) => Some(Turned { direction: Direction::Redo, edit: Some(of) }),
     }
 }

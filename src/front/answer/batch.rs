@@ -45,8 +45,11 @@ fn entry(field: &str) -> Option<usize> {
     field.strip_prefix("edits[")?.split_once(']')?.0.parse().ok()
 }
 
-/// Renders several reports; `written` is what was done, where that has a name of its own, as in `took back 7f3a-42`.
-pub(super) fn several(reports: &[Report], shape: &Shape, written: Option<&str>) -> Answer {
+/// What is said of an edit that was written, and of one that had been before, where those have names of their own.
+type Words<'a> = [&'a str; 2];
+
+/// Renders several reports.
+pub(super) fn several(reports: &[Report], shape: &Shape, words: Option<Words<'_>>) -> Answer {
     let made: Vec<(Diff<'_>, Vec<Region>)> =
         reports.iter().map(|report| (report.diff(), report.regions())).collect();
     let facts: Vec<Facts<'_>> = reports
@@ -54,7 +57,7 @@ pub(super) fn several(reports: &[Report], shape: &Shape, written: Option<&str>) 
         .zip(&made)
         .map(|(report, (diff, regions))| Facts::of_report(report, diff, regions, shape))
         .collect();
-    let head = Head::of(reports, &made, &facts, written);
+    let head = Head::of(reports, &made, &facts, words);
     let parts: Vec<Facts<'_>> = facts.into_iter().map(part).collect();
     let spare = fit::room(shape).saturating_sub(fit::size(&head.with(&[], 0), shape.forms) + REMARK);
     let shown = share(&parts, shape, spare);
@@ -131,7 +134,7 @@ impl Head {
         reports: &[Report],
         made: &[(Diff<'_>, Vec<Region>)],
         facts: &[Facts<'_>],
-        written: Option<&str>,
+        words: Option<Words<'_>>,
     ) -> Head {
         let status = status(reports);
         let refused: Vec<&Facts<'_>> = facts.iter().filter(|facts| !facts.success).collect();
@@ -142,7 +145,7 @@ impl Head {
                 let (of, first) = (facts.len(), of_part(&first.message));
                 format!("{NOTHING}{count} of {of} edits are refused; the first: {first}")
             }
-            (None, _) => done(status, reports, made, written),
+            (None, _) => done(status, reports, made, words),
         };
         Head {
             status,
@@ -196,7 +199,7 @@ fn done(
     status: Status,
     reports: &[Report],
     made: &[(Diff<'_>, Vec<Region>)],
-    written: Option<&str>,
+    words: Option<Words<'_>>,
 ) -> String {
     let (added, removed) = made
         .iter()
@@ -211,24 +214,30 @@ fn done(
     let more = if concerned.len() > named.len() { ", ..." } else { "" };
     let (counts, named) = (format!("(+{added} -{removed})"), format!("{}{more}", named.join(", ")));
     match status {
-        Status::Written => match written {
-            Some(deed) => format!("{deed}: {files} {counts}: {named}"),
+        Status::Written => match words {
+            Some([written, _]) => format!("{written}: {files} {counts}: {named}"),
             None => format!("wrote {files} {counts}: {named}"),
         },
         Status::Verified => {
             format!("verified {files} {counts}: strict would write this, nothing was written: {named}")
         }
-        Status::AlreadyApplied => format!("{files} have these edits already, nothing was written: {named}"),
+        Status::AlreadyApplied => match words {
+            Some([_, standing]) => format!("{standing}: {named}"),
+            None => format!("{files} have these edits already, nothing was written: {named}"),
+        },
         Status::Unchanged | Status::Refused => format!("{files} unchanged: {named}"),
     }
 }
 
 /// Renders one report of an edit that was taken back or made again.
-pub(super) fn one(report: &Report, shape: &Shape, written: &str) -> Answer {
+pub(super) fn one(report: &Report, shape: &Shape, words: Words<'_>) -> Answer {
     let (diff, regions) = (report.diff(), report.regions());
     let mut facts = Facts::of_report(report, &diff, &regions, shape);
-    if report.status == Status::Written {
-        facts.message = format!("{written}: {}", deed(report, &diff));
+    let [written, standing] = words;
+    match report.status {
+        Status::Written => facts.message = format!("{written}: {}", deed(report, &diff)),
+        Status::AlreadyApplied => standing.clone_into(&mut facts.message),
+        Status::Unchanged | Status::Verified | Status::Refused => {}
     }
     fit::fit(&facts, shape)
 }

@@ -35,13 +35,22 @@ impl Turned {
             Direction::Redo => format!("made {edit} again"),
         }
     }
+
+    /// What is said where nothing had to be done.
+    fn standing(self) -> String {
+        let edit = self.edit.map_or_else(|| "the edit".to_owned(), |id| id.to_string());
+        match self.direction {
+            Direction::Undo => format!("{edit} is taken back already, nothing was written"),
+            Direction::Redo => format!("{edit} has not been taken back, nothing was written"),
+        }
+    }
 }
 
 /// Renders what became of an edit that was to be taken back, or made again.
 pub fn reverted(result: &Result<Vec<Report>, Error>, turned: Turned, shape: &Shape) -> Answer {
     match result.as_deref() {
-        Ok([report]) => batch::one(report, shape, &turned.written()),
-        Ok(reports) => batch::several(reports, shape, Some(&turned.written())),
+        Ok([report]) => batch::one(report, shape, [&turned.written(), &turned.standing()]),
+        Ok(reports) => batch::several(reports, shape, Some([&turned.written(), &turned.standing()])),
         Err(error) => refusal(error, shape),
     }
 }

@@ -5,10 +5,12 @@
 
 mod completions;
 mod demo;
+mod done;
 mod edit;
 mod excerpt;
 mod gates;
 mod paint;
+mod past;
 mod roots;
 mod schema;
 mod serve;
@@ -16,12 +18,14 @@ mod show;
 mod signals;
 mod told;
 mod trust;
+mod work;
 
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::error::{Code, Error, Family};
+use crate::request::Direction;
 
 /// The place where a coding agent's edit becomes a change on disk: located exactly, judged before it is written,
 /// published atomically
@@ -36,8 +40,16 @@ struct Cli {
 enum Command {
     /// Serves the tools to an MCP client over standard input and output
     Serve(serve::Args),
-    /// Carries out one edit
+    /// Carries out one edit, or several together
     Edit(Box<edit::Args>),
+    /// Lists the edits that were written, the newest first
+    Log(past::log::Args),
+    /// Shows one of them in full
+    Show(past::one::Args),
+    /// Takes an edit back
+    Undo(past::turn::Args),
+    /// Makes an edit again that was taken back
+    Redo(past::turn::Args),
     /// Shows what a policy would run, and lets it run once a person agrees
     Trust(trust::Args),
     /// Shows the gates that there are, and whether they work on this machine
@@ -57,6 +69,10 @@ pub fn run() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Serve(args) => serve::run(args),
         Command::Edit(args) => edit::run(*args),
+        Command::Log(args) => past::log::run(args),
+        Command::Show(args) => past::one::run(args),
+        Command::Undo(args) => past::turn::run(args, Direction::Undo),
+        Command::Redo(args) => past::turn::run(args, Direction::Redo),
         Command::Trust(args) => trust::run(args),
         Command::Gates(args) => gates::run(args),
         Command::Demo(args) => demo::run(args),

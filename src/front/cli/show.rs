@@ -7,10 +7,20 @@ use clap::builder::styling::Style;
 
 use super::excerpt::Excerpt;
 use super::paint::{ADDED, DONE, FAINT, HUNK, LABEL, REFUSED, REMOVED, WARNING, labelled, paint, visible};
-use super::told::{Told, ToldBest, ToldDifference, ToldFinding, ToldRun};
+use super::told::{Told, ToldBest, ToldDifference, ToldFinding, ToldRun, ToldSince};
 
-/// An answer in full, ending with what came of the request.
+/// An answer in full, ending with what came of the request; the excerpts are those of its files, in their order.
 pub(super) fn answer(told: &Told, excerpts: &[Excerpt]) -> String {
+    let of_file = |(at, file): (usize, &Told)| {
+        body(file, excerpts.get(at..).map_or(&[][..], |rest| rest.get(..1).unwrap_or_default()))
+    };
+    let files: String = told.files.iter().enumerate().map(of_file).collect();
+    let own = if told.files.is_empty() { excerpts } else { &[] };
+    files + &body(told, own) + &outcome(told)
+}
+
+/// What an answer rests on.
+fn body(told: &Told, excerpts: &[Excerpt]) -> String {
     let mut text = String::new();
     if let Some(diff) = &told.diff {
         text += &self::diff(diff);
@@ -19,17 +29,21 @@ pub(super) fn answer(told: &Told, excerpts: &[Excerpt]) -> String {
         text += &self::finding(told.path.as_deref().unwrap_or_default(), finding, excerpts);
     }
     text += &gates(&told.gates);
-    for place in told.match_locations.iter().filter(|_| !told.success) {
+    for place in told.match_locations.iter().filter(|_| told.status == "refused") {
         text += &labelled(LABEL, "line", format!("{}: {}", place.line, visible(&place.preview)));
     }
     text += &told.best.as_ref().map(best).unwrap_or_default();
+    if let Some(ToldSince { version, diff }) = &told.since {
+        text += &diff.as_deref().map(self::diff).unwrap_or_default();
+        text += &labelled(LABEL, "since", format!("the file has version {version} now"));
+    }
     for warning in told.unsaid() {
         text += &labelled(WARNING, "warning", visible(warning));
     }
     for note in &told.notes {
         text += &labelled(LABEL, "note", visible(note));
     }
-    text + &outcome(told)
+    text
 }
 
 /// A unified diff in colours.
@@ -131,6 +145,9 @@ fn outcome(told: &Told) -> String {
             "version",
             was.chain(outside).fold(version.to_owned(), |text, more| text + &more),
         );
+    }
+    if let Some(id) = &told.edit_id {
+        text += &labelled(LABEL, "edit", visible(id));
     }
     if let Some(hint) = &told.hint {
         text += &labelled(LABEL, "hint", visible(hint));

@@ -29,6 +29,12 @@ pub(super) struct Told {
     pub version: Option<String>,
     /// The version before.
     pub previous_version: Option<String>,
+    /// The name under which the edit is remembered.
+    pub edit_id: Option<String>,
+    /// What happened to the file since the version that the caller knows.
+    pub since: Option<ToldSince>,
+    /// What became of each file, where they are several.
+    pub files: Vec<Told>,
     /// Whether the new text is on disk.
     pub written: bool,
     /// Whether the bytes outside of the edit were found to be the same.
@@ -49,6 +55,16 @@ pub(super) struct Told {
     pub gates: Vec<ToldRun>,
     /// What the caller should know.
     pub notes: Vec<String>,
+}
+
+/// What happened to a file since a version of it.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct ToldSince {
+    /// The version that the file has now.
+    pub version: String,
+    /// The unified diff, where it is known.
+    #[serde(default)]
+    pub diff: Option<String>,
 }
 
 /// The lines that come nearest to what was searched.

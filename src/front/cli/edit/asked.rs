@@ -13,7 +13,7 @@ use crate::request::Mode;
 /// The request, in one of the two ways to give it.
 #[derive(Debug, clap::Args)]
 pub(super) struct Asked {
-    /// Reads the request from a file, or with `-` from standard input: the JSON of safe_edit_file
+    /// Reads the request from a file, or with `-` from standard input: the JSON of safe_edit_file, or of edit_files
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
     /// What happens to the result and to findings; stands above the request's own mode

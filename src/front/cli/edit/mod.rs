@@ -1,27 +1,22 @@
-//! `lockgate edit`: one edit from the command line.
+//! `lockgate edit`: one edit from the command line, or several together.
 //!
-//! Invariant: whatever way the request is given, it becomes the JSON of `safe_edit_file` and goes through that tool's
-//! own extractor; the exit code tells what became of the edit even when nobody reads the output.
+//! Invariant: whatever way the request is given, it becomes the JSON of `safe_edit_file` or `edit_files` and goes through
+//! that tool's own extractor; the exit code tells what became of the edit even when nobody reads the output.
 
 mod asked;
 mod flags;
 
 use std::process::ExitCode;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::excerpt::Excerpt;
-use super::paint;
+use super::done::Done;
 use super::roots::{Roots, Word};
-use super::show;
-use super::signals;
-use super::told::Told;
-use crate::engine::{Promise, Report};
-use crate::error::{Code, Error, Family};
-use crate::front::answer::{self, Call, Forms, Offers, Shape};
-use crate::front::tools::{Asked, safe_edit_file};
-use crate::gate::Watch;
-use crate::request::Request;
+use super::work::{author, work};
+use crate::engine::Promise;
+use crate::error::Error;
+use crate::front::answer::{Call, Offers, Shape};
+use crate::front::tools::{Ask, Asked, AskedAll, Tool, edit_files, safe_edit_file};
 
 /// The arguments of `lockgate edit`.
 #[derive(Debug, clap::Args)]
@@ -40,67 +35,44 @@ pub(super) struct Args {
     asked: asked::Asked,
 }
 
-/// Carries out one edit and shows what became of it.
+/// Carries out what is asked and shows what became of it.
 pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
-    let (result, shape) = carry(args.roots, args.word.promise(), args.asked);
-    if args.json {
-        let answer = answer::answer(&result, &shape);
-        paint::say_plain(format!("{}\n", answer.json).as_bytes())?;
-    } else {
-        show_answer(&result, shape)?;
-    }
-    Ok(exit_code(&result))
+    let (done, shape) = match args.asked.into_object() {
+        Ok(arguments) => carry(args.roots, args.word.promise(), arguments),
+        Err(refusal) => (Done::refused(refusal), Shape::default()),
+    };
+    done.tell(shape, args.json)
 }
 
-/// Carries out the edit, and says how its answer is to look.
-fn carry(roots: Roots, promise: Promise, asked: asked::Asked) -> (Result<Report, Error>, Shape) {
-    let arguments = match asked.into_object() {
-        Ok(arguments) => arguments,
-        Err(refusal) => return (Err(refusal), Shape::default()),
-    };
+/// Carries out what is asked, and says how its answer is to look.
+fn carry(roots: Roots, promise: Promise, arguments: Map<String, Value>) -> (Done, Shape) {
+    let tool: &Tool = if arguments.contains_key("edits") { &edit_files::TOOL } else { &safe_edit_file::TOOL };
     let path = arguments.get("path").and_then(Value::as_str).map(str::to_owned);
-    let tool = safe_edit_file::TOOL.name;
-    let again = arguments.contains_key("search").then(|| Call { tool, arguments: arguments.clone() });
-    match safe_edit_file::asked(arguments) {
-        Ok(Asked { request, shape }) => {
-            let offers = Offers { again, reader: None };
-            (edit(roots, promise, request), Shape { path, offers, ..shape })
+    let again =
+        arguments.contains_key("search").then(|| Call { tool: tool.name, arguments: arguments.clone() });
+    let offers = Offers { again, reader: None };
+    match (tool.ask)(arguments).map(|asked| asked.by(&author("edit"))) {
+        Ok(Ask::Edit(asked)) => {
+            let Asked { request, shape } = *asked;
+            let edited =
+                work(roots, promise, |workspace, watch| async move { workspace.edit(request, watch).await });
+            (Done::One(Box::new(edited)), Shape { path, offers, ..shape })
         }
-        Err(refusal) => (Err(refusal), Shape { path, ..Shape::default() }),
-    }
-}
-
-fn edit(roots: Roots, promise: Promise, request: Request) -> Result<Report, Error> {
-    let workspace = roots.open(promise)?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|trouble| Error::new(Code::Internal, format!("cannot start the runtime: {trouble}")))?;
-    let stop = {
-        let _entered = runtime.enter();
-        signals::stop_asked()?
-    };
-    runtime.block_on(workspace.edit(request, Watch::new(stop, None)))
-}
-
-/// A refusal that stopped the line goes to standard error, a report to standard output.
-fn show_answer(result: &Result<Report, Error>, shape: Shape) -> Result<(), Error> {
-    // A person scrolls; only programs are spared long answers.
-    let roomy = Shape { limit: *Shape::LIMITS.end(), forms: Forms::Json, ..shape };
-    let told = Told::read(&answer::answer(result, &roomy).json)?;
-    match result {
-        Ok(report) => paint::say(&show::answer(&told, &[Excerpt::whole(report.draft.view())])),
-        Err(_) => {
-            paint::complain(&show::answer(&told, &[]));
-            Ok(())
+        Ok(Ask::EditAll(all)) => {
+            let AskedAll { requests, paths, shape } = *all;
+            let edited =
+                work(
+                    roots,
+                    promise,
+                    |workspace, watch| async move { workspace.edit_all(requests, watch).await },
+                );
+            (Done::All(edited, paths), shape)
         }
-    }
-}
-
-fn exit_code(result: &Result<Report, Error>) -> ExitCode {
-    match result {
-        Ok(report) if report.status.is_success() => ExitCode::SUCCESS,
-        Ok(_) => ExitCode::from(Family::Gate.exit_code()),
-        Err(refusal) => ExitCode::from(refusal.code.family().exit_code()),
+        // Neither tool asks for anything else.
+        Ok(Ask::Revert(_) | Ask::Look(_) | Ask::History(_)) => {
+            let refusal = Error::new(crate::error::Code::Internal, "the tool asks for no edit");
+            (Done::refused(refusal), Shape::default())
+        }
+        Err(refusal) => (Done::refused(refusal), Shape { path, ..Shape::default() }),
     }
 }

@@ -1,0 +1,81 @@
+//! What became of a command that may write: its answer in every form, and its exit code.
+
+use std::process::ExitCode;
+
+use super::excerpt::Excerpt;
+use super::told::Told;
+use super::{paint, show};
+use crate::engine::Report;
+use crate::error::{Error, Family};
+use crate::front::answer::{self, Answer, Forms, Shape, Turned};
+
+/// What became of a command that may write.
+#[derive(Debug)]
+pub(super) enum Done {
+    /// One edit.
+    One(Box<Result<Report, Error>>),
+    /// Several edits, of the files that the caller named so.
+    All(Result<Vec<Report>, Error>, Vec<String>),
+    /// An edit taken back, or made again.
+    Turned(Result<Vec<Report>, Error>, Turned),
+}
+
+impl Done {
+    /// A refusal before anything was done.
+    pub(super) fn refused(refusal: Error) -> Done {
+        Done::One(Box::new(Err(refusal)))
+    }
+
+    /// Shows the answer, as programs or as people read it, and gives the exit code.
+    ///
+    /// Errors: `IO_FAILED` when standard output fails.
+    pub(super) fn tell(&self, shape: Shape, json: bool) -> Result<ExitCode, Error> {
+        if json {
+            paint::say_plain(format!("{}\n", self.answer(&shape).json).as_bytes())?;
+        } else {
+            self.show(shape)?;
+        }
+        Ok(self.exit_code())
+    }
+
+    /// A refusal that stopped the line goes to standard error, a report to standard output.
+    fn show(&self, shape: Shape) -> Result<(), Error> {
+        // A person scrolls; only programs are spared long answers.
+        let roomy = Shape { limit: *Shape::LIMITS.end(), forms: Forms::Json, ..shape };
+        let told = Told::read(&self.answer(&roomy).json)?;
+        match self.reports() {
+            Ok(reports) => {
+                let excerpts: Vec<Excerpt> =
+                    reports.iter().map(|report| Excerpt::whole(report.draft.view())).collect();
+                paint::say(&show::answer(&told, &excerpts))
+            }
+            Err(_) => {
+                paint::complain(&show::answer(&told, &[]));
+                Ok(())
+            }
+        }
+    }
+
+    fn answer(&self, shape: &Shape) -> Answer {
+        match self {
+            Done::One(result) => answer::answer(result, shape),
+            Done::All(result, paths) => answer::batch(result, paths, shape),
+            Done::Turned(result, turned) => answer::reverted(result, *turned, shape),
+        }
+    }
+
+    fn reports(&self) -> Result<&[Report], &Error> {
+        match self {
+            Done::One(result) => result.as_ref().as_ref().map(std::slice::from_ref),
+            Done::All(result, _) | Done::Turned(result, _) => result.as_deref(),
+        }
+    }
+
+    fn exit_code(&self) -> ExitCode {
+        match self.reports() {
+            Ok(reports) if reports.iter().all(|report| report.status.is_success()) => ExitCode::SUCCESS,
+            Ok(_) => ExitCode::from(Family::Gate.exit_code()),
+            Err(refusal) => ExitCode::from(refusal.code.family().exit_code()),
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! `lockgate log`: what was edited, the newest first.
+
+use std::process::ExitCode;
+
+use clap::builder::RangedU64ValueParser;
+
+use super::told::Listed;
+use crate::engine::Promise;
+use crate::error::Error;
+use crate::front::answer::{self, Forms, Shape};
+use crate::front::cli::paint;
+use crate::front::cli::roots::Roots;
+use crate::front::cli::work::work;
+use crate::request::History;
+
+/// The arguments of `lockgate log`.
+#[derive(Debug, clap::Args)]
+pub(in crate::front::cli) struct Args {
+    /// Only the edits of this file: relative to the first root, or absolute
+    path: Option<String>,
+    /// How many edits to show at most
+    #[arg(short = 'n', long = "number", value_name = "N", default_value = "20", value_parser = numbers())]
+    number: usize,
+    #[command(flatten)]
+    roots: Roots,
+    /// Prints the list as JSON, just as the MCP tool gives it
+    #[arg(long)]
+    json: bool,
+}
+
+/// One less than is listed at once: one more than is shown tells whether there are more.
+fn numbers() -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(1..u64::try_from(History::MOST).unwrap_or(u64::MAX))
+}
+
+/// Lists edits.
+pub(in crate::front::cli) fn run(args: Args) -> Result<ExitCode, Error> {
+    let Args { path, number, roots, json } = args;
+    let which = History { path, most: number + 1 };
+    let entries =
+        work(roots, Promise::default(), |workspace, _| async move { workspace.history(which).await })?;
+    let shape = Shape { limit: usize::MAX, forms: Forms::Json, ..Shape::default() };
+    let answer = answer::history(&Ok(entries), number, &shape).json;
+    if json {
+        paint::say_plain(format!("{answer}\n").as_bytes())?;
+    } else {
+        paint::say(&Listed::read(&answer)?.shown())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,47 @@
+//! `lockgate undo` and `lockgate redo`: an edit taken back, or made again.
+
+use std::process::ExitCode;
+
+use crate::error::Error;
+use crate::front::answer::Shape;
+use crate::front::cli::done::Done;
+use crate::front::cli::roots::{Roots, Word};
+use crate::front::cli::work::{author, work};
+use crate::front::past;
+use crate::request::{Direction, Revert};
+
+/// The arguments of `lockgate undo` and `lockgate redo`.
+#[derive(Debug, clap::Args)]
+pub(in crate::front::cli) struct Args {
+    /// The edit, as `lockgate log` names it [default: the last one]
+    id: Option<String>,
+    /// The last one of this file: relative to the first root, or absolute
+    #[arg(long, value_name = "PATH", conflicts_with = "id")]
+    path: Option<String>,
+    #[command(flatten)]
+    roots: Roots,
+    #[command(flatten)]
+    word: Word,
+    /// Prints the answer as JSON, just as the MCP tool gives it
+    #[arg(long)]
+    json: bool,
+}
+
+/// Turns an edit, and shows what became of it.
+pub(in crate::front::cli) fn run(args: Args, direction: Direction) -> Result<ExitCode, Error> {
+    let Args { id, path, roots, word, json } = args;
+    let name = match direction {
+        Direction::Undo => "undo",
+        Direction::Redo => "redo",
+    };
+    let shape = Shape { path: path.clone(), ..Shape::default() };
+    let revert = Revert { direction, edit_id: id, path, author: author(name) };
+    let turned = work(roots, word.promise(), |workspace, watch| async move {
+        Ok(past::revert(&workspace, revert, watch).await)
+    });
+    let done = match turned {
+        Ok((reports, turned)) => Done::Turned(reports, turned),
+        Err(refusal) => Done::refused(refusal),
+    };
+    done.tell(shape, json)
+}
