@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::call::{Call, Past};
+use super::call::{self, Call, Past};
 use super::{Report, Workspace};
 use crate::edit::Edit;
 use crate::error::{Code, Error};
@@ -87,13 +87,25 @@ impl Workspace {
             let expect = from.map_or(Expect::Absent, |from| Expect::Version(from.hex()));
             let target = Target::File(changed.path.clone());
             requests.push(Request { target, edit, mode: Mode::Interactive, expect, author: author.clone() });
-            past.push(Past { mode: changed.mode, folders: if to.is_none() { changed.folders } else { 0 } });
+            past.push(match (from, to) {
+                (_, None) => Past { mode: None, folders: changed.folders },
+                (None, Some(_)) => Past { mode: self.mode_of(changed), folders: 0 },
+                (Some(_), Some(_)) => Past::default(),
+            });
         }
         let kind = match turn.direction {
             Direction::Undo => Kind::Undo(id),
             Direction::Redo => Kind::Redo(id),
         };
         Ok(Call { past, numbered: false, ..Call::of(requests, kind) })
+    }
+
+    /// The permission bits that a file had when it was removed.
+    fn mode_of(&self, changed: &Changed) -> Option<u32> {
+        let target = self.find(&Target::File(changed.path.clone())).ok()?;
+        let last = self.journal.latest(&target.place).ok()?;
+        let target = call::Target { last, ..target };
+        target.last_change().filter(|(_, last)| last.after.is_none()).and_then(|(_, last)| last.mode)
     }
 
     /// The reports of an edit that is as asked already.

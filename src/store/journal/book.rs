@@ -4,7 +4,7 @@
 
 use crate::error::Error;
 use crate::store::Place;
-use crate::store::journal::Entry;
+use crate::store::journal::{Bounds, Entry};
 use crate::store::sql::{Database, Failure};
 use crate::store::state::State;
 use std::path::{Path, PathBuf};
@@ -78,6 +78,17 @@ impl Book {
         std::mem::take(&mut *self.notes.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Whether there may be something to tidy up; a journal that was not needed is as it was.
+    pub fn is_untidy(&self, bounds: Bounds) -> bool {
+        let open = self.database.read().unwrap_or_else(PoisonError::into_inner);
+        open.as_ref().is_some_and(|database| database.is_untidy(bounds))
+    }
+
+    /// Tidies up where that is needed.
+    pub fn tidy(&self, bounds: Bounds) -> Result<(), Error> {
+        if self.is_untidy(bounds) { self.with(|database| database.tidy(bounds)) } else { Ok(()) }
+    }
+
     fn once<T>(&self, work: &mut impl FnMut(&Arc<Database>) -> Result<T, Failure>) -> Result<T, Failure> {
         let database = self.open()?;
         let done = work(&database);
@@ -103,7 +114,8 @@ impl Book {
         Ok(Arc::clone(open.insert(Arc::new(database))))
     }
 
-    fn folder(&self) -> Result<PathBuf, Failure> {
+    /// Where it lies.
+    pub fn folder(&self) -> Result<PathBuf, Failure> {
         self.state.journal(&self.root).map_err(Failure::Closed)
     }
 

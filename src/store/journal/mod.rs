@@ -10,6 +10,8 @@ mod begun;
 mod book;
 mod entry;
 mod id;
+mod recovery;
+mod worker;
 
 pub use begun::Begun;
 pub use entry::{Changed, Deed, Entry, Kind};
@@ -23,7 +25,10 @@ use super::sql::Wanted;
 use super::state::State;
 use crate::error::Error;
 use book::Book;
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
+use worker::Worker;
 
 /// How much is remembered, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,14 +42,16 @@ pub struct Bounds {
 /// The journals of all roots; each is opened when it is first needed.
 #[derive(Debug)]
 pub struct Journal {
-    books: Vec<Book>,
+    books: Arc<[Book]>,
+    worker: Worker,
 }
 
 impl Journal {
     /// The journals of these roots within lockgate's own folder.
     pub fn beside(state: &State, files: &Files) -> Journal {
-        let book = |(number, root): (usize, &std::path::PathBuf)| Book::new(state, root, number);
-        Journal { books: files.root_paths().iter().enumerate().map(book).collect() }
+        let book = |(number, root): (usize, &PathBuf)| Book::new(state, root, number);
+        let books: Arc<[Book]> = files.root_paths().iter().enumerate().map(book).collect();
+        Journal { worker: Worker::new(&books), books }
     }
 
     /// Why edits of the place's root are not remembered, where they are not.
@@ -79,8 +86,9 @@ impl Journal {
     /// Completes or takes back what processes that have ended left half done; gives back what a person should know.
     ///
     /// What another process is still at is left to it.
-    pub fn recover(&self, _files: &Files, _locks: &Locks) -> Vec<String> {
-        self.books.iter().flat_map(Book::take_notes).collect()
+    pub fn recover(&self, files: &Files, locks: &Locks) -> Vec<String> {
+        let books = self.books.iter().enumerate();
+        books.flat_map(|(root, book)| recovery::recover(book, root, files, locks)).collect()
     }
 
     /// The text of a version of the place's file, whole stamp or a prefix of at least 12 hex digits; `None` where it was
@@ -89,14 +97,16 @@ impl Journal {
         book::of(&self.books, place)?.look(|database| database.text(version))
     }
 
-    /// Keeps a text that a read handed out, if it may be kept; trouble is not told.
+    /// Keeps a text that a read handed out; the caller sees to it that it may be kept.
+    ///
+    /// It costs a copy of the text: the rest is done beside. Trouble is not told.
     pub fn keep(&self, place: &Place, text: Content<'_>) {
-        drop(book::of(&self.books, place).and_then(|book| book.with(|database| database.keep(text))));
+        self.worker.keep(place.root, text);
     }
 
     /// The entry of that name.
     pub fn entry(&self, id: EditId) -> Result<Option<Entry>, Error> {
-        for book in &self.books {
+        for book in self.books.iter() {
             let named = |database: &super::sql::Database| {
                 if database.name() == id.journal() { database.entry(id.number()) } else { Ok(None) }
             };
@@ -115,7 +125,7 @@ impl Journal {
             return Ok(entries.into_iter().map(|entry| book.shown(entry)).collect());
         }
         let mut all = Vec::new();
-        for book in &self.books {
+        for book in self.books.iter() {
             let entries = book.look(|database| database.entries(None, most))?;
             all.extend(entries.into_iter().map(|entry| book.shown(entry)));
         }
@@ -136,9 +146,13 @@ impl Journal {
         self.newest(Wanted::ToRedo, of)
     }
 
-    /// Forgets the oldest until the journals are within their bounds.
-    pub fn tidy(&self, _bounds: Bounds) -> Result<(), Error> {
-        Ok(())
+    /// Forgets the oldest until the journals are within their bounds; to be called after each edit.
+    ///
+    /// It costs a look at the files' sizes: what there is to do is done beside.
+    ///
+    /// Errors: why it could not be done the last time.
+    pub fn tidy(&self, bounds: Bounds) -> Result<(), Error> {
+        if self.books.iter().any(|book| book.is_untidy(bounds)) { self.worker.tidy(bounds) } else { Ok(()) }
     }
 
     fn newest(&self, wanted: Wanted, of: Option<&Place>) -> Result<Option<Entry>, Error> {
@@ -150,3 +164,7 @@ impl Journal {
         book.map_or(Ok(None), |book| book.entry(|database| database.newest(wanted, path)))
     }
 }
+
+#[cfg(feature = "journal")]
+#[cfg(test)]
+mod tests;

@@ -15,7 +15,7 @@ impl Database {
     pub fn begin(&self, deed: &Deed, rows: &[Row<'_>]) -> Result<u64, Failure> {
         // Squeezing takes longer than all the rest, and nobody else need wait for it.
         let mut packs = rows.iter().map(|row| self.pack(row)).collect::<Result<Vec<_>, _>>()?;
-        self.write(|transaction| {
+        let number = self.write(|transaction| {
             let number = insert_edit(transaction, deed)?;
             for (position, (row, packs)) in rows.iter().zip(&mut packs).enumerate() {
                 insert_change(transaction, number, position, row)?;
@@ -24,7 +24,9 @@ impl Database {
                 }
             }
             Ok(number.cast_unsigned())
-        })
+        })?;
+        self.count(number);
+        Ok(number)
     }
 
     /// What will be needed of the texts, as far as that can be told beforehand.

@@ -39,10 +39,15 @@ fn set_up(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     connection.set_prepared_statement_cache_capacity(64);
     connection.execute_batch(&format!(
-        "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA synchronous = NORMAL; PRAGMA trusted_schema = OFF;
-         PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = {LOG_KEPT};
+        "PRAGMA synchronous = NORMAL; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;
+         PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = {LOG_KEPT};
          PRAGMA wal_autocheckpoint = {PAGES_WITHOUT_TIDYING};"
-    ))
+    ))?;
+    // It can be chosen before the first page is written, and would write one each time.
+    match connection.query_row("PRAGMA page_count", [], |row| row.get::<_, i64>(0))? {
+        0 => connection.execute_batch("PRAGMA auto_vacuum = INCREMENTAL"),
+        _ => Ok(()),
+    }
 }
 
 /// SQLite's own handler sleeps up to a tenth of a second, so that whoever is late stays late.

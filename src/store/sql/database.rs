@@ -2,7 +2,7 @@
 //!
 //! Invariant: one thread writes at a time, and none that reads waits for it.
 
-use super::connection::{self, connect, failure};
+use super::connection::{connect, failure};
 use super::{Failure, schema};
 use crate::store::folder::Identity;
 use crate::store::journal::EditId;
@@ -11,8 +11,11 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+/// Edits between two looks at their age.
+const EVERY: u64 = 256;
 /// Connections that are kept open for reading.
 const READERS: usize = 4;
 
@@ -27,6 +30,8 @@ pub(in crate::store) struct Database {
     readers: Mutex<Vec<Connection>>,
     /// The write-ahead log. SQLite holds no lock on it that closing a second descriptor would drop.
     log: File,
+    /// Whether the edits' age is to be looked at.
+    due: AtomicBool,
 }
 
 impl Database {
@@ -49,7 +54,8 @@ impl Database {
         let log = File::options().read(true).write(true).open(log_path(path));
         let log = log.map_err(|error| io_failure(&error))?;
         let (writer, readers) = (Mutex::new(writer), Mutex::default());
-        Ok(Database { path: path.to_owned(), identity, name, writer, readers, log })
+        let (path, due) = (path.to_owned(), AtomicBool::new(false));
+        Ok(Database { path, identity, name, writer, readers, log, due })
     }
 
     /// Whether the file of its name is still this one.
@@ -81,6 +87,23 @@ impl Database {
     /// How many bytes the write-ahead log has.
     pub(super) fn log_length(&self) -> u64 {
         self.log.metadata().map_or(0, |found| found.len())
+    }
+
+    /// Notes that an edit was written down; the number of every so manieth says that it is time to tidy up.
+    pub(super) fn count(&self, number: u64) {
+        if number.is_multiple_of(EVERY) {
+            self.due.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether it is time to look at the edits' age.
+    pub(super) fn is_due(&self) -> bool {
+        self.due.load(Ordering::Relaxed)
+    }
+
+    /// Declares that they are looked at.
+    pub(super) fn not_due(&self) {
+        self.due.store(false, Ordering::Relaxed);
     }
 
     /// Does all of the work, or nothing of it.
@@ -147,6 +170,3 @@ pub(super) fn io_failure(error: &io::Error) -> Failure {
         _ => Failure::Other(why),
     }
 }
-
-/// The longest that the log is let grow before it is moved.
-pub(super) const LOG_LIMIT: u64 = connection::LOG_KEPT;

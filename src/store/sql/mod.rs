@@ -12,6 +12,8 @@ mod aside;
 #[cfg(feature = "journal")]
 mod begin;
 #[cfg(feature = "journal")]
+mod begun;
+#[cfg(feature = "journal")]
 mod connection;
 #[cfg(feature = "journal")]
 mod database;
@@ -25,6 +27,8 @@ mod pack;
 mod schema;
 #[cfg(feature = "journal")]
 mod texts;
+#[cfg(feature = "journal")]
+mod tidy;
 
 #[cfg(not(feature = "journal"))]
 pub(super) use absent::Database;
@@ -33,6 +37,7 @@ pub(super) use database::Database;
 
 use super::publish::Content;
 use crate::error::Code;
+use crate::text::Stamp;
 
 /// One file of an edit, as it is to be written down.
 #[derive(Debug, Clone, Copy)]
@@ -66,6 +71,30 @@ pub(super) enum Wanted {
     ToUndo,
     /// Those that were taken back and still are; the one that was taken back last comes first.
     ToRedo,
+}
+
+/// An edit that was begun and not settled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Begun {
+    /// Its number.
+    pub number: u64,
+    /// Its files, in the order in which they were written down.
+    pub files: Vec<BegunFile>,
+}
+
+/// One file of such an edit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct BegunFile {
+    /// Its path beneath the root.
+    pub path: String,
+    /// The name of its staged copy.
+    pub staged: String,
+    /// The version before.
+    pub before: Option<Stamp>,
+    /// The version after.
+    pub after: Option<Stamp>,
+    /// How many folders were to be made.
+    pub folders: usize,
 }
 
 /// Why the database did not do what it was asked.

@@ -6,8 +6,6 @@
 //! Invariant: unpacking over the same base gives the same bytes, or nothing; no packed bytes make it panic, or reserve more
 //! than [`LARGEST`].
 
-use std::io;
-
 /// The longest text that is kept.
 pub const LARGEST: usize = 256 << 20;
 
@@ -52,9 +50,7 @@ pub fn unpack(base: &mut Vec<u8>, packed: &[u8]) -> Option<()> {
     let loosened = match *kind {
         PLAIN => None,
         SQUEEZED => Some(zstd::bulk::decompress(left, length).ok()?),
-        LIKE_BASE => {
-            Some(zstd::bulk::Decompressor::with_dictionary(like).ok()?.decompress(left, length).ok()?)
-        }
+        LIKE_BASE => Some(loosen_like(like, left, length)?),
         _ => return None,
     };
     let middle = loosened.as_deref().unwrap_or(left);
@@ -81,19 +77,29 @@ fn squeeze(like: &[u8], middle: &[u8]) -> (u8, Option<Vec<u8>>) {
         return (PLAIN, None);
     }
     let (kind, squeezed) = match squeeze_like(like, middle) {
-        Some(Ok(squeezed)) => (LIKE_BASE, Ok(squeezed)),
-        // Bytes that look like the head of a trained dictionary and are none.
-        Some(Err(_)) | None => (SQUEEZED, zstd::bulk::compress(middle, LEVEL)),
+        Some(squeezed) => (LIKE_BASE, Some(squeezed)),
+        None => (SQUEEZED, zstd::bulk::compress(middle, LEVEL).ok()),
     };
-    match squeezed {
-        Ok(squeezed) if squeezed.len() < middle.len() => (kind, Some(squeezed)),
-        Ok(_) | Err(_) => (PLAIN, None),
+    match squeezed.filter(|squeezed| squeezed.len() < middle.len()) {
+        Some(squeezed) => (kind, Some(squeezed)),
+        None => (PLAIN, None),
     }
 }
 
-fn squeeze_like(like: &[u8], middle: &[u8]) -> Option<io::Result<Vec<u8>>> {
-    let squeezed = || zstd::bulk::Compressor::with_dictionary(LEVEL, like)?.compress(middle);
-    (like.len() >= WORTH_SQUEEZING).then(squeezed)
+fn squeeze_like(like: &[u8], middle: &[u8]) -> Option<Vec<u8>> {
+    if like.len() < WORTH_SQUEEZING {
+        return None;
+    }
+    let mut compressor = zstd::bulk::Compressor::new(LEVEL).ok()?;
+    compressor.context_mut().ref_prefix(like).ok()?;
+    compressor.compress(middle).ok()
+}
+
+fn loosen_like(like: &[u8], squeezed: &[u8], length: usize) -> Option<Vec<u8>> {
+    let mut context = zstd::zstd_safe::DCtx::try_create()?;
+    context.ref_prefix(like).ok()?;
+    let mut middle = Vec::with_capacity(length);
+    context.decompress(&mut middle, squeezed).ok().map(|_| middle)
 }
 
 fn rest(text: &[u8], from: usize) -> &[u8] {
@@ -168,12 +174,12 @@ mod tests {
     }
 
     #[test]
-    fn many_small_changes_of_a_large_text_are_small() {
-        let base = lines(1, 20_000);
-        let text = String::from_utf8(base.clone()).unwrap().replace("7 of", "seven of").into_bytes();
-        let (packed, alone) = (over(&base, &text), whole(&text));
-        assert!(packed.len() * 2 < alone.len(), "{} of {}", packed.len(), alone.len());
-        assert_eq!(back(&base, &packed), Some(text));
+    fn many_small_changes_of_a_text_are_small() {
+        let base = include_str!("pack.rs");
+        let text = base.replace("base", "ground");
+        let (packed, alone) = (over(base.as_bytes(), text.as_bytes()), whole(text.as_bytes()));
+        assert!(packed.len() * 4 < alone.len(), "{} of {}", packed.len(), alone.len());
+        assert_eq!(back(base.as_bytes(), &packed), Some(text.into_bytes()));
     }
 
     #[test]

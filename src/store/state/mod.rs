@@ -66,7 +66,7 @@ impl State {
         State::at(Ok(folder.join("state")), Ok(folder.join("cache")), roots)
     }
 
-    fn at(state: Result<PathBuf, String>, cache: Result<PathBuf, String>, roots: &[PathBuf]) -> State {
+    pub(super) fn at(state: Result<PathBuf, String>, cache: Result<PathBuf, String>, roots: &[PathBuf]) -> State {
         let outside = |folder: PathBuf| own::outside(&folder, roots);
         State { home: state.and_then(outside), caches: cache.and_then(outside) }
     }

@@ -1,0 +1,86 @@
+//! Finding what was left half done, and doing with it what is decided by the files.
+//!
+//! Invariant: an edit is settled or forgotten only while the locks of all its files are held.
+
+use super::book::Book;
+use crate::store::files::Files;
+use crate::store::locks::Locks;
+use crate::store::recover::{Fate, Half, Left};
+use crate::store::sql::{Begun, BegunFile, Database, Failure};
+use std::path::Path;
+use std::sync::Arc;
+
+/// What the machine calls the time since it was started.
+const BOOT: &str = "/proc/sys/kernel/random/boot_id";
+/// The file in a journal's folder that says when its root was last looked through for staged copies.
+const SWEPT: &str = "swept";
+
+/// Completes or takes back all that was left in the root of that number; gives back what a person should know.
+pub(super) fn recover(book: &Book, root: usize, files: &Files, locks: &Locks) -> Vec<String> {
+    let mut notes = Vec::new();
+    let found = book.look(|database| Ok(Some((Arc::clone(database), database.begun()?))));
+    match found {
+        Ok(Some((database, begun))) => {
+            for edit in begun {
+                notes.extend(one(&database, &edit, root, files, locks));
+            }
+            notes.extend(sweep(book, &database, root, files, locks));
+        }
+        Ok(None) => {}
+        Err(error) => {
+            notes.push(format!("what was left half done could not be looked for: {}", error.message))
+        }
+    }
+    notes.extend(book.take_notes());
+    notes
+}
+
+fn one(database: &Database, edit: &Begun, root: usize, files: &Files, locks: &Locks) -> Vec<String> {
+    let left: Vec<Left<'_>> = edit.files.iter().map(left).collect();
+    let half = Half {
+        root,
+        files: &left,
+        text: &|stamp| database.text(&stamp.hex()).ok().flatten(),
+        // What cannot be asked is left alone.
+        is_open: &|| database.is_open(edit.number).unwrap_or(false),
+    };
+    let recovered = files.recover(locks, &half);
+    let done = match recovered.fate {
+        Fate::Settle => database.settle(edit.number),
+        Fate::Forget => database.forget(edit.number),
+        Fate::Leave => Ok(()),
+    };
+    let mut notes = recovered.notes;
+    notes.extend(done.err().map(|failure| undone(database, edit.number, &failure)));
+    drop(recovered.held);
+    notes
+}
+
+fn left(file: &BegunFile) -> Left<'_> {
+    let BegunFile { path, staged, before, after, folders } = file;
+    Left { path, staged, before: *before, after: *after, folders: *folders }
+}
+
+fn undone(database: &Database, number: u64, failure: &Failure) -> String {
+    let (_, why) = failure.told();
+    let id = database.id(number);
+    format!("the edit {id} was left half done, and the journal could not be told what became of it: {why}")
+}
+
+/// Looks for staged copies that no row names. Only a power cut leaves them, so once after each start of the machine.
+fn sweep(book: &Book, database: &Database, root: usize, files: &Files, locks: &Locks) -> Vec<String> {
+    let boot = std::fs::read(BOOT).unwrap_or_default();
+    let mark = book.folder().ok().map(|folder| folder.join(SWEPT));
+    let is_done = |mark: &Path| !boot.is_empty() && std::fs::read(mark).is_ok_and(|last| last == boot);
+    if mark.as_deref().is_none_or(is_done) {
+        return Vec::new();
+    }
+    // A name that cannot be asked about is one that is needed.
+    let is_named = |name: &str| database.is_staged(name).unwrap_or(true);
+    let folders = database.folders().unwrap_or_default();
+    let swept = |folder: &String| files.sweep(locks, root, folder, &is_named);
+    let notes = folders.iter().flat_map(swept).collect();
+    // Where it cannot be marked, it is done again.
+    drop(mark.map(|mark| std::fs::write(mark, boot)));
+    notes
+}

@@ -1,0 +1,128 @@
+//! The bounds of the journal: in bytes on the disk, and in time.
+
+use super::{ALL, Scene};
+use crate::store::journal::Bounds;
+use crate::store::publish::Content;
+use crate::text::Stamp;
+use proptest::prelude::*;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+fn rounds(default: usize) -> usize {
+    std::env::var("LOCKGATE_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(default)
+}
+
+fn on_disk(database: &Path) -> u64 {
+    let folder = database.parent().unwrap();
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    let counted = files.filter(|file| !file.file_name().to_str().unwrap().ends_with("-shm"));
+    counted.map(|file| file.metadata().unwrap().len()).sum()
+}
+
+/// A text of some ten kilobytes that does not squeeze well, and differs in its middle.
+fn text(number: usize) -> String {
+    let word = |word: usize| Stamp::of(&(word as u64).to_le_bytes()).hex();
+    let mut words: Vec<String> = (0..100).map(word).collect();
+    words[50] = word(1000 + number);
+    words[60] = word(1_000_000 + number);
+    words.join("\n")
+}
+
+#[test]
+fn the_files_stay_within_the_bound_and_the_newest_edits_are_there() {
+    let scene = Scene::new();
+    let a = scene.place("a");
+    let bounds = Bounds { size: 12 << 20, ..ALL };
+    let edits = rounds(6_000);
+    let mut most = 0;
+    let mut last = None;
+    for number in 0..edits {
+        last = Some(scene.edit(&a, &text(number), &text(number + 1)));
+        scene.journal.tidy(bounds).unwrap();
+        if number % 500 == 0 {
+            scene.journal.worker.wait();
+        }
+        most = most.max(on_disk(&scene.databases()[0]));
+    }
+    scene.journal.worker.wait();
+    assert!(most <= bounds.size + (2 << 20), "at some time there were {most} bytes");
+    assert!(on_disk(&scene.databases()[0]) <= bounds.size);
+    assert_eq!(scene.journal.latest(&a).unwrap().map(|entry| entry.id), last);
+    let kept = scene.journal.entries(Some(&a), edits).unwrap();
+    assert!(kept.len() > 1000, "{}", kept.len());
+    for entry in kept.iter().step_by(50) {
+        let before = entry.changes[0].before.unwrap();
+        let text = scene.journal.text(&a, &before.hex()).unwrap();
+        assert!(text.is_some_and(|text| Stamp::of(&text) == before), "{}", entry.id);
+    }
+}
+
+#[test]
+fn a_smaller_bound_shrinks_the_file() {
+    let scene = Scene::new();
+    let a = scene.place("a");
+    (0..1500).for_each(|number| drop(scene.edit(&a, &text(number), &text(number + 1)).to_string()));
+    let tidy = |bounds| {
+        scene.journal.books[0].with(|database| database.tidy(bounds)).unwrap();
+        on_disk(&scene.databases()[0])
+    };
+    let all = tidy(ALL);
+    assert_eq!(scene.journal.entries(Some(&a), 9999).unwrap().len(), 1500, "the control");
+    let bound = 400_000;
+    assert!(all > bound);
+    let fewer = tidy(Bounds { size: bound, ..ALL });
+    // The log is left to be written over.
+    let log = on_disk(&scene.databases()[0]) - scene.databases()[0].metadata().unwrap().len();
+    assert!(fewer - log <= bound, "{fewer} with a log of {log}");
+    assert!(!scene.journal.entries(Some(&a), 9999).unwrap().is_empty());
+}
+
+#[test]
+fn what_is_too_old_is_forgotten_with_its_texts() {
+    let scene = Scene::new();
+    let a = scene.place("a");
+    scene.edit(&a, "1", "2");
+    let left = scene.begin(&a, Some("left before"), "left after");
+    scene.journal.keep(&a, Content::of(b"read"));
+    scene.journal.worker.wait();
+    let tidy = |age| scene.journal.books[0].with(|database| database.tidy(Bounds { age, ..ALL })).unwrap();
+    tidy(Duration::from_secs(60));
+    assert!(scene.text(&a, "1").is_some() && scene.text(&a, "read").is_some(), "the control");
+    std::thread::sleep(Duration::from_millis(20));
+    tidy(Duration::ZERO);
+    assert_eq!(scene.journal.latest(&a).unwrap(), None);
+    assert_eq!((scene.text(&a, "1"), scene.text(&a, "2"), scene.text(&a, "read")), (None, None, None));
+    assert!(scene.text(&a, "left before").is_some(), "an edit under way is not forgotten");
+    left.settle().unwrap();
+    assert!(scene.journal.latest(&a).unwrap().is_some());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+    /// Edits, edits that are dropped, returns to earlier texts, and forgetting, in any order.
+    #[test]
+    fn no_text_is_lost_that_an_edit_names(steps in proptest::collection::vec((0..8_usize, 0..60_usize), 1..150)) {
+        let scene = Scene::new();
+        let a = scene.place("a");
+        let mut now = 0;
+        for (step, to) in steps {
+            match step {
+                0 => drop(scene.begin(&a, Some(&text(now)), &text(to))),
+                1 => scene.journal.books[0].with(|database| database.forget_some(to)).unwrap(),
+                _ => {
+                    scene.edit(&a, &text(now), &text(to));
+                    now = to;
+                }
+            }
+            for entry in scene.journal.entries(None, 999).unwrap() {
+                let changed = &entry.changes[0];
+                for stamp in [changed.before.unwrap(), changed.after.unwrap()] {
+                    prop_assert!(scene.journal.text(&a, &stamp.hex()).unwrap().is_some());
+                }
+            }
+        }
+        scene.journal.books[0].with(|database| database.forget_some(9999)).unwrap();
+        prop_assert!((0..60).all(|number| scene.text(&a, &text(number)).is_none()), "nothing stays for ever");
+    }
+}

@@ -1,0 +1,126 @@
+//! What need not be done before an answer is given: one thread that keeps what was read, and tidies up.
+//!
+//! Invariant: a caller never waits for it; when it is behind, texts are not kept rather than piled up. What it was given is
+//! done before the journal is dropped.
+
+use super::Bounds;
+use super::book::Book;
+use crate::error::Error;
+use crate::store::publish::Content;
+use crate::text::Stamp;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+/// Texts that wait to be kept, and their bytes.
+const MOST_WAITING: usize = 256;
+const MOST_BYTES: usize = 32 << 20;
+
+enum Job {
+    Keep {
+        book: usize,
+        stamp: Stamp,
+        bytes: Vec<u8>,
+    },
+    Tidy(Bounds),
+    #[cfg(test)]
+    Tell(SyncSender<()>),
+}
+
+/// The thread, once there was something to do.
+#[derive(Debug)]
+pub(super) struct Worker {
+    books: Arc<[Book]>,
+    running: Mutex<Option<(SyncSender<Job>, JoinHandle<()>)>>,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    waiting: AtomicUsize,
+    is_tidying: AtomicBool,
+    trouble: Mutex<Option<Error>>,
+}
+
+impl Worker {
+    /// A thread for these journals; it is started when there is something to do.
+    pub fn new(books: &Arc<[Book]>) -> Worker {
+        Worker { books: Arc::clone(books), running: Mutex::default(), shared: Arc::default() }
+    }
+
+    /// Has a text kept in the journal of that number, unless too many are waiting.
+    pub fn keep(&self, book: usize, content: Content<'_>) {
+        let length = content.bytes.len();
+        let waiting = self.shared.waiting.fetch_add(length, Ordering::Relaxed);
+        let done = waiting.saturating_add(length) <= MOST_BYTES
+            && self.give(Job::Keep { book, stamp: content.stamp, bytes: content.bytes.to_vec() });
+        if !done {
+            self.shared.waiting.fetch_sub(length, Ordering::Relaxed);
+        }
+    }
+
+    /// Has the journals tidied up, if that is not being done.
+    ///
+    /// Errors: why it could not be done the last time.
+    pub fn tidy(&self, bounds: Bounds) -> Result<(), Error> {
+        if !self.shared.is_tidying.swap(true, Ordering::Relaxed) && !self.give(Job::Tidy(bounds)) {
+            self.shared.is_tidying.store(false, Ordering::Relaxed);
+        }
+        let trouble = self.shared.trouble.lock().unwrap_or_else(PoisonError::into_inner).take();
+        trouble.map_or(Ok(()), Err)
+    }
+
+    /// Gives the thread something to do, starting it where it is not running; tells whether it has taken it.
+    fn give(&self, job: Job) -> bool {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if running.is_none() {
+            let (sender, receiver) = sync_channel(MOST_WAITING);
+            let (books, shared) = (Arc::clone(&self.books), Arc::clone(&self.shared));
+            let named = std::thread::Builder::new().name("journal".to_owned());
+            let started = named.spawn(move || work(&books, &shared, &receiver));
+            *running = started.ok().map(|thread| (sender, thread));
+        }
+        running.as_ref().is_some_and(|(sender, _)| sender.try_send(job).is_ok())
+    }
+
+    /// Waits until all that was given is done.
+    #[cfg(test)]
+    pub fn wait(&self) {
+        let (sender, receiver) = sync_channel(1);
+        while !self.give(Job::Tell(sender.clone())) {
+            std::thread::yield_now();
+        }
+        receiver.recv().unwrap();
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some((sender, thread)) = running {
+            drop(sender);
+            let _ = thread.join();
+        }
+    }
+}
+
+fn work(books: &[Book], shared: &Shared, jobs: &Receiver<Job>) {
+    for job in jobs {
+        match job {
+            Job::Keep { book, stamp, bytes } => {
+                let content = Content { stamp, bytes: &bytes };
+                // A text that is not kept is one over which nothing can be carried, no more.
+                let _ = books.get(book).map(|book| book.with(|database| database.keep(content)));
+                shared.waiting.fetch_sub(bytes.len(), Ordering::Relaxed);
+            }
+            Job::Tidy(bounds) => {
+                let failed = books.iter().filter_map(|book| book.tidy(bounds).err()).last();
+                *shared.trouble.lock().unwrap_or_else(PoisonError::into_inner) = failed;
+                shared.is_tidying.store(false, Ordering::Relaxed);
+            }
+            #[cfg(test)]
+            Job::Tell(whom) => drop(whom.send(())),
+        }
+    }
+}

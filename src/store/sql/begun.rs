@@ -1,0 +1,66 @@
+//! What was begun and not settled, for whoever comes after a crash.
+//!
+//! Invariant: what is told here may be under way in a live process; only the locks of its files say that it is not.
+
+use super::begin::stamp;
+use super::database::Database;
+use super::{Begun, BegunFile, Failure};
+
+impl Database {
+    /// The edits that were begun and not settled, the oldest first.
+    pub fn begun(&self) -> Result<Vec<Begun>, Failure> {
+        let begun = "SELECT number, path, staged, before, after, folders FROM edits INDEXED BY edits_begun
+            CROSS JOIN changes ON edit = number WHERE settled = 0 ORDER BY number, position";
+        self.read(|reader| {
+            let mut begun = reader.prepare_cached(begun)?;
+            let mut rows = begun.query([])?;
+            let mut edits: Vec<Begun> = Vec::new();
+            while let Some(row) = rows.next()? {
+                let number = row.get::<_, i64>("number")?.cast_unsigned();
+                let file = file(row)?;
+                match edits.last_mut().filter(|edit| edit.number == number) {
+                    Some(edit) => edit.files.push(file),
+                    None => edits.push(Begun { number, files: vec![file] }),
+                }
+            }
+            Ok(edits)
+        })
+    }
+
+    /// Whether that edit is still neither settled nor forgotten.
+    pub fn is_open(&self, number: u64) -> Result<bool, Failure> {
+        let open = "SELECT 1 FROM edits WHERE number = ? AND settled = 0";
+        self.read(|reader| reader.prepare_cached(open)?.exists([number.cast_signed()]))
+    }
+
+    /// Whether an edit that is under way has a staged copy of that name.
+    pub fn is_staged(&self, name: &str) -> Result<bool, Failure> {
+        let staged = "SELECT 1 FROM edits INDEXED BY edits_begun CROSS JOIN changes ON edit = number
+            WHERE settled = 0 AND staged = ?";
+        self.read(|reader| reader.prepare_cached(staged)?.exists([name]))
+    }
+
+    /// The folders of the files that were edited last, beneath the root; a bounded number of them.
+    pub fn folders(&self) -> Result<Vec<String>, Failure> {
+        let paths = "SELECT path FROM changes ORDER BY edit DESC LIMIT 1000";
+        let paths = self.read(|reader| {
+            let mut paths = reader.prepare_cached(paths)?;
+            paths.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()
+        })?;
+        let folder = |path: &String| path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+        let mut folders: Vec<String> = paths.iter().map(folder).collect();
+        folders.sort();
+        folders.dedup();
+        Ok(folders)
+    }
+}
+
+fn file(row: &rusqlite::Row<'_>) -> rusqlite::Result<BegunFile> {
+    Ok(BegunFile {
+        path: row.get("path")?,
+        staged: row.get("staged")?,
+        before: stamp(row.get("before")?),
+        after: stamp(row.get("after")?),
+        folders: row.get::<_, i64>("folders").map(|count| usize::try_from(count).unwrap_or(0))?,
+    })
+}
