@@ -84,9 +84,9 @@ def tidy(lab):
     """The journal is full, so that the edit makes it forget."""
     begin(lab)
     for number in range(12):
-        noise = "".join(f"{number * line * 7919 % 1000003}\n" for line in range(2000))
+        noise = "".join(f"{number * line * 7919 % 1000003}\n" for line in range(6000))
         must(lab.edit(path=f"filler{number % 3}.txt", content=noise))
-    begin(lab, "quality_gates: {}\nlimits: { journal: 64KiB }\n")
+    begin(lab, "quality_gates: {}\nlimits: { journal: 256KiB }\n")
     return Way("tidy", EDIT, request(("a.txt", NEW)), {"a.txt": (OLD, NEW)})
 
 
