@@ -30,8 +30,10 @@ mod suite {
     mod past;
     mod policy;
     mod regex_parity;
+    mod spans;
     mod speed;
     mod store;
+    mod trials;
     mod trust;
     mod untrusted;
     mod wire;

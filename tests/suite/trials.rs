@@ -1,0 +1,115 @@
+//! Samples of the long trials of `tests/soak`: kills, faults, full disks, several servers, the past. Each has its control.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::store::not_run;
+
+/// What a trial ends with where the machine lacks what it needs.
+const NOT_HERE: i32 = 77;
+
+/// Runs a sample of a trial; its exit code, and what it said.
+fn sample(trial: &str, more: &[&str]) -> Option<(i32, String)> {
+    let trials = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/trials");
+    let ran = Command::new("python3")
+        .arg("-B")
+        .arg(trials.join(trial).with_extension("py"))
+        .args(["--binary", env!("CARGO_BIN_EXE_lockgate"), "--quick"])
+        .args(more)
+        .current_dir(trials)
+        .output();
+    let Ok(ran) = ran else {
+        not_run(&format!("the trial {trial}: no python3"));
+        return None;
+    };
+    let said = format!("{}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+    let exit = ran.status.code().unwrap_or(-1);
+    if exit == NOT_HERE {
+        not_run(&format!("the trial {trial}: {said}"));
+        return None;
+    }
+    Some((exit, said))
+}
+
+#[track_caller]
+fn holds(trial: &str, more: &[&str]) {
+    if let Some((exit, said)) = sample(trial, more) {
+        assert_eq!(exit, 0, "{said}");
+    }
+}
+
+/// The same trial of a naive writer must find something.
+#[track_caller]
+fn sees(trial: &str, more: &[&str]) {
+    if let Some((exit, said)) = sample(trial, &[more, &["--control"]].concat()) {
+        assert!(exit == 1 && said.contains("the control is seen"), "{exit} {said}");
+    }
+}
+
+#[test]
+fn a_kill_leaves_every_file_whole_and_a_restart_recovers() {
+    holds("kills", &[]);
+}
+
+#[test]
+fn a_kill_in_a_naive_writer_is_seen() {
+    sees("kills", &["--ways", "replace,create"]);
+}
+
+#[test]
+fn a_fault_is_told_and_leaves_every_file_whole() {
+    holds("faults", &[]);
+}
+
+#[test]
+fn a_writer_that_ignores_faults_is_seen() {
+    sees("faults", &["--ways", "replace,create"]);
+}
+
+#[test]
+fn a_full_disk_leaves_every_file_whole() {
+    holds("full", &[]);
+}
+
+#[test]
+fn a_naive_writer_on_a_full_disk_is_seen() {
+    sees("full", &["--ways", "replace"]);
+}
+
+#[test]
+fn four_servers_lose_and_double_nothing() {
+    holds("servers", &[]);
+}
+
+#[test]
+fn clients_without_a_server_lose_some() {
+    sees("servers", &[]);
+}
+
+#[test]
+fn batches_of_four_servers_are_whole_and_never_stuck() {
+    // A debug build on a busy machine is not what the goal is about.
+    holds("locks", &["--goal", "1000"]);
+}
+
+#[test]
+fn batches_without_a_lock_are_torn() {
+    sees("locks", &[]);
+}
+
+/// Every trial is run from here, or is what the others share.
+#[test]
+fn no_trial_is_forgotten() {
+    let here = include_str!("trials.rs");
+    let shared = ["blocklog", "client", "lab", "naive", "tracer", "ways"];
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/trials");
+    let soak = std::fs::read_to_string(folder.join("../soak")).unwrap();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path: PathBuf = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        if path.extension().is_some_and(|ending| ending == "py") && !shared.contains(&name) {
+            assert!(soak.contains(&format!("trial {name}")), "{name} is not in tests/soak");
+            assert!(name == "powercut" || here.contains(&format!("(\"{name}\",")), "{name} has no sample");
+        }
+    }
+}

@@ -1,0 +1,216 @@
+"""Batches over the same files from four servers that are killed now and then: no deadlock, and all or none of each.
+
+And the holder of a lock is killed: how long until the next edit is written.
+"""
+
+import collections
+import queue
+import random
+import threading
+import time
+
+import client
+import lab
+import servers
+
+FILES = [f"file{number}.txt" for number in range(12)]
+THREADS = 4
+# Longer than any lock is waited for.
+STUCK = 45
+SLOTS = [f"slot {number}\n" for number in range(100)]
+GOAL_MS = 100
+SLOW = """define:
+  slow:
+    about: Takes its time where the text says so.
+    languages: ['*']
+    kind: command
+    input: stdin
+    command: [sh, -c, "if grep -q SLOW; then echo begun >> '{log}'; sleep 8; fi"]
+    output: {{ text: exit, message: m }}
+quality_gates: {{ '*': [{{ tool: slow }}] }}
+"""
+
+
+class Mixed:
+    """Clients that ask for batches, edits and undoing, and what must be there afterwards."""
+
+    def __init__(self, fleet, seed):
+        self.fleet, self.seed, self.over = fleet, seed, False
+        self.guard, self.wrong, self.figures = threading.Lock(), [], collections.Counter()
+        # Of each line: the files that it belongs to, and whether it must be there (`None`: nobody was told).
+        self.lines = {}
+        for path in FILES:
+            (fleet.lab.root / path).write_text("".join(SLOTS))
+
+    def client(self, number):
+        dice = random.Random(self.seed * 100 + number)
+        count = 0
+        try:
+            while not self.over:
+                count += 1
+                self.turn(number % servers.SERVERS, dice, f"line {number} {count}\n")
+        except queue.Empty:
+            self.wrong.append(f"client {number} was not answered within {STUCK} s")
+        except Exception as trouble:
+            self.wrong.append(f"client {number}: {type(trouble).__name__} {trouble}")
+
+    def turn(self, server, dice, line):
+        paths = dice.sample(FILES, dice.choice((1, 2, 3, 5)))
+        self.lines[line] = (paths, None)
+        slot = dice.choice(SLOTS)
+        edits = [{"path": path, "search": slot, "replace": slot + line} for path in paths]
+        told = self.call(server, "edit_files" if len(edits) > 1 else "safe_edit_file",
+                         {"edits": edits, "show_diff": False} if len(edits) > 1 else edits[0])
+        if told is None:
+            return
+        self.lines[line] = (paths, told.get("success") is True)
+        self.figures["batches" if len(edits) > 1 else "edits"] += 1
+        if told.get("edit_id") and dice.random() < 0.2:
+            self.lines[line] = (paths, None)
+            undone = self.call(server, "undo_edit", {"edit_id": told["edit_id"]})
+            if undone is not None:
+                self.lines[line] = (paths, undone.get("success") is not True)
+                self.figures["undone"] += undone.get("success") is True
+
+    def call(self, server, tool, asked):
+        """The answer; `None` when the server was killed meanwhile."""
+        try:
+            told = self.fleet.running(server).call(tool, asked, STUCK)
+        except client.Gone:
+            self.figures["unanswered"] += 1
+            return None
+        if told.get("success") is not True:
+            self.figures[f"refused {told.get('code')}"] += 1
+            if told.get("code") != "EDIT_CONFLICT":
+                self.wrong.append(f"{tool}: {told}")
+        return told
+
+    def run(self, seconds, pause):
+        clients = [threading.Thread(target=self.client, args=(number,)) for number in range(servers.SERVERS * THREADS)]
+        dice = random.Random(self.seed)
+        for one in clients:
+            one.start()
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            time.sleep(dice.uniform(0.5, 1.5) * pause)
+            self.fleet.kill(dice.randrange(servers.SERVERS))
+        self.over = True
+        for one in clients:
+            one.join()
+
+    def check(self):
+        """What is wrong once lockgate has been started again."""
+        texts = {path: collections.Counter((self.fleet.lab.root / path).read_text().splitlines(keepends=True))
+                 for path in FILES}
+        for line, (paths, there) in self.lines.items():
+            counts = {path: texts[path].pop(line, 0) for path in FILES}
+            inside = [counts[path] for path in paths]
+            if any(counts[path] for path in FILES if path not in paths) or set(inside) not in ({0}, {1}) or \
+                    there is not None and inside[0] != there:
+                self.wrong.append(f"{line.strip()} should be {there} in {paths}, is {counts}")
+        self.wrong += [f"{path} has {left}" for path, left in texts.items() if set(left) != set(SLOTS)]
+        return self.wrong
+
+
+class NaiveMixed(Mixed):
+    """The control: each file of a batch is read, changed and renamed by itself."""
+
+    def call(self, server, tool, asked):
+        for edit in asked.get("edits", [asked]):
+            self.fleet.call("safe_edit_file", edit)
+        return {"success": True}
+
+
+def mixed(options, number):
+    bench = lab.Lab(options.binary, options.dir)
+    (bench.root / "quality.yaml").write_text(servers.POLICY)
+    fleet = (servers.NaiveFleet if options.control else servers.Fleet)(bench)
+    one = (NaiveMixed if options.control else Mixed)(fleet, number)
+    one.run(options.seconds, options.pause)
+    fleet.stop()
+    if not options.control:
+        log = bench.run("log", "--json")
+        one.wrong += [] if log.exit == 0 else [f"log: {log.exit} {log.stdout}{log.stderr}"]
+        one.wrong += [f"left behind: {name}" for name in bench.staged()] + bench.journal_trouble()
+    wrong = one.check()
+    bench.remove()
+    return {**one.figures, "kills": fleet.kills, "seconds": options.seconds, "wrong": wrong}
+
+
+def holder(options, rounds):
+    """Kills servers that hold a lock; the milliseconds until another's edit is written."""
+    bench = lab.Lab(options.binary, options.dir)
+    log = bench.here / "log"
+    (bench.root / "quality.yaml").write_text(SLOW.format(log=log))
+    (bench.root / "held.txt").write_text("top\n")
+    command = [*bench.command("serve", "--tools", "all", "--trust")]
+    other = client.Server(command, bench.env, str(bench.root))
+    waits, wrong = [], []
+    for number in range(rounds):
+        for is_waiting in (False, True):
+            log.unlink(missing_ok=True)
+            victim = client.Server(command, bench.env, str(bench.root))
+            threading.Thread(target=hold, args=(victim,)).start()
+            while not log.exists():
+                time.sleep(0.005)
+            took, told = after_kill(victim, other, is_waiting, f"{number} {is_waiting}\n")
+            waits.append(1000 * took)
+            wrong += [] if told.get("success") else [f"after the kill: {told}"]
+            wrong += [f"the next edit took {1000 * took:.0f} ms"] if 1000 * took > options.goal else []
+    other.stop()
+    bench.remove()
+    waits.sort()
+    return {"holders killed": len(waits), "max ms after a holder's kill": round(waits[-1], 1),
+            "median ms after a holder's kill": round(waits[len(waits) // 2], 1), "wrong": wrong}
+
+
+def hold(victim):
+    try:
+        victim.call("safe_edit_file", {"path": "held.txt", "content": "SLOW\n"})
+    except client.Gone:
+        pass
+
+
+def after_kill(victim, other, is_waiting, content):
+    """Seconds from the kill to the answer of an edit that waits already, or is asked for only then."""
+    answers = queue.SimpleQueue()
+
+    def ask():
+        answers.put(other.call("safe_edit_file", {"path": "held.txt", "content": content}))
+    asking = threading.Thread(target=ask)
+    if is_waiting:
+        asking.start()
+        time.sleep(0.3)
+    begun = time.monotonic()
+    victim.kill()
+    if not is_waiting:
+        asking.start()
+    told = answers.get(timeout=STUCK)
+    return time.monotonic() - begun, told
+
+
+def main():
+    parser = lab.options(__doc__)
+    parser.add_argument("--total", type=float, default=600, help="seconds of mixed batches")
+    parser.add_argument("--seconds", type=float, default=60, help="seconds until all is looked at")
+    parser.add_argument("--pause", type=float, default=1.0, help="seconds between two kills")
+    parser.add_argument("--goal", type=float, default=GOAL_MS, help="milliseconds until the next edit")
+    options = parser.parse_args()
+    if options.quick:
+        options.total, options.seconds, options.pause = 3, 3, 0.4
+    rounds = 1 if options.quick else 25
+    with lab.workplace(options):
+        progress = lab.Progress(options.progress, options.minutes)
+        units = [(f"mixed {number}", (mixed, options, number)) for number in range(round(options.total / options.seconds))]
+        if not options.control:
+            units.insert(0, ("holder", (holder, options, rounds)))
+        complete = progress.work(call, units, 1)
+    lab.finish(progress, complete, options.control)
+
+
+def call(what, *arguments):
+    return what(*arguments)
+
+
+if __name__ == "__main__":
+    main()

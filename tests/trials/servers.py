@@ -1,0 +1,224 @@
+"""Four servers with eight clients each on the same files, killed now and then: nothing acknowledged is lost or doubled.
+
+Each edit adds one line that stands nowhere else. Whoever gets no answer sends the same request again; whoever is refused
+then looks whether the line is there, and if not, asks anew. At the end every line must be there once.
+"""
+
+import collections
+import random
+import threading
+import time
+from pathlib import Path
+
+import client
+import lab
+
+SERVERS, CLIENTS, ROUND = 4, 8, 1000
+# The rounds of an edit in one file, and in fifty.
+FILES = (1, 50)
+# What may be refused honestly, and is then asked anew.
+ANEW = {"EDIT_CONFLICT", "LOCK_TIMEOUT", "AMBIGUOUS_MATCH", "NO_MATCH"}
+POLICY = "quality_gates: {}\n"
+
+
+class Fleet:
+    """Servers on one root; each is started again when it was killed."""
+
+    def __init__(self, bench):
+        self.lab, self.locks = bench, [threading.Lock() for _ in range(SERVERS)]
+        self.servers = [None] * SERVERS
+        self.kills = 0
+        for number in range(SERVERS):
+            self.running(number)
+
+    def running(self, number):
+        with self.locks[number]:
+            if self.servers[number] is None or self.servers[number].gone:
+                command = self.lab.command("serve", "--tools", "all")
+                self.servers[number] = client.Server(command, self.lab.env, str(self.lab.root))
+            return self.servers[number]
+
+    def kill(self, number):
+        self.running(number).kill()
+        self.kills += 1
+
+    def stop(self):
+        for server in self.servers:
+            if server and not server.gone:
+                server.stop()
+
+
+class NaiveFleet(Fleet):
+    """The control: each client reads a file, adds its line and renames a new file over it."""
+
+    def running(self, number):
+        return self
+
+    def kill(self, number):
+        self.kills += 1
+
+    def stop(self):
+        pass
+
+    def call(self, tool, arguments, patience=60):
+        path = self.lab.root / arguments["path"]
+        if tool == "read_content_lines":
+            lines = (self.lab.root / arguments["path"]).read_text().splitlines()
+            shown = "".join(f"{number}: {line}\n" for number, line in enumerate(lines, 1))
+            return {"success": True, "version": "", "content": shown}
+        text = path.read_text()
+        if "insert_lines" in arguments:
+            text = arguments["insert_lines"][0]["content"] + text
+        else:
+            text = text.replace(arguments["search"], arguments["replace"])
+        staged = path.with_name(f"{threading.get_ident()}.staged")
+        staged.write_text(text)
+        time.sleep(0.0005)
+        staged.rename(path)
+        return {"success": True, "status": "written"}
+
+
+class Round:
+    """So many edits of so many files by all clients at once."""
+
+    def __init__(self, fleet, files, edits, seed):
+        self.fleet, self.files, self.seed = fleet, [f"r{seed}_{number}.txt" for number in range(files)], seed
+        self.left, self.guard = list(range(edits)), threading.Lock()
+        self.waits, self.acknowledged, self.wrong = [], set(), []
+        self.resent = collections.Counter()
+        self.fixed = {path: {"top\n", "end\n"} for path in self.files}
+        for path in self.files:
+            free = [self.free(edit) for edit in range(edits) if self.path(edit) == path]
+            (fleet.lab.root / path).write_text("top\n" + "".join(free) + "end\n")
+
+    def path(self, edit):
+        return self.files[edit % len(self.files)]
+
+    @staticmethod
+    def free(edit):
+        return f"place {edit} is free\n"
+
+    def take(self):
+        with self.guard:
+            return self.left.pop() if self.left else None
+
+    def client(self, number):
+        dice = random.Random(self.seed * 1000 + number)
+        try:
+            while (edit := self.take()) is not None:
+                self.edit(number % SERVERS, dice, edit)
+        except Exception as trouble:
+            self.wrong.append(f"client {number}: {type(trouble).__name__} {trouble}")
+
+    def edit(self, server, dice, edit):
+        """Asks for one line until it is acknowledged: in the place of another, or beside one."""
+        path, line = self.path(edit), f"edit {self.seed} {edit} of client\n"
+        is_insertion = dice.random() < 0.5
+        for _ in range(100):
+            asked = self.request(server, path, line, edit, is_insertion)
+            told, is_lost = self.insist(server, asked)
+            is_there = told.get("success") or told.get("code") == "ALREADY_APPLIED"
+            if not is_there and is_lost and line in (self.fleet.lab.root / path).read_text():
+                is_there = True
+                self.resent["there already"] += 1
+            if is_there:
+                with self.guard:
+                    self.acknowledged.add((path, line))
+                    self.fixed[path] |= {self.free(edit)} if is_insertion else set()
+                return
+            if told.get("code") not in ANEW:
+                self.wrong.append(f"{line.strip()}: {told}")
+                return
+            self.resent[told["code"]] += 1
+        self.wrong.append(f"{line.strip()}: refused each time")
+
+    def request(self, server, path, line, edit, is_insertion):
+        if not is_insertion:
+            return {"path": path, "search": self.free(edit), "replace": line, "show_diff": False}
+        seen, _ = self.insist(server, {"path": path, "end_line": 10_000}, "read_content_lines")
+        before = next(line for line in seen["content"].splitlines() if line.endswith(self.free(edit).rstrip()))
+        inserted = {"at_line": int(before.split(":")[0]), "content": line}
+        return {"path": path, "insert_lines": [inserted], "show_diff": False, "expected_version": seen["version"]}
+
+    def insist(self, number, asked, tool="safe_edit_file"):
+        """The answer, and whether one was lost before it."""
+        is_lost = False
+        while True:
+            begun = time.monotonic()
+            try:
+                told = self.fleet.running(number).call(tool, asked)
+            except client.Gone:
+                is_lost = True
+                self.resent["unanswered"] += tool != "read_content_lines"
+                continue
+            if tool != "read_content_lines":
+                self.waits.append(time.monotonic() - begun)
+            return told, is_lost
+
+    def run(self, pause):
+        clients = [threading.Thread(target=self.client, args=(number,)) for number in range(SERVERS * CLIENTS)]
+        dice = random.Random(self.seed)
+        for one in clients:
+            one.start()
+        due = time.monotonic() + pause
+        while any(one.is_alive() for one in clients):
+            time.sleep(0.01)
+            if time.monotonic() > due:
+                self.fleet.kill(dice.randrange(SERVERS))
+                due = time.monotonic() + dice.uniform(0.5, 1.5) * pause
+        return self.check()
+
+    def check(self):
+        for path in self.files:
+            lines = collections.Counter((self.fleet.lab.root / path).read_text().splitlines(keepends=True))
+            expected = {line for place, line in self.acknowledged if place == path}
+            expected |= self.fixed[path]
+            self.wrong += [f"{path}: lost {line.strip()}" for line in expected - set(lines)]
+            self.wrong += [f"{path}: {lines[line]} times {line.strip()}" for line in lines
+                           if lines[line] > 1 or line not in expected]
+        return self.wrong
+
+
+def unit(options, files, number):
+    bench = lab.Lab(options.binary, options.dir)
+    (bench.root / "quality.yaml").write_text(POLICY)
+    fleet = (NaiveFleet if options.control else Fleet)(bench)
+    one = Round(fleet, files, options.round, number)
+    begun = time.monotonic()
+    wrong = one.run(options.pause)
+    took = time.monotonic() - begun
+    fleet.stop()
+    if not options.control:
+        log = bench.run("log", "--json")
+        wrong += [] if log.exit == 0 else [f"log: {log.exit} {log.stdout}{log.stderr}"]
+        wrong += [f"left behind: {name}" for name in bench.staged()] + bench.journal_trouble()
+    bench.remove()
+    waits = sorted(one.waits)
+    of = f"of {files} files: "
+    return {of + "edits": len(one.acknowledged), of + "kills": fleet.kills, of + "seconds": round(took, 2),
+            of + "sent again unanswered": one.resent["unanswered"],
+            of + "found there": one.resent["there already"],
+            of + "asked anew": sum(one.resent[code] for code in ANEW),
+            of + "p50 ms, summed": round(1000 * waits[len(waits) // 2]), of + "rounds": 1,
+            of + "p99 ms, summed": round(1000 * waits[len(waits) * 99 // 100]),
+            "max ms " + of: round(1000 * waits[-1]), "wrong": wrong}
+
+
+def main():
+    parser = lab.options(__doc__)
+    parser.add_argument("--edits", type=int, default=100_000, help="edits in all")
+    parser.add_argument("--round", type=int, default=ROUND, help="edits of a round, after which all is looked at")
+    parser.add_argument("--pause", type=float, default=1.0, help="seconds between two kills")
+    options = parser.parse_args()
+    if options.quick:
+        options.edits, options.round, options.pause = 400, 200, 0.3
+    with lab.workplace(options):
+        progress = lab.Progress(options.progress, options.minutes)
+        rounds = range(1, options.edits // options.round // len(FILES) + 1)
+        jobs = [(f"{files} files, round {number}", (options, files, number)) for number in rounds for files in FILES]
+        complete = progress.work(unit, jobs, 1)
+    lab.finish(progress, complete, options.control)
+
+
+if __name__ == "__main__":
+    main()
