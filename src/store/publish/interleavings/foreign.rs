@@ -87,8 +87,8 @@ impl<'a> Foreign<'a> {
     }
 
     fn part(&mut self, second: bool) -> Made {
-        let middle = self.text.len() / 2;
-        let part = if second { &self.text[middle..] } else { &self.text[..middle] };
+        let (first, rest) = self.text.split_at(self.text.len() / 2);
+        let part = if second { rest } else { first };
         self.file.as_ref().unwrap().write_all(part.as_bytes()).unwrap();
         Made::Step
     }
