@@ -47,7 +47,7 @@ impl Scene {
         let read = self.files.read(place, 1 << 30).unwrap();
         let before = read.as_ref().map(|read| read.held(Content::of(read.bytes())));
         let told = Told { added: 1, removed: 1, keep: true };
-        let write = Write { place, before, after: Some(Content::of(bytes)), mode: None, told };
+        let write = Write { place, before, after: Some(Content::of(bytes)), mode: None, folders: 0, told };
         let how = Publishing { durability: Durability::Process, ..Publishing::default() };
         let request = Stamp::of(b"request");
         let (tool, author) = ("edit_file".to_owned(), "bench".to_owned());

@@ -41,7 +41,14 @@ impl Scene {
         for ((place, read), (_, text)) in places.iter().zip(&read).zip(texts) {
             let before = read.as_ref().map(|read| read.held(Content::of(read.bytes())));
             let told = Told { added: 1, removed: 1, keep: true };
-            writes.push(Write { place, before, after: Some(Content::of(text.as_bytes())), mode: None, told });
+            writes.push(Write {
+                place,
+                before,
+                after: Some(Content::of(text.as_bytes())),
+                mode: None,
+                folders: 0,
+                told,
+            });
         }
         let request = Stamp::of(b"request");
         let deed = Deed {

@@ -130,7 +130,7 @@ fn remove(files: &Files, path: &str) -> Result<Published, Error> {
     let place = files.admit(path)?;
     let snapshot = files.read(&place, LIMIT)?.unwrap();
     let before = Some(snapshot.held(Content::of(snapshot.bytes())));
-    let write = Write { place: &place, before, after: None, mode: None, told: Told::default() };
+    let write = Write { place: &place, before, after: None, mode: None, folders: 0, told: Told::default() };
     let done = files.publish(&[write], Publishing::default(), None)?;
     Ok(done.files.into_iter().next().unwrap())
 }

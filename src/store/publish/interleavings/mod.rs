@@ -101,7 +101,7 @@ fn edit(ground: &Ground, line: &str, guards: Guards<'_>) -> Result<(String, Done
     let text = String::from_utf8(was.to_vec()).unwrap() + line;
     let before = snapshot.as_ref().map(|snapshot| snapshot.held(Content::of(snapshot.bytes())));
     let after = Some(Content::of(text.as_bytes()));
-    let write = Write { place: &place, before, after, mode: None, told: Told::default() };
+    let write = Write { place: &place, before, after, mode: None, folders: 0, told: Told::default() };
     let done = batch::publish(ground.files.roots(), &[write], Publishing::default(), None, guards)?;
     guards.step();
     Ok((text, done))
