@@ -145,7 +145,7 @@ def kinds(name):
 
 
 def jobs(options):
-    for way in options.ways.split(","):
+    for way in lab.names(options, ways.WAYS, ("replace", "batch")):
         bench = FaultBench(options, way)
         for name, most in sorted(bench.places().items()):
             faults = [(name, count, what, lasting) for count in range(1, most + 2) for what, lasting in kinds(name)]
@@ -160,8 +160,7 @@ def jobs(options):
 
 def main():
     parser = lab.options(__doc__)
-    parser.add_argument("--ways", default=",".join(ways.WAYS))
-    parser.add_argument("--count", type=int, default=2, help="faults of each call in a sample")
+    parser.add_argument("--count", type=int, default=1, help="faults of each call in a sample")
     options = parser.parse_args()
     if tracer.available():
         lab.not_here(tracer.available())

@@ -14,6 +14,7 @@ NEWNS = 0x20000
 LIBC = ctypes.CDLL(None, use_errno=True)
 # No room for another file, rather than for more bytes.
 INODES = range(6)
+WAYS = ("create", "replace", "undo", "batch")
 
 
 def own_mounts():
@@ -91,9 +92,9 @@ def unit(options, name, everything, sizes):
 
 def jobs(options):
     for everything in (True, False):
-        for name in options.ways.split(","):
+        for name in lab.names(options, WAYS, ("create", "batch")):
             steps = range(0, options.sizes, 1 if not options.quick else max(1, options.sizes // options.count))
-            sizes = [(room, None) for room in steps] + [(0, inodes) for inodes in INODES]
+            sizes = [(room, None) for room in steps] + [(0, inodes) for inodes in INODES[::3 if options.quick else 1]]
             for start in range(0, len(sizes), kills.CHUNK):
                 label = f"{name} {'all' if everything else 'root'} from {start}"
                 yield label, (options, name, everything, sizes[start:start + kills.CHUNK])
@@ -101,9 +102,8 @@ def jobs(options):
 
 def main():
     parser = lab.options(__doc__)
-    parser.add_argument("--ways", default="create,replace,undo,batch")
     parser.add_argument("--sizes", type=int, default=200, help="so many sizes, a page more each")
-    parser.add_argument("--count", type=int, default=6, help="sizes of each way in a sample")
+    parser.add_argument("--count", type=int, default=4, help="sizes of each way in a sample")
     options = parser.parse_args()
     if subprocess.run([sys.executable, "-c", "import full; raise SystemExit(full.own_mounts() or 0)"],
                       cwd=os.path.dirname(os.path.abspath(__file__)), capture_output=True).returncode:

@@ -14,7 +14,7 @@ class Bench:
     """One way of writing, ready to be run again and again."""
 
     def __init__(self, options, name):
-        self.lab = lab.Lab(options.binary, options.dir)
+        self.lab = lab.Lab(options)
         self.way = ways.WAYS[name](self.lab)
         self.control = options.control
         if self.control:
@@ -87,14 +87,13 @@ def jobs(options, names):
 
 def main():
     parser = lab.options(__doc__)
-    parser.add_argument("--ways", default=",".join(ways.WAYS))
     parser.add_argument("--count", type=int, default=6, help="kills of each way in a sample")
     options = parser.parse_args()
     if tracer.available():
         lab.not_here(tracer.available())
     with lab.workplace(options):
         progress = lab.Progress(options.progress, options.minutes)
-        complete = progress.work(unit, jobs(options, options.ways.split(",")), options.workers)
+        complete = progress.work(unit, jobs(options, lab.names(options, ways.WAYS, ways.WAYS)), options.workers)
     lab.finish(progress, complete, options.control)
 
 

@@ -23,9 +23,9 @@ PATIENCE = 60
 class Lab:
     """A folder with `root` and `state`; the same path again after each reset, for the journal knows a root by its path."""
 
-    def __init__(self, binary, base=None):
-        self.binary = str(Path(binary).resolve())
-        self.base = Path(tempfile.mkdtemp(prefix="trial-", dir=base))
+    def __init__(self, options):
+        self.binary, self.is_thorough = str(Path(options.binary).resolve()), not options.quick
+        self.base = Path(tempfile.mkdtemp(prefix="trial-", dir=options.dir))
         self.here, self.kept = self.base / "lab", self.base / "kept"
         self.root, self.state = self.here / "root", self.here / "state"
         self.root.mkdir(parents=True)
@@ -160,8 +160,14 @@ def options(about):
     parser.add_argument("--progress", help="file in which to note what is done")
     parser.add_argument("--minutes", type=float, default=0, help="stop after that, to be continued")
     parser.add_argument("--dir", help="where to make temporary folders")
+    parser.add_argument("--ways", help="which ways of writing, with commas between; all unless given")
     parser.add_argument("--workers", type=int, default=2, help="how many at a time")
     return parser
+
+
+def names(options, whole, sample):
+    """The ways of writing that are asked for."""
+    return options.ways.split(",") if options.ways else sample if options.quick else whole
 
 
 def sum_up(units):

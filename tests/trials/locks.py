@@ -122,7 +122,7 @@ class NaiveMixed(Mixed):
 
 
 def mixed(options, number):
-    bench = lab.Lab(options.binary, options.dir)
+    bench = lab.Lab(options)
     (bench.root / "quality.yaml").write_text(servers.POLICY)
     fleet = (servers.NaiveFleet if options.control else servers.Fleet)(bench)
     one = (NaiveMixed if options.control else Mixed)(fleet, number)
@@ -139,7 +139,7 @@ def mixed(options, number):
 
 def holder(options, rounds):
     """Kills servers that hold a lock; the milliseconds until another's edit is written."""
-    bench = lab.Lab(options.binary, options.dir)
+    bench = lab.Lab(options)
     log = bench.here / "log"
     (bench.root / "quality.yaml").write_text(SLOW.format(log=log))
     (bench.root / "held.txt").write_text("top\n")

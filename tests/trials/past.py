@@ -204,7 +204,7 @@ class Naive:
 
 
 def unit(options, first, count):
-    bench = lab.Lab(options.binary, options.dir)
+    bench = lab.Lab(options)
     (bench.root / "quality.yaml").write_text(POLICY)
     if options.control:
         server = Naive(bench.root)

@@ -4,6 +4,7 @@ At each cut, of each file one of the versions must be there that were written up
 last one that was answered; once lockgate has been started again, batches are whole.
 """
 
+import argparse
 import json
 import os
 import random
@@ -177,7 +178,7 @@ def images(options, kind, count):
     assert not why, why
     place = Path(options.dir) / kind
     place.mkdir()
-    bench = lab.Lab(options.binary, place)
+    bench = lab.Lab(argparse.Namespace(**{**vars(options), "dir": place}))
     shutil.rmtree(bench.here)
     bench.here.mkdir()
     load, replay, start = record(kind, options, bench, place)

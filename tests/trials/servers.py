@@ -180,7 +180,7 @@ class Round:
 
 
 def unit(options, files, number):
-    bench = lab.Lab(options.binary, options.dir)
+    bench = lab.Lab(options)
     (bench.root / "quality.yaml").write_text(POLICY)
     fleet = (NaiveFleet if options.control else Fleet)(bench)
     one = Round(fleet, files, options.round, number)
@@ -211,7 +211,7 @@ def main():
     parser.add_argument("--pause", type=float, default=1.0, help="seconds between two kills")
     options = parser.parse_args()
     if options.quick:
-        options.edits, options.round, options.pause = 400, 200, 0.3
+        options.edits, options.round, options.pause = 300, 150, 0.7
     with lab.workplace(options):
         progress = lab.Progress(options.progress, options.minutes)
         rounds = range(1, options.edits // options.round // len(FILES) + 1)

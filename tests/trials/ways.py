@@ -134,8 +134,8 @@ def goes_on(lab, way, is_new):
     """What is wrong with the next edit, with taking it back, and with taking back the one that was interfered with."""
     wrong = []
     follow = text("follow")
-    for path, expected in (("bystander.txt", OLD), (next(iter(way.files)), None)):
-        stood = lab.text(path) if expected is None else expected
+    for path in ("bystander.txt", next(iter(way.files)))[0 if lab.is_thorough else 1:]:
+        stood = lab.text(path)
         done = lab.edit(path=path, content=follow.decode())
         if done.exit or lab.text(path) != follow:
             wrong.append(f"the next edit of {path}: {done.exit} {done.stdout}{done.stderr}")
