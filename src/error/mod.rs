@@ -153,7 +153,7 @@ pub struct Error {
     /// Path of the request's field at fault, as in `line_edits[2].end_line`.
     pub field: Option<String>,
     /// Places in the file that the refusal speaks of; the first of them where they are many.
-    pub places: Vec<Place>,
+    pub places: Box<[Place]>,
     /// How many places there are, where more than the listed ones were counted; small, as every call returns an error.
     count: Option<NonZeroU32>,
     /// The lines that come nearest to what was searched and not found.
@@ -174,7 +174,7 @@ impl Error {
             message: message.into(),
             hint: None,
             field: None,
-            places: Vec::new(),
+            places: Box::default(),
             count: None,
             best: None,
             since: None,
@@ -200,7 +200,7 @@ impl Error {
     /// Adds the places in the file that the refusal speaks of.
     #[must_use]
     pub fn places(mut self, places: Vec<Place>) -> Error {
-        self.places = places;
+        self.places = places.into();
         self
     }
 

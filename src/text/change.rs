@@ -243,7 +243,7 @@ mod tests {
         let error = before.plan(vec![change(2..2, "b\nto \u{2192} here\n")]).unwrap_err();
         assert_eq!(error.code, Code::NotEncodable);
         assert_eq!(error.message, "windows-1252 cannot hold '\u{2192}' (U+2192) on line 3");
-        assert_eq!(error.places, [Place { line: 3, preview: "to \u{2192} here".into(), symbol: None }]);
+        assert_eq!(*error.places, [Place { line: 3, preview: "to \u{2192} here".into(), symbol: None }]);
     }
 
     #[test]
