@@ -19,6 +19,8 @@ pub(super) struct Call {
     pub(super) past: Vec<Past>,
     /// The texts that stood there when the call came, where it had to wait and its requests count lines.
     pub(super) arrived: Vec<Option<Arc<Buffer>>>,
+    /// Whether it had what was left half done recovered.
+    pub(super) recovered: bool,
     /// How long its locks may be waited for.
     pub(super) wait: Duration,
     /// What the journal may grow to.
@@ -69,6 +71,7 @@ impl Call {
             kind,
             past: Vec::new(),
             arrived: Vec::new(),
+            recovered: false,
             wait,
             bounds: None,
             digest,

@@ -84,7 +84,9 @@ impl Workspace {
             self.arrive(call, &targets);
             return Ok(Attempt::Wait(keys));
         };
-        if self.is_left_half_done(&targets) {
+        if !call.recovered && self.is_left_half_done(&targets) {
+            // Once: what cannot be recovered now, as a file that cannot be read, is left to whoever can.
+            call.recovered = true;
             drop(held);
             self.recover();
             return Ok(Attempt::Wait(keys));
@@ -121,6 +123,7 @@ impl Workspace {
     ) -> Result<Draft<'a>, Error> {
         let Target { place, rules, .. } = target;
         guards::check(request, call.kind, place, &seen, rules)?;
+        seen.snapshot.as_ref().map_or(Ok(()), |snapshot| snapshot.check_names(place, rules.publishing))?;
         seen.check(request)?;
         let base = self.base(request, target, &seen)?;
         let planned = self.plan(request, target, &seen, base.as_ref())?;

@@ -139,12 +139,14 @@ fn one<'a>(job: &Job<'a>, staged: Option<Staged<'a>>, how: Publishing) -> Result
     };
     match (staged, job.write.before, job.way) {
         (Some(staged), Some(before), Way::InPlace) => staged.write_into(ends, before),
-        (Some(staged), Some(before), Way::Replace) => match staged.replace(ends, before) {
-            Err((Refusal::Mounted, Some(staged))) if how.hard_links == HardLinks::InPlace => {
-                staged.write_into(ends, before)
-            }
-            done => done.map_err(|(refusal, _)| told(refusal)),
-        },
+        (Some(staged), Some(before), Way::Replace) => {
+            staged.replace(ends, before).or_else(|failed| match *failed {
+                (Refusal::Mounted, Some(staged)) if how.hard_links == HardLinks::InPlace => {
+                    staged.write_into(ends, before)
+                }
+                (refusal, _) => Err(told(refusal)),
+            })
+        }
         (Some(staged), None, _) => staged.create(ends).map_err(told),
         (None, Some(before), _) => Turned::remove(ends, before).map_err(told),
         (None, None, _) => Err(Error::new(Code::Internal, "a file that is not there was to be removed")),

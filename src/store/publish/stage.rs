@@ -76,12 +76,12 @@ impl<'a> Staged<'a> {
         Known { file: &self.file, identity: self.identity, bytes: self.bytes, carried: None }
     }
 
-    /// Puts the file in the place of the one before.
+    /// Puts the file in the place of the one before; where that is refused, the staged file is given back if it is still ours.
     pub fn replace(
         mut self,
         ends: Ends<'a>,
         before: Before<'a>,
-    ) -> Result<Turned<'a>, (Refusal, Option<Staged<'a>>)> {
+    ) -> Result<Turned<'a>, Box<(Refusal, Option<Staged<'a>>)>> {
         self.seal();
         let there = Known { carried: self.carried.as_ref(), ..before.known() };
         match ends.exchange(&there, &self.known()) {
@@ -91,9 +91,9 @@ impl<'a> Staged<'a> {
             }
             Err(Refusal::Kept(error)) => {
                 drop(self.published());
-                Err((Refusal::Kept(error), None))
+                Err(Box::new((Refusal::Kept(error), None)))
             }
-            Err(refusal) => Err((refusal, Some(self))),
+            Err(refusal) => Err(Box::new((refusal, Some(self)))),
         }
     }
 
