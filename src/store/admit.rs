@@ -79,7 +79,7 @@ fn closed(path: &str, is_file: bool) -> Error {
 
 fn vet_file(found: &Found, name: &str, (stat, fd): (&Stat, &OwnedFd), path: &str) -> Result<(), Error> {
     refuse_special(stat, fd, path)?;
-    alias::refuse_protected_links(found, stat, path)?;
+    alias::refuse_hidden_links(found, stat, path)?;
     let step = found.folders.last().ok_or_else(|| trouble::outside(path))?;
     permit::may_replace(&step.folder, name, stat, path)
 }

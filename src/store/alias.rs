@@ -104,19 +104,35 @@ fn is_git_folder(folder: &Folder) -> bool {
     folder.stat("HEAD").is_ok() && holds("objects", FileType::Directory) && holds("refs", FileType::Directory)
 }
 
+/// The same for a file that is to be written: one of which some names may lie in folders that cannot be looked into is
+/// refused, as one of them may be protected. A name outside of the root is nobody's secret here.
+pub(super) fn refuse_hidden_links(found: &Found, stat: &Stat, path: &str) -> Result<(), Error> {
+    match Search::of_names(found, stat) {
+        Some(Search { rule: None, is_blind: true, names: 1.., .. }) => {
+            Err(permit::hard_linked(path, permit::names_of(stat)))
+        }
+        None | Some(Search { rule: None, left: 1.., .. }) => Ok(()),
+        Some(Search { rule: Some(rule), .. }) => Err(access::protected(path, rule)),
+        Some(Search { rule: None, left: 0, .. }) => Err(permit::hard_linked(path, permit::names_of(stat))),
+    }
+}
+
 /// A walk over a root for the names of one file.
 struct Search {
     wanted: Identity,
     left: usize,
     names: usize,
     rule: Option<&'static str>,
+    /// Whether a folder could not be looked into.
+    is_blind: bool,
 }
 
 impl Search {
     /// What the walk over the root of a file finds of its names; nothing to look for where it has but one.
     fn of_names(found: &Found, stat: &Stat) -> Option<Search> {
         let names = permit::names_of(stat);
-        let mut search = Search { wanted: Identity::of(stat), left: MOST_ENTRIES, names, rule: None };
+        let wanted = Identity::of(stat);
+        let mut search = Search { wanted, left: MOST_ENTRIES, names, rule: None, is_blind: false };
         let top = found.folders.first().filter(|_| names > 1)?;
         search.look(&top.folder, "", top.identity.device);
         Some(search)
@@ -128,8 +144,7 @@ impl Search {
             return;
         }
         let mut below = Vec::new();
-        // Ended or failed: what is known of the file decides, and that there are more names refuses it in any case.
-        let _ = folder.each(|inode, kind, name| {
+        let listed = folder.each(|inode, kind, name| {
             self.left = self.left.saturating_sub(1);
             if inode == self.wanted.inode {
                 self.names = self.names.saturating_sub(1);
@@ -140,14 +155,16 @@ impl Search {
             }
             if self.is_over() { Err(Errno::CANCELED) } else { Ok(()) }
         });
+        self.is_blind |= listed.is_err_and(|errno| errno != Errno::CANCELED);
         for name in below {
             if self.is_over() {
                 return;
             }
-            if let Ok(folder) = folder.enter(&name)
-                && let Ok(identity) = folder.identity()
-            {
-                self.look(&folder, &join(path, &name), identity.device);
+            match folder.enter(&name).and_then(|folder| Ok((folder.identity()?, folder))) {
+                Ok((identity, folder)) => self.look(&folder, &join(path, &name), identity.device),
+                // Gone by now, or of an unknown kind and no folder.
+                Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => {}
+                Err(_) => self.is_blind = true,
             }
         }
     }

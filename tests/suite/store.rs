@@ -4,6 +4,8 @@
 mod admission;
 #[path = "store/beside.rs"]
 mod beside;
+#[path = "store/matrix.rs"]
+mod matrix;
 #[path = "store/protected.rs"]
 mod protected;
 #[path = "store/rights.rs"]
@@ -113,6 +115,15 @@ fn publish(
     bytes: &[u8],
 ) -> Result<Published, Error> {
     let write = Write { place, before, after: Some(Content::of(bytes)), mode: None, told: Told::default() };
+    let done = files.publish(&[write], Publishing::default(), None)?;
+    Ok(done.files.into_iter().next().unwrap())
+}
+
+fn remove(files: &Files, path: &str) -> Result<Published, Error> {
+    let place = files.admit(path)?;
+    let snapshot = files.read(&place, LIMIT)?.unwrap();
+    let before = Some(snapshot.held(Content::of(snapshot.bytes())));
+    let write = Write { place: &place, before, after: None, mode: None, told: Told::default() };
     let done = files.publish(&[write], Publishing::default(), None)?;
     Ok(done.files.into_iter().next().unwrap())
 }

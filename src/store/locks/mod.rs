@@ -320,4 +320,48 @@ mod tests {
             );
         });
     }
+
+    /// Names the folder in which the test below, run as a process of its own, holds a lock.
+    const HELD_IN: &str = "LOCKGATE_TEST_HELD_IN";
+
+    #[test]
+    fn a_lock_whose_holder_was_killed_is_had_at_once() {
+        let test = "store::locks::tests::a_lock_whose_holder_was_killed_is_had_at_once";
+        if let Some(folder) = std::env::var_os(HELD_IN) {
+            let locks = Locks::in_folder(folder.as_ref());
+            let _held = locks.try_hold(&[Key::sample(1, "a")]).unwrap();
+            std::fs::write(std::path::Path::new(&folder).join("ready"), "").unwrap();
+            std::thread::sleep(Duration::from_secs(60));
+            return;
+        }
+        let mut waits = Vec::new();
+        for _ in 0..5 {
+            let dir = tempfile::tempdir().unwrap();
+            let mut holder = std::process::Command::new(std::env::current_exe().unwrap())
+                .args(["--exact", test])
+                .env(HELD_IN, dir.path())
+                .stdout(std::process::Stdio::null())
+                .spawn()
+                .unwrap();
+            while !dir.path().join("ready").exists() {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            let locks = Locks::in_folder(dir.path());
+            run(async {
+                let keys = [Key::sample(1, "a")];
+                let error = locks.hold(&keys, Duration::from_millis(20)).await.unwrap_err();
+                let held = format!("held by process {}; ", holder.id());
+                assert!(error.hint.unwrap().starts_with(&held), "the control: it is held");
+                holder.kill().unwrap();
+                let start = std::time::Instant::now();
+                let held = locks.hold(&keys, SECOND).await;
+                waits.push(start.elapsed());
+                assert!(held.is_ok());
+            });
+            holder.wait().unwrap();
+        }
+        println!("waits after the kill: {waits:?}");
+        waits.sort();
+        assert!(waits[2] < Duration::from_millis(100), "{waits:?}");
+    }
 }

@@ -23,20 +23,20 @@ impl Lease<'_> {
     pub fn take(file: &OwnedFd) -> Io<Lease<'_>> {
         // The signal that is sent otherwise ends the process.
         fcntl(file, F_SETSIG, libc::SIGURG)?;
-        fcntl(file, libc::F_SETLEASE, libc::F_RDLCK.into())?;
+        fcntl(file, libc::F_SETLEASE, libc::F_RDLCK)?;
         Ok(Lease(file))
     }
 
     /// Whether nobody waits for its end to open the file for writing.
     pub fn is_whole(&self) -> bool {
-        fcntl(self.0, libc::F_GETLEASE, 0) == Ok(libc::F_RDLCK.into())
+        fcntl(self.0, libc::F_GETLEASE, 0) == Ok(libc::F_RDLCK)
     }
 }
 
 impl Drop for Lease<'_> {
     fn drop(&mut self) {
         // A lease that the kernel has already ended is ended.
-        let _ = fcntl(self.0, libc::F_SETLEASE, libc::F_UNLCK.into());
+        let _ = fcntl(self.0, libc::F_SETLEASE, libc::F_UNLCK);
     }
 }
 

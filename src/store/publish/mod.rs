@@ -135,4 +135,6 @@ pub(super) fn publish(
 }
 
 #[cfg(test)]
+mod interleavings;
+#[cfg(test)]
 mod tests;

@@ -52,7 +52,7 @@ impl Ends<'_> {
         let lease = self.lease(there)?;
         // So that nobody writes into ours either, before it is known that it stays.
         let own = lease.as_ref().and_then(|_| Lease::take(ours.file).ok());
-        self.check(there)?;
+        self.check(there, lease.as_ref())?;
         if !self.guards.exchange {
             return self.rename();
         }
@@ -71,7 +71,7 @@ impl Ends<'_> {
     /// Gives what is expected under the target's name the staged name.
     pub fn take(&self, there: &Known<'_>) -> Result<Level, Refusal> {
         let lease = self.lease(there)?;
-        self.check(there)?;
+        self.check(there, lease.as_ref())?;
         match self.folder.rename_new(self.target, self.staged) {
             Ok(Renamed::Whole) => {}
             Ok(Renamed::OldNameLeft(errno)) => {
@@ -159,9 +159,16 @@ impl Ends<'_> {
         }
     }
 
-    fn check(&self, there: &Known<'_>) -> Result<(), Refusal> {
+    fn check(&self, there: &Known<'_>, lease: Option<&Lease<'_>>) -> Result<(), Refusal> {
         self.guards.step();
         there.check(self.folder, self.target, self.shown, &self.guards).map_err(Refusal::Clean)?;
+        self.guards.step();
+        if lease.is_some_and(|lease| !lease.is_whole()) {
+            return Err(Refusal::Clean(conflict(
+                self.shown,
+                "is just being opened for writing by another program",
+            )));
+        }
         self.guards.step();
         Ok(())
     }
@@ -176,7 +183,7 @@ impl Ends<'_> {
     /// Exchanges again: what was displaced is not what was expected.
     fn exchange_back(&self, ours: &Known<'_>, own: Option<&Lease<'_>>) -> Refusal {
         self.guards.step();
-        if !self.is_untouched(ours, self.target, own) {
+        if !self.is_untouched(ours, self.target, None) {
             return self.keep();
         }
         self.guards.step();
@@ -184,10 +191,17 @@ impl Ends<'_> {
             return self.keep();
         }
         self.guards.step();
-        if !self.is_untouched(ours, self.staged, own) {
-            return self.keep();
+        match (ours.is(self.folder, self.staged), self.is_untouched(ours, self.staged, own)) {
+            (true, true) => Refusal::Clean(self.meanwhile()),
+            // What stood there stands there again; but somebody may have ours open by now, and is about to write it.
+            (true, false) => {
+                let mut error = self.meanwhile();
+                error.message +=
+                    &format!("; what another program may still write is kept in {}", self.set_aside());
+                Refusal::Kept(error)
+            }
+            (false, _) => self.keep(),
         }
-        Refusal::Clean(self.meanwhile())
     }
 
     fn meanwhile(&self) -> Error {

@@ -107,7 +107,7 @@ impl Scene<'_> {
 
     fn put(&self) -> Option<String> {
         match (self.ends(), &self.beside) {
-            (Some(ends), Text::Held(..)) => ends.put().map_or_else(|_| self.keep(), |note| note),
+            (Some(ends), Text::Held(..)) => ends.put().unwrap_or_else(|_| self.keep()),
             _ => self.restore(),
         }
     }

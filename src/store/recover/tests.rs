@@ -107,7 +107,8 @@ fn a_replaced_file_is_old_or_new_and_a_foreign_text_is_never_lost() {
 #[test]
 fn a_new_and_a_removed_file_are_there_or_not() {
     type Texts = &'static [(&'static str, &'static str)];
-    let table: &[(Option<&str>, Option<&str>, Texts, Fate, Texts)] = &[
+    type Row = (Option<&'static str>, Option<&'static str>, Texts, Fate, Texts);
+    let table: &[Row] = &[
         (None, Some("new"), &[(STAGED, "ne")], Fate::Forget, &[]),
         (None, Some("new"), &[(STAGED, "new")], Fate::Forget, &[]),
         (None, Some("new"), &[("a", "new")], Fate::Settle, &[("a", "new")]),
@@ -160,7 +161,7 @@ fn an_edit_of_which_some_is_there_is_taken_back_whole() {
 #[test]
 fn a_torn_file_is_put_back_and_another_s_text_is_not() {
     let (old, new) = ("0123456789".repeat(300), "abcdefghij".repeat(300));
-    let torn = [&new[..1000], &old[1000..]].concat();
+    let torn = [new.split_at(1000).0, old.split_at(1000).1].concat();
     let scene = Scene::new(&[("a", &torn), (STAGED, &new)]).kept(&[&old, &new]);
     assert_eq!(scene.recover(&[left("a", STAGED, Some(&old), Some(&new))]), (Fate::Forget, vec![]));
     assert_eq!(scene.now(), pairs(&[("a", &old)]));

@@ -11,16 +11,21 @@ const PREPARED: &str = "LOCKGATE_TEST_PREPARED";
 
 /// Runs the test of that name again as an unprivileged user, with a folder for it; true when that user is who runs now.
 fn is_unprivileged(test: &str, prepared: Option<&Path>) -> bool {
+    let module = module_path!().split_once("::").map_or("", |(_, module)| module);
+    runs_unprivileged(&format!("{module}::{test}"), prepared)
+}
+
+/// The same for the test of that whole name.
+pub fn runs_unprivileged(test: &str, prepared: Option<&Path>) -> bool {
     if !rustix::process::geteuid().is_root() {
         return true;
     }
-    let module = module_path!().split_once("::").map_or("", |(_, module)| module);
     let exe = std::env::current_exe().unwrap();
     let user = NOBODY.to_string();
     let command = Command::new("setpriv")
         .args(["--reuid", &user, "--regid", &user, "--clear-groups"])
         .arg(exe)
-        .args(["--exact", &format!("{module}::{test}"), "--nocapture"])
+        .args(["--exact", test, "--nocapture"])
         .env("HOME", "/nonexistent")
         .envs(prepared.map(|folder| (PREPARED, folder)))
         .output();

@@ -1,0 +1,226 @@
+//! Foreign programs save while lockgate publishes, in any order of their system calls, by dice that fall the same each time.
+//!
+//! A text is lost when neither the file in the end holds it, nor a file that the answer names. `LOCKGATE_ROUNDS` says how many
+//! rounds are played for each writer.
+
+mod dice;
+mod foreign;
+mod second;
+
+use super::{Content, Done, Guards, Told, Write, batch};
+use crate::error::{Code, Disk, Error};
+use crate::policy::Publishing;
+use crate::store::Files;
+use dice::Dice;
+use foreign::{Foreign, Kind, Made};
+use std::cell::{Cell, RefCell};
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+use tempfile::TempDir;
+
+const TARGET: &str = "t";
+const BASE: &str = "what stands there\n";
+const OURS: &str = "ours, a line\n";
+const THEIRS: &str = "theirs, another line\n";
+const SEED: u64 = 0x10c9_a7e5;
+
+/// Looks in between the steps of one edit, and some more.
+const SLOTS: usize = 24;
+
+const ALL: Guards<'static> = Guards { patience: Duration::ZERO, ..Guards::ALL };
+const EXCHANGE: Guards<'static> = Guards { lease: false, ..ALL };
+const COMPARE: Guards<'static> = Guards { exchange: false, ..EXCHANGE };
+const BLIND: Guards<'static> = Guards { compare: false, ..COMPARE };
+
+const WRITERS: [Kind; 4] = [Kind::InPlace, Kind::Late, Kind::Rename, Kind::Recreate];
+
+/// What the rounds came to.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Count {
+    /// Edits that were said to be written.
+    written: usize,
+    /// Texts that were saved, by them or by us, and are nowhere, although all is said to be well.
+    lost: usize,
+    /// Texts of theirs that are nowhere after a refusal, and texts of ours that are there after one.
+    lost_on_conflict: usize,
+    /// Files that hold neither text, or ours built on half of theirs.
+    torn: usize,
+    /// Files that were left beside and are not told.
+    left: usize,
+    /// Refusals that name a file in which a text is kept: two of their steps met ours.
+    kept: usize,
+}
+
+impl Count {
+    fn harm(&self) -> usize {
+        self.lost + self.lost_on_conflict + self.torn + self.left
+    }
+}
+
+/// A folder with the one file.
+struct Ground {
+    dir: TempDir,
+    files: Files,
+}
+
+impl Ground {
+    fn new() -> Ground {
+        let fast = Path::new("/dev/shm");
+        let dir = if fast.is_dir() { tempfile::tempdir_in(fast) } else { tempfile::tempdir() }.unwrap();
+        let files = Files::open(&[dir.path().to_owned()]).unwrap();
+        Ground { dir, files }
+    }
+
+    fn reset(&self) {
+        self.left().iter().for_each(|name| fs::remove_file(self.dir.path().join(name)).unwrap());
+        // A new file, as one that another round left open may still be written.
+        let _ = fs::remove_file(self.dir.path().join(TARGET));
+        fs::write(self.dir.path().join(TARGET), BASE).unwrap();
+    }
+
+    fn text(&self) -> Option<String> {
+        fs::read_to_string(self.dir.path().join(TARGET)).ok()
+    }
+
+    /// What lies beside the file.
+    fn left(&self) -> Vec<String> {
+        let names = fs::read_dir(self.dir.path()).unwrap();
+        let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name != TARGET && name != "theirs.tmp").collect()
+    }
+}
+
+/// Reads, appends a line and publishes, with a look in between all steps; gives back the text too.
+fn edit(ground: &Ground, line: &str, guards: Guards<'_>) -> Result<(String, Done), Error> {
+    guards.step();
+    let place = ground.files.admit(TARGET)?;
+    let snapshot = ground.files.read(&place, 1 << 20)?;
+    guards.step();
+    let was = snapshot.as_ref().map_or(&b""[..], |snapshot| snapshot.bytes());
+    let text = String::from_utf8(was.to_vec()).unwrap() + line;
+    let before = snapshot.as_ref().map(|snapshot| snapshot.held(Content::of(snapshot.bytes())));
+    let after = Some(Content::of(text.as_bytes()));
+    let write = Write { place: &place, before, after, mode: None, told: Told::default() };
+    let done = batch::publish(ground.files.roots(), &[write], Publishing::default(), None, guards)?;
+    guards.step();
+    Ok((text, done))
+}
+
+fn round(ground: &Ground, kind: Kind, guards: Guards<'_>, mut dice: Dice, count: &mut Count) {
+    ground.reset();
+    let mut slots: Vec<usize> = (0..Foreign::STEPS).map(|_| dice.below(SLOTS)).collect();
+    slots.sort_unstable();
+    let theirs = RefCell::new(Foreign::new(kind, ground.dir.path()));
+    let (now, next) = (Cell::new(0), Cell::new(0));
+    let (again, held) = (RefCell::new(dice), Cell::new(0));
+    let step = || {
+        now.set(now.get() + 1);
+        while now.get() > held.get() && slots.get(next.get()).is_some_and(|slot| *slot < now.get()) {
+            if theirs.borrow_mut().advance() == Made::Held {
+                held.set(now.get() + again.borrow_mut().below(SLOTS / 2));
+                break;
+            }
+            next.set(next.get() + 1);
+        }
+    };
+    let done = edit(ground, OURS, Guards { step: &step, ..guards });
+    let mut theirs = theirs.into_inner();
+    (0..100).take_while(|_| theirs.advance() != Made::Nothing).count();
+    weigh(ground, &theirs.text, done, count);
+}
+
+/// Holds what is there against what was said.
+fn weigh(ground: &Ground, theirs: &str, done: Result<(String, Done), Error>, count: &mut Count) {
+    let text = ground.text().unwrap_or_default();
+    let told = match &done {
+        Ok((_, done)) => format!("{:?}", done.files),
+        Err(error) => error.message.clone(),
+    };
+    let (kept, left): (Vec<String>, Vec<String>) =
+        ground.left().into_iter().partition(|name| told.contains(name.as_str()) && name.ends_with(".kept"));
+    count.left += left.len();
+    let kept: String =
+        kept.iter().map(|name| fs::read_to_string(ground.dir.path().join(name)).unwrap()).collect();
+    let theirs_is_held = text.contains(THEIRS) || kept.contains(THEIRS);
+    match done {
+        Ok((ours, _)) => {
+            count.written += 1;
+            // Ours may be gone only where they have saved after it.
+            count.lost += usize::from(!theirs_is_held || (text != ours && text != theirs));
+            let base = ours.strip_suffix(OURS).unwrap();
+            let is_whole =
+                base == BASE || base == theirs || (base.is_empty() && ours == OURS && text == theirs);
+            count.torn += usize::from(!is_whole || (text != ours && text != theirs));
+        }
+        Err(error) => {
+            assert!(matches!(error.code, Code::EditConflict), "{error:?}");
+            count.kept += usize::from(error.message.contains(".kept"));
+            let is_ours = text.contains(OURS) && error.disk == Disk::Untouched;
+            count.lost_on_conflict += usize::from(!theirs_is_held || is_ours);
+            count.torn += usize::from(text != theirs);
+        }
+    }
+}
+
+fn rounds() -> usize {
+    std::env::var("LOCKGATE_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(2_000)
+}
+
+fn play(kind: Kind, guards: Guards<'_>) -> Count {
+    let (ground, mut count) = (Ground::new(), Count::default());
+    (0..rounds()).for_each(|number| round(&ground, kind, guards, Dice::of(SEED, number), &mut count));
+    count
+}
+
+fn play_two(guards: Guards<'_>) -> Count {
+    let (ground, mut count) = (Ground::new(), Count::default());
+    (0..rounds()).for_each(|number| second::round(&ground, guards, Dice::of(SEED, number), &mut count));
+    count
+}
+
+/// Whether the file system that is played on gives leases.
+fn has_leases() -> bool {
+    let ground = Ground::new();
+    ground.reset();
+    edit(&ground, OURS, Guards::ALL).unwrap().1.files[0].level == super::Level::Lease
+}
+
+#[test]
+fn with_all_guards_nothing_is_lost_to_any_writer() {
+    assert!(has_leases(), "no file system that gives leases: nothing would be shown");
+    for kind in WRITERS {
+        let count = play(kind, ALL);
+        println!("all guards, {kind:?}: {count:?} of {}", rounds());
+        assert_eq!(count.harm(), 0, "{kind:?}: {count:?}");
+        assert!(count.written > rounds() / 20, "{kind:?}: hardly anything was written: {count:?}");
+    }
+}
+
+#[test]
+fn with_all_guards_two_lockgates_lose_nothing() {
+    let count = play_two(ALL);
+    println!("all guards, a second lockgate: {count:?} of {}", rounds());
+    assert_eq!(count.harm(), 0, "{count:?}");
+    assert!(count.written > rounds(), "{count:?}");
+}
+
+/// The positive controls: each guard that is switched off lets texts be lost.
+#[test]
+fn without_guards_texts_are_lost() {
+    for kind in WRITERS {
+        let [blind, compare, exchange] = [BLIND, COMPARE, EXCHANGE].map(|guards| play(kind, guards));
+        println!("{kind:?} of {}: blind {blind:?}\n  compare {compare:?}\n  exchange {exchange:?}", rounds());
+        assert!(blind.lost > rounds() / 20, "{kind:?}: {blind:?}");
+        assert!(compare.lost > 0, "{kind:?}: {compare:?}");
+        // A file that is open already is written by its old descriptor, which only a lease knows of.
+        let by_name = matches!(kind, Kind::Rename | Kind::Recreate);
+        assert!(if by_name { exchange.lost == 0 } else { exchange.lost > 0 }, "{kind:?}: {exchange:?}");
+    }
+    let [blind, compare, exchange] = [BLIND, COMPARE, EXCHANGE].map(play_two);
+    println!("second of {}: blind {blind:?}\n  compare {compare:?}\n  exchange {exchange:?}", rounds());
+    assert!(
+        blind.lost > rounds() / 20 && compare.lost > 0 && exchange.harm() == 0,
+        "{blind:?} {compare:?} {exchange:?}"
+    );
+}

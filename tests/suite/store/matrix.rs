@@ -1,0 +1,278 @@
+//! What a file may carry, held against what may be done to it: all of it is kept, or the edit is refused with a code.
+
+use super::rights::runs_unprivileged;
+use super::*;
+use lockgate::policy::HardLinks;
+use rustix::fs::XattrFlags;
+use std::collections::BTreeMap;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+
+/// Owner rw, user 12345 r, group r, mask r.
+const ACL: [u8; 44] = [
+    2, 0, 0, 0, 1, 0, 6, 0, 255, 255, 255, 255, 2, 0, 4, 0, 57, 48, 0, 0, 4, 0, 4, 0, 255, 255, 255, 255, 16,
+    0, 4, 0, 255, 255, 255, 255, 32, 0, 0, 0, 255, 255, 255, 255,
+];
+/// Version 2, effective, cap_net_bind_service permitted.
+const CAPABILITIES: [u8; 20] = [1, 0, 0, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+
+const REFUSED: Option<Code> = Some(Code::PermissionDenied);
+const KEPT: Option<Code> = None;
+
+/// What a file carries beside its text.
+#[derive(Debug, PartialEq, Eq)]
+struct Carried {
+    mode: u32,
+    owner: (u32, u32),
+    attributes: BTreeMap<String, Vec<u8>>,
+    is_link: bool,
+}
+
+fn carried(path: &Path) -> Carried {
+    let found = fs::metadata(path).unwrap();
+    let value = |name: &str| {
+        let mut space = [0_u8; 256];
+        let length = rustix::fs::getxattr(path, name, &mut space[..]).ok()?;
+        Some((name.to_owned(), space[..length].to_vec()))
+    };
+    Carried {
+        mode: found.mode(),
+        owner: (found.uid(), found.gid()),
+        attributes: ["user.note", "system.posix_acl_access", "security.capability"]
+            .into_iter()
+            .filter_map(value)
+            .collect(),
+        is_link: path.is_symlink(),
+    }
+}
+
+fn chmod(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+fn set(path: &Path, name: &str, value: &[u8]) -> bool {
+    rustix::fs::setxattr(path, name, value, XattrFlags::empty()).is_ok()
+}
+
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// Gives a file, in a folder `d`, what it is to carry; false where that cannot be had here.
+type Prepare = fn(&Scene) -> bool;
+
+/// What is carried, and what becomes of replacing and of removing it.
+const FILES: &[(&str, Prepare, Option<Code>, Option<Code>)] = &[
+    ("nothing", |_| true, KEPT, KEPT),
+    (
+        "mode 0751",
+        |scene| {
+            chmod(&scene.at("d/a"), 0o751);
+            true
+        },
+        KEPT,
+        KEPT,
+    ),
+    (
+        "mode 0600",
+        |scene| {
+            chmod(&scene.at("d/a"), 0o600);
+            true
+        },
+        KEPT,
+        KEPT,
+    ),
+    (
+        "mode 0222",
+        |scene| {
+            chmod(&scene.at("d/a"), 0o622);
+            true
+        },
+        KEPT,
+        KEPT,
+    ),
+    (
+        "sticky bit",
+        |scene| {
+            chmod(&scene.at("d/a"), 0o1644);
+            true
+        },
+        KEPT,
+        KEPT,
+    ),
+    (
+        "mode 0444",
+        |scene| {
+            chmod(&scene.at("d/a"), 0o444);
+            true
+        },
+        REFUSED,
+        REFUSED,
+    ),
+    (
+        "setuid",
+        |scene| {
+            chmod(&scene.at("d/a"), 0o4755);
+            true
+        },
+        REFUSED,
+        REFUSED,
+    ),
+    (
+        "setgid",
+        |scene| {
+            chmod(&scene.at("d/a"), 0o2755);
+            true
+        },
+        REFUSED,
+        REFUSED,
+    ),
+    ("attribute", |scene| set(&scene.at("d/a"), "user.note", b"kept"), KEPT, KEPT),
+    ("ACL", |scene| set(&scene.at("d/a"), "system.posix_acl_access", &ACL), KEPT, KEPT),
+    ("capabilities", |scene| set(&scene.at("d/a"), "security.capability", &CAPABILITIES), REFUSED, REFUSED),
+    (
+        "another owner",
+        |scene| is_root() && chown(scene.at("d/a"), Some(1234), Some(2345)).is_ok(),
+        KEPT,
+        KEPT,
+    ),
+    ("hard link", |scene| fs::hard_link(scene.at("d/a"), scene.at("other")).is_ok(), REFUSED, REFUSED),
+    (
+        "symlink",
+        |scene| {
+            fs::rename(scene.at("d/a"), scene.at("real")).unwrap();
+            scene.link("../real", "d/a");
+            true
+        },
+        KEPT,
+        KEPT,
+    ),
+    (
+        "sticky folder",
+        |scene| {
+            chmod(&scene.at("d"), 0o1777);
+            true
+        },
+        KEPT,
+        KEPT,
+    ),
+    ("folder with an ACL", |scene| set(&scene.at("d"), "system.posix_acl_default", &ACL), KEPT, KEPT),
+];
+
+#[test]
+fn what_a_file_carries_is_kept_or_the_edit_is_refused() {
+    for (what, prepare, replaced, removed) in FILES {
+        let scene = Scene::new(&[("d/a", "old")]);
+        if !prepare(&scene) {
+            not_run(&format!("{what}: cannot be had here"));
+            continue;
+        }
+        let (was, tree) = (carried(&scene.at("d/a")), scene.tree());
+        let done = scene.write("d/a", "new");
+        assert_eq!(done.as_ref().err().map(|error| error.code), *replaced, "{what}: {done:?}");
+        assert_eq!(scene.text("d/a"), if replaced.is_some() { "old" } else { "new" }, "{what}");
+        assert_eq!((carried(&scene.at("d/a")), scene.tree()), (was, tree), "{what}");
+        let done = remove(&scene.files, "d/a");
+        assert_eq!(done.as_ref().err().map(|error| error.code), *removed, "{what}: {done:?}");
+        let there = fs::metadata(scene.at("d/a")).is_ok();
+        assert_eq!(there, removed.is_some(), "{what}");
+        assert!(!scene.tree().iter().any(|path| path.ends_with(".lockgate")), "{what}");
+    }
+}
+
+#[test]
+fn a_file_that_is_made_again_has_its_permission_bits() {
+    for mode in [0o751, 0o600, 0o444, 0o666, 0o4755] {
+        let scene = Scene::new(&[]);
+        let place = scene.files.admit("d/a").unwrap();
+        let after = Some(Content::of(b"again"));
+        let write = Write { place: &place, before: None, after, mode: Some(mode), told: Told::default() };
+        let done = scene.files.publish(&[write], Publishing::default(), None).unwrap();
+        assert!(done.files[0].created);
+        assert_eq!(carried(&scene.at("d/a")).mode & 0o7777, mode & 0o777, "and never a privilege");
+    }
+}
+
+#[test]
+fn the_other_names_of_a_file_keep_the_old_text_or_have_the_new_one() {
+    for (hard_links, other) in [(HardLinks::Split, "old"), (HardLinks::InPlace, "new")] {
+        let scene = Scene::new(&[("a", "old")]);
+        chmod(&scene.at("a"), 0o640);
+        fs::hard_link(scene.at("a"), scene.at("b")).unwrap();
+        let was = carried(&scene.at("a"));
+        let place = scene.files.admit("a").unwrap();
+        let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
+        let how = Publishing { hard_links, ..Publishing::default() };
+        assert!(snapshot.check_names(&place, how).is_ok());
+        assert_eq!(
+            snapshot.check_names(&place, Publishing::default()).unwrap_err().code,
+            Code::PermissionDenied
+        );
+        let before = Some(snapshot.held(Content::of(b"old")));
+        let after = Some(Content::of(b"new"));
+        let write = Write { place: &place, before, after, mode: None, told: Told::default() };
+        assert!(scene.files.publish(&[write], how, None).is_ok());
+        assert_eq!((scene.text("a").as_str(), scene.text("b").as_str()), ("new", other));
+        assert_eq!((carried(&scene.at("a")), carried(&scene.at("b"))), (was, carried(&scene.at("b"))));
+    }
+}
+
+#[test]
+fn another_name_of_a_secret_is_refused_whatever_the_policy_says_of_links() {
+    let scene = Scene::new(&[(".env", "SECRET"), ("b", "x")]);
+    fs::hard_link(scene.at(".env"), scene.at("a")).unwrap();
+    fs::hard_link(scene.at("b"), scene.at("c")).unwrap();
+    assert_eq!(scene.code("a"), Code::Protected);
+    assert!(scene.files.admit("c").is_ok(), "the control");
+}
+
+#[test]
+fn a_mount_point_is_refused_with_a_hint_and_written_into_where_the_policy_says_so() {
+    let scene = Scene::new(&[("a", "old"), ("real", "old")]);
+    let mount = |args: &[&str]| {
+        std::process::Command::new("mount").args(args).arg(scene.at("real")).arg(scene.at("a")).status()
+    };
+    if !mount(&["--bind"]).is_ok_and(|status| status.success()) {
+        return not_run("a file that is a mount point: nothing can be mounted here");
+    }
+    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let error = scene.write("a", "new").unwrap_err();
+        assert_eq!(error.code, Code::PermissionDenied, "{error:?}");
+        assert!(error.hint.unwrap().contains("in_place"));
+        assert_eq!((scene.text("real").as_str(), scene.tree()), ("old", vec!["a".into(), "real".into()]));
+        assert_eq!(remove(&scene.files, "a").unwrap_err().code, Code::PermissionDenied);
+        let place = scene.files.admit("a").unwrap();
+        let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
+        let (before, after) = (Some(snapshot.held(Content::of(b"old"))), Some(Content::of(b"the new one")));
+        let write = Write { place: &place, before, after, mode: None, told: Told::default() };
+        let how = Publishing { hard_links: HardLinks::InPlace, ..Publishing::default() };
+        let done = scene.files.publish(&[write], how, None).unwrap();
+        assert_eq!(done.files[0].level.name(), "in_place");
+        assert_eq!(
+            (scene.text("real").as_str(), scene.tree()),
+            ("the new one", vec!["a".into(), "real".into()])
+        );
+    }));
+    let _ = std::process::Command::new("umount").arg(scene.at("a")).status();
+    outcome.unwrap();
+}
+
+/// What only an unprivileged user meets: folders that take no new name, and sticky ones with another's file.
+#[test]
+fn folders_that_forbid_it_refuse_every_sort_of_edit() {
+    let module = module_path!().split_once("::").map_or("", |(_, module)| module);
+    if !runs_unprivileged(&format!("{module}::folders_that_forbid_it_refuse_every_sort_of_edit"), None) {
+        return;
+    }
+    let scene = Scene::new(&[("d/a", "old"), ("s/mine", "old")]);
+    let refusals = || {
+        let codes = [scene.write("d/a", "x"), scene.write("d/new", "x"), remove(&scene.files, "d/a")];
+        codes.map(|done| done.map_err(|error| error.code).err())
+    };
+    chmod(&scene.at("d"), 0o555);
+    let refused = refusals();
+    chmod(&scene.at("d"), 0o755);
+    assert_eq!(refused, [REFUSED; 3]);
+    chmod(&scene.at("s"), 0o1777);
+    assert!(scene.write("s/mine", "new").is_ok() && remove(&scene.files, "s/mine").is_ok());
+    assert_eq!(refusals(), [KEPT; 3], "the control");
+}
