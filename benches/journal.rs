@@ -94,11 +94,8 @@ fn publishing(scene: &Scene) {
         });
         let read = scene.place("read");
         let keeps = median(20, |number| {
-            // One byte is another each time, and the thread beside is given time.
             scene.journal.keep(&read, Content::of(texts.get(number % rounds).unwrap()));
-            std::thread::sleep(Duration::from_millis(5));
         });
-        let keeps = keeps.saturating_sub(Duration::from_millis(5));
         println!("{name:>6}: a read is stamped in {stamps:9.1?}, stamped and handed over in {keeps:9.1?}");
     }
 }
