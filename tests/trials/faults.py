@@ -83,9 +83,9 @@ class FaultBench(kills.Bench):
         if not ended.acted:
             return None
         shown = errno.errorcode.get(what, what) + (" and on" if lasting else "")
-        return [f"{self.way.name}, {name} {count} {shown}: {line}" for line in self.judge(ended)]
+        return [f"{self.way.name}, {name} {count} {shown}: {line}" for line in self.judge(ended, name.startswith("unlink"))]
 
-    def judge(self, ended):
+    def judge(self, ended, may_leave):
         told = lab.answer(ended) or {}
         if ended.hang or ended.signal or "panicked" in ended.stderr or ended.exit in (101, 134):
             return [f"hang {ended.hang}, signal {ended.signal}, exit {ended.exit}: {ended.stderr[:300]}"]
@@ -100,12 +100,12 @@ class FaultBench(kills.Bench):
             wrong += self.changed_looks()
         if self.control:
             return wrong
-        is_new, more = ways.restarted(self.lab, self.way)
+        is_new, more = ways.restarted(self.lab, self.way, may_leave)
         wrong += more
         if is_written and not is_new:
             wrong.append("it said written, and a restart took it back")
         remembered = is_new and not any("remember" in note for note in notes(told))
-        return wrong or self.changed_looks() + ways.goes_on(self.lab, self.way, remembered)
+        return wrong or self.changed_looks() + ways.goes_on(self.lab, self.way, remembered, may_leave)
 
     def changed_looks(self):
         now = {path: self.lab.looks(path) for path in self.looks if self.lab.text(path) is not None}

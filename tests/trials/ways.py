@@ -116,21 +116,24 @@ def found(lab, way):
     return old, new, wrong
 
 
-def restarted(lab, way):
-    """What is wrong once lockgate has been started again: `(whether the change is there, violations)`."""
+def restarted(lab, way, may_leave=False):
+    """What is wrong once lockgate has been started again: `(whether the change is there, violations)`.
+
+    What could not be unlinked is swept when it is a day old, so that it may be left.
+    """
     log = lab.run("log", "--json")
     wrong = [] if log.exit == 0 else [f"log: {log.exit} {log.stdout}{log.stderr}"]
     old, new, torn = found(lab, way)
     wrong += torn
     if old and new:
         wrong.append(f"half a batch: {new} are new, {old} are old")
-    wrong += [f"left behind: {name}" for name in lab.staged()]
+    wrong += [f"left behind: {name}" for name in lab.staged() if not may_leave]
     if old and not new and not way.files[old[0]][0]:
         wrong += [f"folder left behind: {path}" for path in ["new"] if (lab.root / path).exists()]
     return bool(new), wrong
 
 
-def goes_on(lab, way, is_new):
+def goes_on(lab, way, is_new, may_leave=False):
     """What is wrong with the next edit, with taking it back, and with taking back the one that was interfered with."""
     wrong = []
     follow = text("follow")
@@ -146,4 +149,5 @@ def goes_on(lab, way, is_new):
         done = lab.run(way.back, "--json")
         if way.back == "undo" and (done.exit or found(lab, way)[1]):
             wrong.append(f"taking it back: {done.exit} {done.stdout}{done.stderr}")
-    return wrong + [f"left behind later: {name}" for name in lab.staged()] + lab.journal_trouble()
+    wrong += [f"left behind later: {name}" for name in lab.staged() if not may_leave]
+    return wrong + lab.journal_trouble()
