@@ -25,13 +25,13 @@ ERRORS = {
     "fsetxattr": ("ENOTSUP", "EPERM", *FULL), "fgetxattr": ("EIO", "ENOTSUP"), "flistxattr": ("EIO", "ENOTSUP"),
     "fstat": ("EIO",), "statx": ("EACCES", "EIO", "ENOMEM"), "newfstatat": ("EACCES", "EIO"),
     "faccessat2": ("EACCES", "EIO"), "fstatfs": ("EIO",), "lseek": ("EIO",), "getdents64": ("EIO",),
-    "ftruncate": ("EIO", "EINTR", *FULL), "fallocate": ("EIO", "EINTR", *FULL), "close": ("EIO",),
+    "ftruncate": ("EIO", "EINTR", *FULL), "fallocate": ("EIO", "EINTR", *FULL),
     "copy_file_range": ("EIO", *FULL),
 }
 # Every further call of that name fails, too: what fails is likely to go on failing.
 LASTING = ("EIO", "ENOSPC", "EACCES")
 PATH_FIRST = {"rename", "unlink", "rmdir", "mkdir", "chmod"}
-ALL_OF_THEM = {"read", "pread64", "fstat", "statx", "newfstatat", "close", "lseek", "openat", "openat2", "faccessat2"}
+ALL_OF_THEM = {"read", "pread64", "fstat", "statx", "newfstatat", "lseek", "openat", "openat2", "faccessat2"}
 
 
 class FaultBench(kills.Bench):

@@ -160,7 +160,7 @@ class Round:
         dice = random.Random(self.seed)
         for one in clients:
             one.start()
-        due = time.monotonic() + pause
+        due = time.monotonic() + pause / 5
         while any(one.is_alive() for one in clients):
             time.sleep(0.01)
             if time.monotonic() > due:
@@ -194,14 +194,14 @@ def unit(options, files, number):
         wrong += [f"left behind: {name}" for name in bench.staged()] + bench.journal_trouble()
     bench.remove()
     waits = sorted(one.waits)
-    of = f"of {files} files: "
+    of = f"in {files} files: "
     return {of + "edits": len(one.acknowledged), of + "kills": fleet.kills, of + "seconds": round(took, 2),
             of + "sent again unanswered": one.resent["unanswered"],
             of + "found there": one.resent["there already"],
             of + "asked anew": sum(one.resent[code] for code in ANEW),
-            of + "p50 ms, summed": round(1000 * waits[len(waits) // 2]), of + "rounds": 1,
-            of + "p99 ms, summed": round(1000 * waits[len(waits) * 99 // 100]),
-            "max ms " + of: round(1000 * waits[-1]), "wrong": wrong}
+            f"max p50 ms {of}": round(1000 * waits[len(waits) // 2]),
+            f"max p99 ms {of}": round(1000 * waits[len(waits) * 99 // 100]),
+            f"max ms {of}": round(1000 * waits[-1]), "wrong": wrong}
 
 
 def main():
