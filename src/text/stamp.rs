@@ -17,11 +17,13 @@ impl Stamp {
         Stamp(*blake3::hash(bytes).as_bytes())
     }
 
+    #[cfg_attr(not(feature = "journal"), expect(dead_code, reason = "only the journal writes stamps down"))]
     /// The stamp of these bytes of a hash.
     pub(crate) const fn from_bytes(bytes: [u8; 32]) -> Stamp {
         Stamp(bytes)
     }
 
+    #[cfg_attr(not(feature = "journal"), expect(dead_code, reason = "only the journal writes stamps down"))]
     /// The bytes of the hash.
     pub(crate) const fn bytes(&self) -> &[u8; 32] {
         &self.0

@@ -33,8 +33,8 @@ fn text(number: usize) -> String {
 fn the_files_stay_within_the_bound_and_the_newest_edits_are_there() {
     let scene = Scene::new();
     let a = scene.place("a");
-    let bounds = Bounds { size: 12 << 20, ..ALL };
-    let edits = rounds(6_000);
+    let bounds = Bounds { size: 24 << 20, ..ALL };
+    let edits = rounds(8_000);
     let mut most = 0;
     let mut last = None;
     for number in 0..edits {
@@ -46,7 +46,7 @@ fn the_files_stay_within_the_bound_and_the_newest_edits_are_there() {
         most = most.max(on_disk(&scene.databases()[0]));
     }
     scene.journal.worker.wait();
-    assert!(most <= bounds.size + (2 << 20), "at some time there were {most} bytes");
+    assert!(most <= bounds.size, "at some time there were {most} bytes");
     assert!(on_disk(&scene.databases()[0]) <= bounds.size);
     assert_eq!(scene.journal.latest(&a).unwrap().map(|entry| entry.id), last);
     let kept = scene.journal.entries(Some(&a), edits).unwrap();
