@@ -24,8 +24,8 @@ fn on_disk(database: &Path) -> u64 {
 fn text(number: usize) -> String {
     let word = |word: usize| Stamp::of(&(word as u64).to_le_bytes()).hex();
     let mut words: Vec<String> = (0..100).map(word).collect();
-    words[50] = word(1000 + number);
-    words[60] = word(1_000_000 + number);
+    let own = |place: usize| word(1000 * (number + 1) + place);
+    words.iter_mut().enumerate().skip(20).take(60).for_each(|(place, word)| *word = own(place));
     words.join("\n")
 }
 
@@ -34,7 +34,7 @@ fn the_files_stay_within_the_bound_and_the_newest_edits_are_there() {
     let scene = Scene::new();
     let a = scene.place("a");
     let bounds = Bounds { size: 24 << 20, ..ALL };
-    let edits = rounds(14_000);
+    let edits = rounds(9_000);
     let mut most = 0;
     let mut last = None;
     for number in 0..edits {
