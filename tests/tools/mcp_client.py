@@ -41,7 +41,7 @@ async def lists_its_tools(mode):
         same(tools[TOOL].annotations.destructive_hint, True)
         same(tools["create_file"].annotations.idempotent_hint, True)
         if mode != NEW:  # A client that is told its version asks for nothing else.
-            assert "quality gates" in connected.instructions
+            assert "Quality gates" in connected.instructions
     async with client(mode, "--read-only") as (connected, _):
         left = (await connected.list_tools()).tools
         same([(tool.name, tool.annotations.read_only_hint) for tool in left], [(READER, True)])
