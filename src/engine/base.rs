@@ -139,7 +139,7 @@ fn told(Clash { asked: (first, last), met }: &Clash, base: &Buffer) -> String {
             )
         }
         Some(met) => format!(
-            "{asked}, which this edit is about, was changed since: lines {}-{} stand there now",
+            "{asked}, which this edit is about, was changed since: it is lines {}-{} now",
             met.new_start_line, met.new_end_line
         ),
         None => format!("{asked}, which this edit is about, could stand in more than one place by now"),

@@ -130,24 +130,16 @@ impl Workspace {
         seen: &Seen,
         base: Option<&Buffer>,
     ) -> Result<Planned, Error> {
-        let Target { place, rules, .. } = target;
-        let buffer = base.unwrap_or(&seen.buffer);
-        let language = language_of(place.in_root(), buffer.view().lines().next());
-        let bounds = Bounds { bytes: rules.limits.file, steps: rules.limits.regex_steps };
-        let scene = Scene {
-            path: place.in_root(),
-            language: language.map(|language| language.name.as_str()),
-            bounds,
-        };
-        let planned = edit::plan(&request.edit, buffer, scene).or_else(|refusal| {
-            match (request.mode, refusal.code) {
-                (Mode::Interactive, Code::MatchNotFound) => Planned::nothing(buffer, refusal.message),
-                (Mode::Strict | Mode::Interactive | Mode::VerifyOnly, _) => Err(refusal),
+        let Some(base) = base else { return planned_on(&seen.buffer, request, target) };
+        let carried = carried(planned_on(base, request, target)?, base, target, seen);
+        match (carried, request.mode, &request.expect) {
+            // Who named no version and wants it written in any case means the lines by their numbers.
+            (Err(refusal), Mode::Interactive, Expect::Anything) if refusal.code == Code::EditConflict => {
+                let mut planned = planned_on(&seen.buffer, request, target)?;
+                planned.warnings.push(format!("{}; it was made there all the same", refusal.message));
+                Ok(planned)
             }
-        })?;
-        match base {
-            Some(base) => carried(planned, base, target, seen),
-            None => Ok(planned),
+            (carried, ..) => carried,
         }
     }
 
@@ -203,6 +195,19 @@ impl Workspace {
             Mode::Interactive => (drafted, verdict.softened()),
         })
     }
+}
+
+/// Plans an edit for one text.
+fn planned_on(buffer: &Buffer, request: &Request, target: &Target) -> Result<Planned, Error> {
+    let Target { place, rules, .. } = target;
+    let language = language_of(place.in_root(), buffer.view().lines().next());
+    let bounds = Bounds { bytes: rules.limits.file, steps: rules.limits.regex_steps };
+    let language = language.map(|language| language.name.as_str());
+    let scene = Scene { path: place.in_root(), language, bounds };
+    edit::plan(&request.edit, buffer, scene).or_else(|refusal| match (request.mode, refusal.code) {
+        (Mode::Interactive, Code::MatchNotFound) => Planned::nothing(buffer, refusal.message),
+        (Mode::Strict | Mode::Interactive | Mode::VerifyOnly, _) => Err(refusal),
+    })
 }
 
 /// What a caller is told who has cancelled and listens all the same.

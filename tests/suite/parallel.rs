@@ -155,7 +155,17 @@ fn line_numbers_of_a_call_that_waited_are_those_of_the_text_that_it_came_to() {
     let second = server.post_call("safe_edit_file", &line(7, "seven\n"));
     thread::sleep(Duration::from_millis(100));
     let third = server.post_call("safe_edit_file", &line(7, "sieben\n"));
-    let [first, second, third] = [first, second, third].map(|call| server.wait_answer(call).unwrap());
+    let mut anyway = line(1, "eins\n");
+    anyway["mode"] = "interactive".into();
+    let [fourth, fifth] = [1, 2].map(|_| {
+        thread::sleep(Duration::from_millis(100));
+        server.post_call("safe_edit_file", &anyway)
+    });
+    let [first, second, third, fourth, fifth] =
+        [first, second, third, fourth, fifth].map(|call| server.wait_answer(call).unwrap());
+    // `interactive` writes in any case: the lines that were changed meanwhile are meant by their numbers, and it is told.
+    assert_eq!((fourth.status(), fifth.status()), ("written", "unchanged"), "{}", fifth.structured);
+    assert!(fifth.structured["validation_warnings"][0].as_str().unwrap().contains("was changed since"));
     assert_eq!((first.status(), second.status()), ("written", "written"), "{}", second.structured);
     assert_eq!(second.structured["line_map"][0], json!({"from": 3, "by": 2}), "{}", second.structured);
     assert_eq!(third.code(), "EDIT_CONFLICT", "{}", third.structured);
@@ -163,7 +173,7 @@ fn line_numbers_of_a_call_that_waited_are_those_of_the_text_that_it_came_to() {
     assert!(diff.contains("-line 7\n+seven\n"), "{diff}");
     assert_eq!(third.structured.get("field"), None, "it named no version");
     let text = fs::read_to_string(root.path().join("one.txt")).unwrap();
-    assert_eq!(text, "line 1\nline 2\nnew\nnewer\nline 3\nline 4\nline 5\nline 6\nseven\nline 8\nline 9\n");
+    assert_eq!(text, "eins\nline 2\nnew\nnewer\nline 3\nline 4\nline 5\nline 6\nseven\nline 8\nline 9\n");
 }
 
 #[test]

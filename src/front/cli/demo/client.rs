@@ -29,14 +29,16 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// Starts this very program as a server of a folder, and shakes hands with it.
+    /// Starts this very program as a server of a folder, perhaps with another for its records, and shakes hands with it.
     ///
     /// Errors: `INTERNAL`.
-    pub(super) fn start(root: &Path) -> Result<Client, Error> {
+    pub(super) fn start(root: &Path, own: Option<&Path>) -> Result<Client, Error> {
         let program = std::env::current_exe().map_err(|trouble| failed("find its own program", &trouble))?;
         let mut server = Command::new(program)
             .args(["serve", "--trust", "--tools", "all", "--root"])
             .arg(root)
+            // What it remembers of a folder that will be gone is of no use to anybody.
+            .envs(own.map(|own| ("XDG_STATE_HOME", own)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

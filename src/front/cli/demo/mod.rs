@@ -38,7 +38,14 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
     let afterwards = if args.keep { Afterwards::Keep } else { Afterwards::Remove };
     let project = Project::lay_out(afterwards)?;
     paint::say(&opening(&project))?;
-    let mut client = Client::start(project.root())?;
+    let own = tempfile::tempdir().map_err(|trouble| {
+        Error::new(Code::IoFailed, format!("cannot make a folder for the tour's records: {trouble}"))
+    })?;
+    let apart = match afterwards {
+        Afterwards::Remove => Some(own.path()),
+        Afterwards::Keep => None,
+    };
+    let mut client = Client::start(project.root(), apart)?;
     let stops = stops();
     let mut wrong = 0;
     for (index, stop) in stops.iter().enumerate() {
