@@ -47,22 +47,13 @@ fn is_done(call: &Call, targets: &[Target], seen: &[Seen]) -> bool {
         return false;
     }
     let first = targets.first().and_then(|target| target.last.as_ref()).map(|entry| entry.id);
-    call.requests.iter().zip(targets).zip(seen).all(|((request, target), seen)| {
+    targets.iter().zip(seen).all(|(target, seen)| {
         target.last_change().is_some_and(|(entry, changed)| {
+            // The hash covers the version that was named, from which the edit may have been carried over.
             Some(entry.id) == first
                 && entry.deed.request == call.digest
                 && entry.deed.kind == call.kind
                 && changed.after == seen.snapshot.as_ref().map(|_| seen.buffer.stamp())
-                && named(&request.expect, changed)
         })
     })
-}
-
-/// Whether a change began with the version that a request names.
-fn named(expect: &Expect, changed: &Changed) -> bool {
-    match expect {
-        Expect::Version(version) => changed.before.is_some_and(|before| before.matches(version)),
-        Expect::Absent => changed.before.is_none(),
-        Expect::Anything => true,
-    }
 }

@@ -3,15 +3,18 @@
 //! Invariant: an edit is carried over only where its place is proved to be unchanged; else it is refused with what changed.
 
 use super::Workspace;
-use super::call::Target;
+use super::call::{Call, Target};
 use super::check::Seen;
 use crate::edit::Planned;
 use crate::error::{Code, Error, Place, Since};
 use crate::request::{Expect, Request};
+use crate::store::{EditId, Entry, Kind};
 use crate::text::{Buffer, Clash, LineMap, diff};
 
 /// The most bytes of a diff that a refusal carries; an answer shows what fits.
 const DIFF: usize = 6_000;
+/// The edits among which a repeat is looked for.
+const LAST: usize = 50;
 /// The most lines that a refusal shows as they are now.
 const LINES: usize = 20;
 
@@ -19,9 +22,10 @@ impl Workspace {
     /// The text that a request speaks of, where it is another than the one that is there.
     ///
     /// Errors: `EDIT_CONFLICT` for a version that is not known, and for one that no longer stands there where the edit is
-    /// about the text as a whole.
+    /// about the text as a whole, or was made before and others have edited the file since.
     pub(super) fn base(
         &self,
+        call: &Call,
         request: &Request,
         target: &Target,
         seen: &Seen,
@@ -45,8 +49,27 @@ impl Workspace {
                     format!("the file was changed since version {}, which this edit is about", base.stamp());
                 Err(conflict(met, target, &base, seen))
             }
-            base => Ok(base),
+            Some(base) => match self.made_before(call, target) {
+                Some(id) => {
+                    let met = format!(
+                        "this very request was carried out before, as edit {id}, and the file was changed since"
+                    );
+                    Err(conflict(met, target, &base, seen))
+                }
+                None => Ok(Some(base)),
+            },
+            None => Ok(None),
         }
+    }
+
+    /// The edit that this very call made of the file before, among the last.
+    fn made_before(&self, call: &Call, target: &Target) -> Option<EditId> {
+        let entries = self.journal.entries(Some(&target.place), LAST).unwrap_or_default();
+        let same = |entry: &&Entry| {
+            entry.deed.request == call.digest && entry.deed.kind == call.kind && !entry.undone
+        };
+        let version = target.arrived.is_none() && call.kind == Kind::Edit;
+        entries.iter().find(same).filter(|_| version).map(|entry| entry.id)
     }
 }
 

@@ -115,8 +115,14 @@ impl Workspace {
         call.wait = Duration::ZERO;
         for (at, request) in call.requests.iter().enumerate() {
             let target = self.find(&request.target).map_err(|refusal| call.names(refusal, at))?;
-            if let Some(first) = targets.iter().position(|other| other.place.key() == target.place.key()) {
-                return Err(twice(target.place.shown(), first, at));
+            let key = target.place.key();
+            for (first, other) in targets.iter().map(|other| other.place.key()).enumerate() {
+                if other == key {
+                    return Err(twice(target.place.shown(), first, at));
+                }
+                if other.holds(&key) || key.holds(&other) {
+                    return Err(nested(first, at));
+                }
             }
             let limits = target.rules.limits;
             call.wait = call.wait.max(limits.lock_wait);
@@ -169,4 +175,9 @@ fn twice(path: &str, first: usize, at: usize) -> Error {
     Error::new(Code::InvalidInput, seen)
         .field(format!("edits[{at}].path"))
         .hint("put all edits of one file into one entry")
+}
+
+fn nested(first: usize, at: usize) -> Error {
+    let seen = format!("of edits[{first}] and edits[{at}] one makes a file of what is a folder to the other");
+    Error::new(Code::InvalidInput, seen).field(format!("edits[{at}].path")).hint("correct one of the paths")
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::call::{Call, Target};
 use super::check::{Drafted, Seen, cancelled};
 use super::{Decision, Report, Workspace, decide, guards};
-use crate::edit::Planned;
+use crate::edit::{Edit, Planned};
 use crate::error::{Code, Error};
 use crate::gate::{Verdict, Watch};
 use crate::request::Request;
@@ -125,9 +125,11 @@ impl Workspace {
         guards::check(request, call.kind, place, &seen, rules)?;
         seen.snapshot.as_ref().map_or(Ok(()), |snapshot| snapshot.check_names(place, rules.publishing))?;
         seen.check(request)?;
-        let base = self.base(request, target, &seen)?;
+        let base = self.base(call, request, target, &seen)?;
         let planned = self.plan(request, target, &seen, base.as_ref())?;
-        let drafted = Drafted::new(&seen, &planned, rules)?;
+        let mut drafted = Drafted::new(&seen, &planned, rules)?;
+        // An empty file is not the same as none.
+        drafted.differs |= request.edit == Edit::Remove;
         let (drafted, verdict) = self.judge(call.kind, request, target, &seen, drafted, watch)?;
         let decision = decide(request.mode, &verdict);
         Ok(Draft { request, target, seen, base, planned, drafted, verdict, decision })

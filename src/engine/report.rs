@@ -105,6 +105,8 @@ impl Report {
         edit_id: Option<EditId>,
     ) -> Report {
         let Draft { request, target, seen, base, planned, drafted, verdict, .. } = draft;
+        // Who takes an edit back names no version, and counts from the one that is there.
+        let base = base.filter(|_| !matches!(request.edit, Edit::Restore(_)));
         let shifts = match base.map(|base| moved(&base, &drafted.buffer)) {
             Some(Ok(map)) => map.shifts(),
             Some(Err(_)) | None => drafted.map.shifts(),

@@ -150,10 +150,17 @@ impl Turn {
     }
 }
 
-/// A file that stands where one is to come back was put there by somebody else.
+/// The refusal in the words of one who names an edit and no version. A file that stands where one is to come back was put
+/// there by somebody else.
 fn as_conflict(mut refusal: Error) -> Error {
     if matches!(refusal.code, Code::FileExists | Code::FileNotFound) {
         refusal.code = Code::EditConflict;
+    }
+    if refusal.code == Code::EditConflict {
+        refusal.field = None;
+        refusal.hint = Some(
+            "edit the file as it is now: what it was is shown by `since`, or by `lockgate show`".to_owned(),
+        );
     }
     refusal
 }

@@ -60,6 +60,12 @@ impl Place {
 }
 
 impl Key {
+    /// Whether the other one lies below this one, as in a folder.
+    pub fn holds(&self, other: &Key) -> bool {
+        let below = other.rest.strip_prefix(&self.rest).is_some_and(|rest| rest.starts_with('/'));
+        below && self.folder == other.folder
+    }
+
     /// The key of what these names lead to beneath a folder.
     pub(super) fn below(folder: Identity, rest: &str) -> Key {
         Key { folder, rest: rest.to_owned() }

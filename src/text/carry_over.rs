@@ -3,7 +3,8 @@
 //! It is carried only where the place is proved: each splice lies in lines that both versions have, in one run without a
 //! change inside, and that run can be no other. A run is proved by where it stands, at the beginning or the end of both
 //! versions, or by a line that each version has once. A change that could as well have been made some lines higher or
-//! lower takes all of those lines.
+//! lower takes all of those lines, be it the plan's own or the other's; and nothing is changed beside lines that were
+//! inserted: they may be the plan's own, made before. What ends a text is not carried to where it goes on.
 //!
 //! Invariant: the bytes that a carried plan replaces are those that it replaced in its own version.
 
@@ -40,9 +41,10 @@ impl Plan {
         let starts = [lines::starts(&texts[0]), lines::starts(&texts[1])];
         let sides = Sides { old: Lines::new(&texts[0], &starts[0]), new: Lines::new(&texts[1], &starts[1]) };
         let runs = sides.runs(from.is_alike(to));
+        let after = from.apply(self)?;
         let mut splices = Vec::with_capacity(self.splices().len());
-        for splice in self.splices() {
-            let asked = Asked::of(from, &splice.span);
+        for (splice, landing) in self.splices().iter().zip(self.landings()) {
+            let asked = Asked::of((from, &splice.span), (&after, &landing));
             match runs.iter().find(|run| run.holds(&asked)).and_then(|run| run.shift(splice, from, to)) {
                 Some(shifted) => splices.push(shifted),
                 None => return Ok(Err(asked.clash(&runs))),
@@ -52,21 +54,35 @@ impl Plan {
     }
 }
 
-/// The lines that a splice touches, counted from 0: those that it changes, or the two that it comes between.
+/// The lines that a splice touches, counted from 0: those that it changes, or between which it inserts.
 struct Asked {
     lines: Range<usize>,
+    /// Whether it inserts, and may do so at either end of the lines.
+    inserts: bool,
+    /// Whether it leaves the text without a last line end.
+    ends: bool,
 }
 
 impl Asked {
-    fn of(buffer: &Buffer, bytes: &Range<usize>) -> Asked {
-        let lines = buffer.lines();
-        let start = buffer.offset(bytes.start);
+    fn of((from, old): (&Buffer, &Range<usize>), (after, new): (&Buffer, &Range<usize>)) -> Asked {
+        let [start, end] =
+            [old.start, old.end.saturating_sub(1).max(old.start)].map(|byte| from.offset(byte));
+        let lines = from.lines();
         let first = lines.at(start) - 1;
-        if bytes.is_empty() && lines.starts_at(start) {
-            return Asked { lines: first..first };
-        }
-        let last = buffer.offset(bytes.end.saturating_sub(1).max(bytes.start));
-        Asked { lines: first..lines.at(last).max(first + 1) }
+        let is_last = old.end == from.bytes().len();
+        let is_open = !after.lines().starts_at(after.offset(new.end));
+        let inserts = old.is_empty() && lines.starts_at(start) && (is_last || !is_open);
+        let touched = if inserts { first..first } else { first..lines.at(end).max(first + 1) };
+        let ends = is_last && !new.is_empty() && is_open;
+        let (up, down) = match (inserts, new.is_empty()) {
+            (true, _) => {
+                let [first, end] = [new.start, new.end].map(|byte| after.lines().at(after.offset(byte)) - 1);
+                slides(&after.lines(), &(first..end))
+            }
+            (false, true) => slides(&lines, &touched),
+            (false, false) => (0, 0),
+        };
+        Asked { lines: touched.start - up..touched.end + down, inserts, ends }
     }
 
     /// The change that is nearest to these lines.
@@ -98,6 +114,8 @@ struct Run {
     proved: Range<usize>,
     /// Whether the run begins with both versions, and whether it ends with both.
     ends: (bool, bool),
+    /// Whether lines were inserted right before it, and right behind it.
+    beside: (bool, bool),
 }
 
 impl Sides<'_> {
@@ -124,36 +142,22 @@ impl Sides<'_> {
         let old = before.old.end..behind.old.start;
         let new = before.new.end..behind.new.start;
         let proved = ends.0 || ends.1 || old.clone().any(|line| once.has(self.old.whole(line + 1)));
-        let (down, up) = (self.slides_down(before, old.len()), self.slides_up(behind, old.len()));
-        let start = old.start + down;
-        let proved = if proved { start..old.end.saturating_sub(up).max(start) } else { start..start };
-        Run { old, new, proved, ends }
+        let start = (old.start + self.reach(before).1).min(old.end);
+        let proved = if proved {
+            start..old.end.saturating_sub(self.reach(behind).0).max(start)
+        } else {
+            start..start
+        };
+        let inserted = |piece: &Piece| piece.old.is_empty() && !piece.new.is_empty();
+        Run { old, new, proved, ends, beside: (inserted(before), inserted(behind)) }
     }
 
-    /// How many lines behind a change could as well have been its own.
-    fn slides_down(&self, piece: &Piece, most: usize) -> usize {
-        let same = |lines: &Lines<'_>, range: &Range<usize>| {
-            (0..most)
-                .take_while(|k| lines.whole(range.start + k + 1) == lines.whole(range.end + k + 1))
-                .count()
-        };
+    /// How many lines before a change and behind it count as changed with it.
+    fn reach(&self, piece: &Piece) -> (usize, usize) {
         match (piece.old.is_empty(), piece.new.is_empty()) {
-            (true, false) => same(&self.new, &piece.new),
-            (false, true) => same(&self.old, &piece.old),
-            (true, true) | (false, false) => 0,
-        }
-    }
-
-    /// How many lines before a change could as well have been its own.
-    fn slides_up(&self, piece: &Piece, most: usize) -> usize {
-        let same = |lines: &Lines<'_>, range: &Range<usize>| {
-            let most = most.min(range.start);
-            (0..most).take_while(|k| lines.whole(range.start - k) == lines.whole(range.end - k)).count()
-        };
-        match (piece.old.is_empty(), piece.new.is_empty()) {
-            (true, false) => same(&self.new, &piece.new),
-            (false, true) => same(&self.old, &piece.old),
-            (true, true) | (false, false) => 0,
+            (true, false) => slides(&self.new, &piece.new),
+            (false, true) => slides(&self.old, &piece.old),
+            (true, true) | (false, false) => (0, 0),
         }
     }
 
@@ -169,6 +173,17 @@ impl Sides<'_> {
     }
 }
 
+/// How many lines higher, and how many lower, the same lines could have been put in or taken away.
+fn slides(lines: &Lines<'_>, block: &Range<usize>) -> (usize, usize) {
+    if block.is_empty() {
+        return (0, 0);
+    }
+    let is_up = |k: &usize| lines.whole(block.start - k) == lines.whole(block.end - k);
+    let is_down = |k: &usize| lines.whole(block.start + k + 1) == lines.whole(block.end + k + 1);
+    let below = lines.count().saturating_sub(block.end);
+    ((0..block.start).take_while(is_up).count(), (0..below).take_while(is_down).count())
+}
+
 /// How often each line stands in either version.
 struct Once<'a>(HashMap<&'a str, (u32, u32)>);
 
@@ -179,14 +194,19 @@ impl Once<'_> {
 }
 
 impl Run {
-    /// Whether these lines lie in the proved part; an insertion needs both of its neighbours there.
+    /// Whether these lines lie in the proved part; an insertion needs its neighbours there, and the end of a text its end.
     fn holds(&self, asked: &Asked) -> bool {
         let (start, end) = (asked.lines.start, asked.lines.end);
-        if start < end {
-            return self.proved.start <= start && end <= self.proved.end;
+        let is_last = self.ends.1 && end == self.old.end;
+        if asked.ends && !is_last {
+            return false;
+        }
+        if !asked.inserts {
+            let (before, behind) = (usize::from(self.beside.0), usize::from(self.beside.1));
+            return self.proved.start + before <= start && end + behind <= self.proved.end;
         }
         let at_start = self.ends.0 && start == 0 && self.proved.start == 0;
-        let at_end = self.ends.1 && end == self.old.end && self.proved.end == self.old.end;
+        let at_end = is_last && self.proved.end == self.old.end;
         (self.proved.start < start || at_start) && (end < self.proved.end || at_end)
     }
 
@@ -204,7 +224,7 @@ impl Run {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Hints;
+    use crate::text::{Change, Hints};
     use proptest::prelude::*;
 
     fn read(text: &str) -> Buffer {
@@ -228,6 +248,7 @@ mod tests {
             ("a\nb\nc\nd\n", "a\nb\nnew\nc\nd\n", "A\nb\nc\nd\n", "A\nb\nnew\nc\nd\n"),
             ("a\r\nb\nc\r\n", "a\r\nB\nc\r\n", "0\r\na\r\nb\nc\r\n", "0\na\nB\nc\n"),
             ("a\nb\nc", "a\nb\nc\nd", "A\nb\nc", "A\nb\nc\nd"),
+            ("a\nb\nc\n", "a\nc\n", "a\nb\nc\nd\n", "a\nc\nd\n"),
         ] {
             assert_eq!(carried(from, edited, to).as_deref(), Ok(both), "{from:?} {edited:?} {to:?}");
         }
@@ -259,8 +280,48 @@ mod tests {
             ("x\na\na\ny\n", "x\na\nA\ny\n", "x\na\ny\n"),
             ("x\n}\n\ny\n}\n\nz\n", "x\n}!\n\ny\n}\n\nz\n", "x\n}\n\nnew\n}\n\ny\n}\n\nz\n"),
             ("a\n}\nb\n}\nc\n}\nd\n", "a\n}\nb\n}!\nc\n}\nd\n", "A\n}\nB\n}\nC\n}\nD\n"),
+            // The plan's own.
+            ("f() {\n}\n}\nz\n", "f() {\n}\nz\n", "f() {\n}\ng() {\n}\nz\n"),
+            ("x\nx\nb\n", "x\nb\n", "x\nM\nx\nb\n"),
         ] {
             assert!(carried(from, edited, to).is_err(), "{from:?} {edited:?} {to:?}");
+        }
+    }
+
+    #[test]
+    fn what_ends_a_text_is_not_carried_to_where_it_goes_on() {
+        for (from, edited, to) in [
+            ("one\nthree\nfour\n", "one\nthree", "one\nthree\nfour\nfive\n"),
+            ("x = 2\n", "x = 1", "x = 2\ny = 3\n"),
+            ("a\nb\nc\n", "a\nb", "a\nb\nc\n\nd\n"),
+            ("a\nb\n", "a\nB", "a\nb\nc\n"),
+        ] {
+            assert!(carried(from, edited, to).is_err(), "{from:?} {edited:?} {to:?}");
+        }
+    }
+
+    /// Beside inserted lines nothing is changed: they may be those of the same edit, made before.
+    #[test]
+    fn an_edit_that_was_made_before_meets_itself() {
+        for (from, edited) in [
+            ("a\nb\nc\nd\n", "a\nb\nnew\nc\nd\n"),
+            ("a\nb\nc\nd\n", "a\nnew\nb\nc\nd\n"),
+            ("a\nb\nc\n", "a\nb\nc\nnew\n"),
+            ("a\nb\nc\n", "new\na\nb\nc\n"),
+        ] {
+            assert!(carried(from, edited, edited).is_err(), "{from:?} {edited:?}");
+            // The same, told as a replacement of the lines around.
+            let [base, now] = [from, edited].map(read);
+            for line in 1..=base.lines().count() {
+                let span = base.lines().span(line);
+                let kept = base.lines().whole(line).to_owned();
+                for text in [format!("new\n{kept}"), format!("{kept}new\n")] {
+                    let plan = base.plan(vec![Change { span: span.clone(), text }]).unwrap();
+                    if base.apply(&plan).unwrap().view() == now.view() {
+                        assert!(plan.carried(&base, &now).unwrap().is_err(), "{from:?} {edited:?} {line}");
+                    }
+                }
+            }
         }
     }
 

@@ -26,12 +26,12 @@ impl Stamp {
     }
 
     /// Takes a stamp's 32 bytes.
-    pub(crate) const fn from_bytes(bytes: [u8; 32]) -> Stamp {
+    pub const fn from_bytes(bytes: [u8; 32]) -> Stamp {
         Stamp(bytes)
     }
 
     /// Gives its 32 bytes.
-    pub(crate) const fn bytes(&self) -> &[u8; 32] {
+    pub const fn bytes(&self) -> &[u8; 32] {
         &self.0
     }
 

@@ -99,6 +99,16 @@ fn batches_without_a_lock_are_torn() {
 
 /// Every trial is run from here, or is what the others share.
 #[test]
+fn any_way_through_the_past_comes_to_the_same_bytes() {
+    holds("past", &[]);
+}
+
+#[test]
+fn a_past_without_a_journal_is_seen() {
+    sees("past", &[]);
+}
+
+#[test]
 fn no_trial_is_forgotten() {
     let here = include_str!("trials.rs");
     let shared = ["blocklog", "client", "lab", "naive", "tracer", "ways"];

@@ -236,7 +236,7 @@ fn a_policy_that_runs_nothing_needs_no_word() {
     scene.write("root/quality.yaml", "quality_gate: {}\n");
     assert_eq!(scene.call(&["trust", "--yes"]).exit, 8);
     assert!(scene.call(&["trust", "status"]).stderr.contains("POLICY_INVALID"));
-    assert!(!scene.at("user/state/lockgate").exists());
+    assert!(!scene.at("user/state/lockgate/trust").exists());
 }
 
 /// What a person at a terminal sees who gives these answers; `None` where no terminal can be made.

@@ -37,11 +37,11 @@ def same(seen, wanted):
 async def lists_its_tools(mode):
     async with client(mode, "--tools", "all") as (connected, _):
         tools = {tool.name: tool for tool in (await connected.list_tools()).tools}
-        same(sorted(tools), ["create_file", "edit_code", "edit_file", READER, TOOL])
+        same(sorted(tools), sorted(["create_file", "edit_code", "edit_file", "edit_files", "list_edits", "redo_edit", "undo_edit", READER, TOOL]))
         same(tools[TOOL].annotations.destructive_hint, True)
         same(tools["create_file"].annotations.idempotent_hint, True)
         if mode != NEW:  # A client that is told its version asks for nothing else.
-            assert "quality gates" in connected.instructions
+            assert "Quality gates" in connected.instructions
     async with client(mode, "--read-only") as (connected, _):
         left = (await connected.list_tools()).tools
         same([(tool.name, tool.annotations.read_only_hint) for tool in left], [(READER, True)])

@@ -13,7 +13,7 @@ def text(word, lines=400):
     return "".join(f"{word} line {line} of {lines}\n" for line in range(lines)).encode()
 
 
-OLD, NEW, OTHER = text("old"), text("new"), text("another", 300)
+OLD, NEW, OTHER = text("old"), text("new", 900), text("another", 300)
 
 
 @dataclass

@@ -94,7 +94,14 @@ impl Journal {
     /// The text of a version of the place's file, whole stamp or a prefix of at least 12 hex digits; `None` where it was
     /// never kept, or is no longer.
     pub fn text(&self, place: &Place, version: &str) -> Result<Option<Vec<u8>>, Error> {
-        book::of(&self.books, place)?.look(|database| database.text(version))
+        let book = book::of(&self.books, place)?;
+        let found = book.look(|database| database.text(version))?;
+        // It may have been read a moment ago, and not be written down yet.
+        if found.is_none() && self.worker.is_behind() && self.worker.wait() {
+            book.look(|database| database.text(version))
+        } else {
+            Ok(found)
+        }
     }
 
     /// Keeps a text that a read handed out; the caller sees to it that it may be kept.

@@ -7,6 +7,9 @@ use crate::store::files::Files;
 use crate::store::locks::Locks;
 use crate::store::recover::{Fate, Half, Left};
 use crate::store::sql::{Begun, BegunFile, Database, Failure};
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -81,6 +84,11 @@ fn sweep(book: &Book, database: &Database, root: usize, files: &Files, locks: &L
     let swept = |folder: &String| files.sweep(locks, root, folder, &is_named);
     let notes = folders.iter().flat_map(swept).collect();
     // Where it cannot be marked, it is done again.
-    drop(mark.map(|mark| std::fs::write(mark, boot)));
+    drop(mark.map(|mark| marked(&mark, &boot)));
     notes
+}
+
+/// Writes the mark, for the user alone.
+fn marked(mark: &Path, boot: &[u8]) -> std::io::Result<()> {
+    OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(mark)?.write_all(boot)
 }

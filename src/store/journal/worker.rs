@@ -1,6 +1,6 @@
 //! What need not be done before an answer is given: one thread that keeps what was read, and tidies up.
 //!
-//! Invariant: a caller never waits for it; when it is behind, texts are not kept rather than piled up. What it was given is
+//! Invariant: a caller waits for it only to be given what was just read; when it is behind, texts are not kept rather than piled up. What it was given is
 //! done before the journal is dropped.
 
 use super::Bounds;
@@ -12,19 +12,18 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 /// Texts that wait to be kept, and their bytes.
 const MOST_WAITING: usize = 256;
 const MOST_BYTES: usize = 32 << 20;
 
+/// How long a caller waits for a text that was read a moment ago.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 enum Job {
-    Keep {
-        book: usize,
-        stamp: Stamp,
-        bytes: Vec<u8>,
-    },
+    Keep { book: usize, stamp: Stamp, bytes: Vec<u8> },
     Tidy(Bounds),
-    #[cfg(test)]
     Tell(SyncSender<()>),
 }
 
@@ -84,14 +83,15 @@ impl Worker {
         running.as_ref().is_some_and(|(sender, _)| sender.try_send(job).is_ok())
     }
 
-    /// Waits until all that was given is done.
-    #[cfg(test)]
-    pub fn wait(&self) {
+    /// Whether texts wait to be kept.
+    pub fn is_behind(&self) -> bool {
+        self.shared.waiting.load(Ordering::Relaxed) > 0
+    }
+
+    /// Waits until all that was given is done, or for too long; tells whether it was done.
+    pub fn wait(&self) -> bool {
         let (sender, receiver) = sync_channel(1);
-        while !self.give(Job::Tell(sender.clone())) {
-            std::thread::yield_now();
-        }
-        receiver.recv().unwrap();
+        self.give(Job::Tell(sender)) && receiver.recv_timeout(PATIENCE).is_ok()
     }
 }
 
@@ -119,7 +119,6 @@ fn work(books: &[Book], shared: &Shared, jobs: &Receiver<Job>) {
                 *shared.trouble.lock().unwrap_or_else(PoisonError::into_inner) = failed;
                 shared.is_tidying.store(false, Ordering::Relaxed);
             }
-            #[cfg(test)]
             Job::Tell(whom) => drop(whom.send(())),
         }
     }

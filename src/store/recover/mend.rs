@@ -7,6 +7,8 @@ use super::look::{Scene, Side, Text, split};
 use crate::store::publish::{Ends, Guards, Known, Refusal, overwrite};
 use crate::store::snapshot::Snapshot;
 use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use std::io::ErrorKind;
 
 impl Scene<'_> {
     /// Removes what lies beside a write that is there; gives back a note where it was kept.
@@ -166,9 +168,11 @@ impl Scene<'_> {
         let mut path = split(self.left.path).0;
         for _ in 0..self.left.folders {
             let (above, name) = split(path);
-            let removed = self.root.folder(above).is_ok_and(|above| above.remove(name).is_ok());
-            if !removed {
-                return;
+            // Of those that are not there, the ones above may be: they are made from the outermost on.
+            match self.root.folder(above).map(|above| above.remove(name)) {
+                Ok(Ok(()) | Err(Errno::NOENT)) => {}
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Ok(Err(_)) | Err(_) => return,
             }
             path = above;
         }

@@ -181,6 +181,11 @@ fn folders_that_were_made_go_with_what_was_not_completed() {
     let scene = Scene::new(&[(staged, "new"), ("d/theirs", "")]);
     let _ = scene.recover(&[half]);
     assert!(scene.at("d/theirs").exists() && !scene.at("d/e").exists());
+    // Only the outermost was made.
+    let scene = Scene::new(&[]);
+    std::fs::create_dir(scene.at("d")).unwrap();
+    assert_eq!(scene.recover(&[Left { folders: 3, path: "d/e/f/a", ..half }]), (Fate::Forget, vec![]));
+    assert!(!scene.at("d").exists());
 }
 
 #[test]

@@ -15,7 +15,7 @@ pub const LOG_KEPT: u64 = 4 << 20;
 /// The log is moved on the path of an answer only when nobody has tidied up for this many pages.
 const PAGES_WITHOUT_TIDYING: u32 = 16 * 1024;
 /// Nobody holds the database longer than it takes to write one edit down.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_micros(250);
 
 /// Connects to a database that is there.

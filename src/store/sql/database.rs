@@ -79,9 +79,9 @@ impl Database {
             .map_err(|errno| io_failure(&errno.into()))
     }
 
-    /// How many bytes the database's files have.
+    /// How many bytes the database's file has, without the log.
     pub(super) fn length(&self) -> u64 {
-        self.path.metadata().map_or(0, |found| found.len()) + self.log_length()
+        self.path.metadata().map_or(0, |found| found.len())
     }
 
     /// How many bytes the write-ahead log has.

@@ -40,6 +40,7 @@ use crate::error::Code;
 use crate::text::Stamp;
 
 /// One file of an edit, as it is to be written down.
+#[cfg_attr(not(feature = "journal"), expect(dead_code, reason = "nothing is written down"))]
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Row<'a> {
     /// Its path beneath the root.
@@ -98,6 +99,7 @@ pub(super) struct BegunFile {
 }
 
 /// Why the database did not do what it was asked.
+#[cfg_attr(not(feature = "journal"), expect(dead_code, reason = "there is one reason only"))]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Failure {
     /// The disk is full.

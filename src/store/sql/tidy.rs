@@ -23,7 +23,7 @@ const READ: (u64, u64) = (1, 4);
 impl Database {
     /// Whether there may be something to tidy up; cheap.
     pub fn is_untidy(&self, bounds: Bounds) -> bool {
-        self.is_due() || self.log_length() > LOG_KEPT || self.length() > bounds.size
+        self.is_due() || self.log_length() > LOG_KEPT || self.length() > room(bounds)
     }
 
     /// Forgets what is too old or too much, and moves the log into the database.
@@ -31,7 +31,7 @@ impl Database {
         self.not_due();
         let oldest = now().saturating_sub(i64::try_from(bounds.age.as_millis()).unwrap_or(i64::MAX));
         self.forget_before(oldest)?;
-        let room = bounds.size.saturating_sub(LOG_KEPT.min(bounds.size / 2));
+        let room = room(bounds);
         if self.live()? > room {
             self.forget_down_to(room / LEFT.1 * LEFT.0)?;
         }
@@ -70,6 +70,7 @@ impl Database {
 
     /// Forgets some of the oldest edits; tells how many.
     fn forget_oldest(&self, most: i64, before: i64) -> Result<usize, Failure> {
+        self.shorten_log()?;
         self.write(|transaction| {
             let oldest = "SELECT number FROM edits WHERE settled = 1 AND at < ? ORDER BY number LIMIT ?";
             let mut oldest = transaction.prepare_cached(oldest)?;
@@ -108,6 +109,7 @@ impl Database {
     /// Removes these texts, but for those that an edit has named since they were looked at.
     fn remove(&self, texts: &[(i64, i64)]) -> Result<(), Failure> {
         for portion in texts.chunks(usize::try_from(PORTION).unwrap_or(1)) {
+            self.shorten_log()?;
             self.write(|transaction| {
                 for (id, last) in portion {
                     let text = "DELETE FROM texts WHERE id = ? AND last = ?";
@@ -141,6 +143,7 @@ impl Database {
                 return Ok(());
             }
             before = left;
+            self.shorten_log()?;
             let writer = self.writer();
             // Each step gives one page back.
             let vacuum = format!("PRAGMA incremental_vacuum({PORTION})");
@@ -148,6 +151,11 @@ impl Database {
             let mut rows = vacuum.query([]).map_err(connection::failure)?;
             while rows.next().map_err(connection::failure)?.is_some() {}
         }
+    }
+
+    /// Forgetting is written into the log as well, which must not outgrow what is forgotten.
+    fn shorten_log(&self) -> Result<(), Failure> {
+        if self.log_length() > LOG_KEPT { self.move_log() } else { Ok(()) }
     }
 
     /// Moves the log into the database, so that it begins anew and stays short.
@@ -168,6 +176,11 @@ impl Database {
         let checkpoint = format!("PRAGMA wal_checkpoint({mode})");
         self.read(|reader| reader.query_row(&checkpoint, [], |_| Ok(())))
     }
+}
+
+/// What the database may have of the bound: the log is let grow to twice its length, and over that while it is moved.
+fn room(bounds: Bounds) -> u64 {
+    bounds.size.saturating_sub((3 * LOG_KEPT).min(bounds.size / 2))
 }
 
 fn one(reader: &Connection, sql: &str) -> rusqlite::Result<i64> {

@@ -159,3 +159,35 @@ fn an_undo_may_bring_a_fault_back_but_nothing_protected() {
     let refused = scene.revert(Direction::Redo, None, Some("a.py")).unwrap_err();
     assert_eq!(refused.code, Code::Protected);
 }
+
+#[test]
+fn an_empty_file_that_was_made_is_removed_as_well() {
+    let scene = Scene::new(&[("a.txt", "0\n")]);
+    scene.edit(content("a.txt", "1\n")).unwrap();
+    let batch = vec![content("pkg/__init__.py", ""), content("pkg/m.py", "x = 1\n")];
+    let made = scene.edit_all(batch).unwrap().remove(0);
+    assert!(scene.undo(&made).unwrap().iter().all(|report| report.removed));
+    assert!(!scene.dir.path().join("root/pkg").exists());
+    scene.revert(Direction::Redo, None, None).unwrap();
+    assert_eq!((scene.text("pkg/__init__.py"), scene.text("pkg/m.py")), (String::new(), "x = 1\n".into()));
+    for _ in 0..2 {
+        scene.revert(Direction::Undo, None, None).unwrap();
+    }
+    assert_eq!(scene.text("a.txt"), "0\n");
+}
+
+#[test]
+fn what_an_undo_would_glue_or_could_mistake_is_refused() {
+    for (before, first, second) in [
+        ("one\ntwo\nthree", insertion(4, "four\n"), insertion(5, "five\n")),
+        ("x = 1", Edit::Content("x = 2\n".into()), insertion(2, "y = 3\n")),
+        ("f() {\n}\nz\n", insertion(2, "}\n"), insertion(3, "g() {\n")),
+    ] {
+        let scene = Scene::new(&[("a.txt", before)]);
+        let edit = scene.edit(request("a.txt", first, Expect::Anything)).unwrap();
+        scene.edit(request("a.txt", second, Expect::Anything)).unwrap();
+        let text = scene.text("a.txt");
+        assert_eq!(scene.undo(&edit).unwrap_err().code, Code::EditConflict, "{before:?}");
+        assert_eq!(scene.text("a.txt"), text);
+    }
+}

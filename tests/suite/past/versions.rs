@@ -106,6 +106,28 @@ fn the_same_request_sent_again_is_known() {
     assert!(first.edit_id.is_some());
 }
 
+#[test]
+fn a_request_that_was_carried_over_is_known_when_it_comes_again() {
+    let (scene, first) = ten();
+    scene.save("a.txt", &TEN.replace("one", "eins"));
+    for edit in [line(9, "new\nnine\n"), line(6, "six\nnew\n"), line(4, "")] {
+        let asked = request("a.txt", edit, version(&first));
+        let done = scene.edit(asked.clone()).unwrap();
+        let text = scene.text("a.txt");
+        for _ in 0..2 {
+            let again = scene.edit(asked.clone()).unwrap();
+            assert_eq!((again.status, again.edit_id), (Status::AlreadyApplied, done.edit_id));
+        }
+        // After somebody else's edit it is no longer the present version, and still not made twice.
+        let now = scene.text("a.txt");
+        scene.save("a.txt", &now.replace("eins", "uno").replace("one", "eins"));
+        let refusal = scene.edit(asked).unwrap_err();
+        assert_eq!(refusal.code, Code::EditConflict, "{}", refusal.message);
+        assert!(refusal.message.contains("carried out before"), "{}", refusal.message);
+        scene.save("a.txt", &text);
+    }
+}
+
 /// The control: another request from that version, or the same after another edit, is no repeat.
 #[test]
 fn another_request_is_no_repeat() {
