@@ -69,7 +69,7 @@ class Full(kills.Bench):
         if not self.control and not wrong:
             assert self.limit(size="64m", nr_inodes=10000)
             is_new, wrong = ways.restarted(self.lab, self.way)
-            remembered = is_new and not told.get("notes")
+            remembered = is_new and bool(told.get("edit_id"))
             wrong += ways.goes_on(self.lab, self.way, remembered)
         at = f"{self.way.name}, {'all' if self.everything else 'root'}, {room} pages, {inodes} files of room: "
         return is_written, [at + line for line in wrong]

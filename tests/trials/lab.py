@@ -55,7 +55,7 @@ class Lab:
         return [self.binary, command, "--root", str(self.root), *rest]
 
     def traced(self, words, stdin, act):
-        return tracer.run(self.command(*words), self.env, stdin, str(self.here), act)
+        return tracer.run(self.command(*words), self.env, stdin, str(self.here), act, PATIENCE)
 
     def run(self, *words, stdin=b""):
         done = subprocess.run(self.command(*words), env=self.env, input=stdin, cwd=self.here, capture_output=True,

@@ -95,7 +95,7 @@ WAYS = {way.__name__: way for way in (create, replace, removal, undo, batch, tid
 
 def naive(way):
     """The control: the same change by a writer that opens each file and writes into it."""
-    changes = {path: after.decode() for path, (_, after) in way.files.items()}
+    changes = {path: after and after.decode() for path, (_, after) in way.files.items()}
     return Way(way.name, NAIVE, json.dumps(changes).encode(), way.files, way.back)
 
 
