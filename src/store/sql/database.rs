@@ -58,6 +58,15 @@ impl Database {
         Ok(Database { path, identity, name, writer, readers, log, due })
     }
 
+    /// Looks through all of it.
+    ///
+    /// Errors: what is wrong.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        let said =
+            self.read(|reader| reader.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0)))?;
+        if said == "ok" { Ok(()) } else { Err(Failure::Spoilt(said)) }
+    }
+
     /// Whether the file of its name is still this one.
     pub fn is_current(&self) -> bool {
         identity(&self.path).is_ok_and(|there| there == self.identity)

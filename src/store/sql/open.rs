@@ -31,9 +31,11 @@ impl Database {
         }
         private(&path).map_err(|error| io_failure(&error))?;
         let database = match Database::connect(&path) {
-            Err(Failure::Spoilt(why)) => {
-                notes.push(set_aside(&path, &why)?);
-                private(&path).map_err(|error| io_failure(&error))?;
+            Err(Failure::Spoilt(_)) => {
+                if let Some(why) = spoilt(&path)? {
+                    notes.push(set_aside(&path, &why)?);
+                    private(&path).map_err(|error| io_failure(&error))?;
+                }
                 Database::connect(&path)?
             }
             done => done?,
@@ -43,11 +45,24 @@ impl Database {
         Ok((database, notes))
     }
 
-    /// Sets this database aside if it still is the root's; whoever comes next begins a new one.
+    /// Sets this database aside if it still is the root's and still spoilt; whoever comes next begins a new one.
     pub fn give_up(&self, folder: &Path, why: &str) -> Result<Option<String>, Failure> {
         let lock = private(&folder.join(LOCK)).map_err(|error| io_failure(&error))?;
         only_one(&lock)?;
-        self.is_current().then(|| set_aside(&folder.join(NAME), why)).transpose()
+        let path = folder.join(NAME);
+        if !self.is_current() || spoilt(&path)?.is_none() {
+            return Ok(None);
+        }
+        set_aside(&path, why).map(Some)
+    }
+}
+
+/// Why a database that seems spoilt is, looked at a second time and whole: a disk that failed once has damaged nothing.
+fn spoilt(path: &Path) -> Result<Option<String>, Failure> {
+    match Database::connect(path).and_then(|database| database.check()) {
+        Ok(()) => Ok(None),
+        Err(Failure::Spoilt(why)) => Ok(Some(why)),
+        Err(failure) => Err(failure),
     }
 }
 

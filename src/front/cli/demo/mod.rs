@@ -38,11 +38,9 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
     let afterwards = if args.keep { Afterwards::Keep } else { Afterwards::Remove };
     let project = Project::lay_out(afterwards)?;
     paint::say(&opening(&project))?;
-    let own = tempfile::tempdir().map_err(|trouble| {
-        Error::new(Code::IoFailed, format!("cannot make a folder for the tour's records: {trouble}"))
-    })?;
+    let own = project.own();
     let apart = match afterwards {
-        Afterwards::Remove => Some(own.path()),
+        Afterwards::Remove => Some(own.as_path()),
         Afterwards::Keep => None,
     };
     let mut client = Client::start(project.root(), apart)?;

@@ -82,12 +82,22 @@ impl Project {
     }
 }
 
+impl Project {
+    /// The folder in which lockgate keeps what it remembers of a project that is removed afterwards.
+    pub(super) fn own(&self) -> PathBuf {
+        self.root.with_extension("own")
+    }
+}
+
 impl Drop for Project {
     fn drop(&mut self) {
         match self.afterwards {
             Afterwards::Keep => {}
             // Nobody is left to be told: the folder lies where the system cleans up.
-            Afterwards::Remove => drop(fs::remove_dir_all(&self.root)),
+            Afterwards::Remove => {
+                drop(fs::remove_dir_all(&self.root));
+                drop(fs::remove_dir_all(self.own()));
+            }
         }
     }
 }
