@@ -50,7 +50,7 @@ fn project(policy: &str) -> TempDir {
 
 fn edit(file: usize, round: usize) -> Value {
     let new = format!("round {round}\n");
-    json!({"path": format!("{file}.txt"), "show_diff": false,
+    json!({"path": format!("{file}.txt"),
         "line_edits": [{"start_line": 500, "end_line": 500, "new_content": new}]})
 }
 
