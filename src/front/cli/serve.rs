@@ -5,12 +5,13 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use tokio::runtime::Builder;
 use tracing_subscriber::EnvFilter;
 
 use super::roots::{Roots, Word};
-use super::signals;
+use super::work::runtime;
 use crate::engine::Workspace;
-use crate::error::{Code, Error};
+use crate::error::Error;
 use crate::front::mcp::{self, Structured};
 use crate::front::toolset::{Access, Selection};
 
@@ -69,14 +70,7 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
     let workspace = args.roots.open(args.word.promise())?;
     log_to_stderr();
     let selection = named.unwrap_or_else(|| of_policy(&workspace));
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|trouble| Error::new(Code::Internal, format!("cannot start the runtime: {trouble}")))?;
-    let stop = {
-        let _entered = runtime.enter();
-        signals::stop_asked()?
-    };
+    let (runtime, stop) = runtime(Builder::new_multi_thread())?;
     let served = runtime.block_on(mcp::serve(workspace, selection, access, args.structured, stop.clone()));
     if stop.is_cancelled() {
         // Where standard input is read by a thread of its own, that thread waits for a client that says nothing.

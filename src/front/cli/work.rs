@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use tokio::runtime::{Builder, Runtime};
+use tokio_util::sync::CancellationToken;
+
 use super::roots::Roots;
 use super::signals;
 use crate::engine::{Promise, Workspace};
@@ -18,15 +21,21 @@ pub(super) fn work<T, F: Future<Output = Result<T, Error>>>(
     work: impl FnOnce(Arc<Workspace>, Watch) -> F,
 ) -> Result<T, Error> {
     let workspace = roots.open(promise)?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|trouble| Error::new(Code::Internal, format!("cannot start the runtime: {trouble}")))?;
+    let (runtime, stop) = runtime(Builder::new_current_thread())?;
+    runtime.block_on(work(workspace, Watch::new(stop, None)))
+}
+
+/// A runtime of that sort, and the token that a signal to stop cancels.
+///
+/// Errors: `INTERNAL`.
+pub(super) fn runtime(mut sort: Builder) -> Result<(Runtime, CancellationToken), Error> {
+    let cannot = |trouble| Error::new(Code::Internal, format!("cannot start the runtime: {trouble}"));
+    let runtime = sort.enable_all().build().map_err(cannot)?;
     let stop = {
         let _entered = runtime.enter();
         signals::stop_asked()?
     };
-    runtime.block_on(work(workspace, Watch::new(stop, None)))
+    Ok((runtime, stop))
 }
 
 /// Who asks for an edit by this command.
