@@ -9,7 +9,7 @@ use lockgate::edit::pattern::Flags;
 use lockgate::edit::{Aim, Bounds, Edit, LineEdit, Needle, Scene, Search, Standing, plan};
 use lockgate::gate::{Draft, Grant, Means, Watch, Workshop, judge};
 use lockgate::locate::Tolerance;
-use lockgate::policy::{Policy, language_of};
+use lockgate::policy::{Isolation, Policy, Profile, language_of};
 use lockgate::text::{Buffer, Hints, bytes_outside_unchanged, diff};
 
 const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
@@ -110,9 +110,15 @@ fn gates(criterion: &mut Criterion) {
         group.throughput(Throughput::Bytes(text.len() as u64));
         for path in ["a.py", "a.toml", "a.go"] {
             let language = language_of(path, None);
-            let terms = policy.terms(path, language);
+            let terms = policy.terms(path, language, Profile::Edit);
             let (grant, workshop) = (Grant::Withheld(String::new()), Workshop::default());
-            let means = Means { root: Path::new("/"), grant: &grant, workshop: &workshop, cache: None };
+            let means = Means {
+                root: Path::new("/"),
+                grant: &grant,
+                workshop: &workshop,
+                isolation: Isolation::None,
+                cache: None,
+            };
             group.bench_with_input(BenchmarkId::new(path, size), size, |bench, _| {
                 let draft = Draft {
                     path,

@@ -62,7 +62,9 @@ impl Call {
     pub(super) fn of(requests: Vec<Request>, kind: Kind) -> Call {
         let asked: Vec<_> = requests
             .iter()
-            .map(|Request { target, edit, mode, expect, author: _ }| (target, edit, mode, expect))
+            .map(|Request { target, edit, mode, expect, scrutiny, author: _ }| {
+                (target, edit, mode, expect, scrutiny)
+            })
             .collect();
         let digest = Stamp::of_value(&asked);
         let wait = Duration::ZERO;

@@ -3,12 +3,11 @@
 use super::Workspace;
 use super::base::carried;
 use super::call::Target;
-use crate::edit::{self, Bounds, Edit, Planned, Scene};
+use crate::edit::{self, Bounds, Planned, Scene};
 use crate::error::{Code, Error};
-use crate::gate::{Draft, Grant, Means, Verdict, Watch, judge};
-use crate::policy::{Policy, Role, language_of};
+use crate::policy::{Policy, language_of};
 use crate::request::{Expect, Mode, Request};
-use crate::store::{Kind, Place, Snapshot};
+use crate::store::{Place, Snapshot};
 use crate::text::{Buffer, LineMap, Plan, bytes_outside_unchanged};
 
 /// The target as it was found under the lock.
@@ -103,7 +102,7 @@ impl Drafted {
     /// Takes the text that the gates made of it for the one after the edit.
     ///
     /// Errors: those of [`Drafted::new`].
-    fn mended(seen: &Seen, text: &Buffer, rules: &Policy) -> Result<Drafted, Error> {
+    pub(super) fn mended(seen: &Seen, text: &Buffer, rules: &Policy) -> Result<Drafted, Error> {
         let plan = seen.buffer.toward(text)?;
         let drafted = Drafted::of(seen, &plan, seen.buffer.apply(&plan)?, rules)?;
         if drafted.buffer.stamp() != text.stamp() {
@@ -141,59 +140,6 @@ impl Workspace {
             }
             (carried, ..) => carried,
         }
-    }
-
-    /// Has the gates of the policy mend the draft, and judge what it adds; in `interactive` nothing of it blocks.
-    ///
-    /// Errors: `INTERNAL` when the caller cancelled the request meanwhile, so that nothing is written; those of
-    /// [`Drafted::new`] where gates mended it.
-    pub(super) fn judge(
-        &self,
-        kind: Kind,
-        request: &Request,
-        target: &Target,
-        seen: &Seen,
-        drafted: Drafted,
-        watch: &Watch,
-    ) -> Result<(Drafted, Verdict), Error> {
-        let Target { place, rules, .. } = target;
-        let first_line = drafted.buffer.view().lines().next();
-        let language = language_of(place.in_root(), first_line);
-        let beside = |path: &str| self.files.exists(place, path);
-        let draft = Draft {
-            path: place.in_root(),
-            language,
-            before: seen.snapshot.as_ref().map(|_| &seen.buffer),
-            after: &drafted.buffer,
-            map: &drafted.map,
-            beside: &beside,
-        };
-        let mut terms = rules.terms(place.in_root(), language);
-        if kind != Kind::Edit {
-            // What comes back is what was there, and no gate's version of it.
-            terms.rules.retain(|rule| rule.role != Role::Fix);
-        }
-        if request.edit == Edit::Remove {
-            terms.rules.clear();
-        }
-        let (root, grant) = (self.files.root_path(place)?, self.grant(place, rules, &terms));
-        let cache = match &grant {
-            Grant::Pinned(_) => self.cache(place),
-            Grant::Withheld(_) => None,
-        };
-        let means = Means { root, grant: &grant, workshop: &self.workshop, cache: cache.as_deref() };
-        let mut verdict = judge(&draft, &terms, &means, watch);
-        if watch.cancelled() {
-            return Err(cancelled());
-        }
-        let drafted = match verdict.mended.take() {
-            Some(text) => Drafted::mended(seen, &text, rules)?,
-            None => drafted,
-        };
-        Ok(match request.mode {
-            Mode::Strict | Mode::VerifyOnly => (drafted, verdict),
-            Mode::Interactive => (drafted, verdict.softened()),
-        })
     }
 }
 

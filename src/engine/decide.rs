@@ -18,8 +18,9 @@ pub enum Decision {
 /// Decides what happens to a draft.
 pub fn decide(mode: Mode, verdict: &Verdict) -> Decision {
     match (mode, verdict.refuses()) {
-        (Mode::Strict | Mode::VerifyOnly, true) => Decision::Refuse,
-        (Mode::Strict, false) | (Mode::Interactive, true | false) => Decision::Write,
+        (Mode::Strict | Mode::Interactive | Mode::VerifyOnly, true) => Decision::Refuse,
+        // What refuses in `interactive` is the command that the request itself named.
+        (Mode::Strict | Mode::Interactive, false) => Decision::Write,
         (Mode::VerifyOnly, false) => Decision::Show,
     }
 }

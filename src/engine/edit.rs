@@ -26,7 +26,6 @@ pub(super) struct Draft<'a> {
     pub(super) planned: Planned,
     pub(super) drafted: Drafted,
     pub(super) verdict: Verdict,
-    pub(super) decision: Decision,
 }
 
 /// How far an attempt came.
@@ -104,11 +103,12 @@ impl Workspace {
             Err(seen) => seen,
         };
         let both = call.requests.iter().zip(targets).zip(seen).enumerate();
-        let drafts = both
+        let mut drafts = both
             .map(|(at, ((request, target), seen))| {
-                self.draft(call, request, target, seen, watch).map_err(|refusal| call.names(refusal, at))
+                self.draft(call, request, target, seen).map_err(|refusal| call.names(refusal, at))
             })
             .collect::<Result<Vec<Draft<'_>>, Error>>()?;
+        self.judge(call, &mut drafts, watch)?;
         let done = self.publish(call, &drafts)?;
         Ok(self.reports(call, drafts, done))
     }
@@ -119,7 +119,6 @@ impl Workspace {
         request: &'a Request,
         target: &'a Target,
         seen: Seen,
-        watch: &Watch,
     ) -> Result<Draft<'a>, Error> {
         let Target { place, rules, .. } = target;
         guards::check(request, call.kind, place, &seen, rules)?;
@@ -130,8 +129,13 @@ impl Workspace {
         let mut drafted = Drafted::new(&seen, &planned, rules)?;
         // An empty file is not the same as none.
         drafted.differs |= request.edit == Edit::Remove;
-        let (drafted, verdict) = self.judge(call.kind, request, target, &seen, drafted, watch)?;
-        let decision = decide(request.mode, &verdict);
-        Ok(Draft { request, target, seen, base, planned, drafted, verdict, decision })
+        Ok(Draft { request, target, seen, base, planned, drafted, verdict: Verdict::default() })
+    }
+}
+
+impl Draft<'_> {
+    /// What happens to it.
+    pub(super) fn decision(&self) -> Decision {
+        decide(self.request.mode, &self.verdict)
     }
 }

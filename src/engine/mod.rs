@@ -12,6 +12,7 @@ mod decide;
 mod edit;
 mod guards;
 mod history;
+mod judge;
 mod look;
 mod publish;
 mod report;

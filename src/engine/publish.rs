@@ -26,7 +26,7 @@ impl Workspace {
 
     /// Publishes what is to be written, unless one of the drafts is refused.
     pub(super) fn publish(&self, call: &Call, drafts: &[Draft<'_>]) -> Result<Option<Done>, Error> {
-        if drafts.iter().any(|draft| draft.decision != Decision::Write) {
+        if drafts.iter().any(|draft| draft.decision() != Decision::Write) {
             return Ok(None);
         }
         let wanted = drafts.iter().filter(|draft| draft.drafted.differs);
@@ -44,15 +44,15 @@ impl Workspace {
 
     /// Tells what became of each request.
     pub(super) fn reports(&self, call: &Call, drafts: Vec<Draft<'_>>, done: Option<Done>) -> Vec<Report> {
-        let refused = drafts.iter().any(|draft| draft.decision == Decision::Refuse);
+        let refused = drafts.iter().any(|draft| draft.decision() == Decision::Refuse);
         let edit = done.as_ref().and_then(|done| done.edit);
         let mut published = done.into_iter().flat_map(|done| done.files);
         let mut reports = Vec::with_capacity(drafts.len());
         for draft in drafts {
-            let written = !refused && draft.decision == Decision::Write && draft.drafted.differs;
+            let written = !refused && draft.decision() == Decision::Write && draft.drafted.differs;
             let published = if written { published.next() } else { None };
             let notes = self.notes(call, &draft, published.is_some());
-            let decision = match draft.decision {
+            let decision = match draft.decision() {
                 Decision::Write if refused => Decision::Show,
                 decision => decision,
             };

@@ -10,7 +10,7 @@ use super::{Report, Workspace};
 use crate::edit::Edit;
 use crate::error::{Code, Error};
 use crate::gate::Watch;
-use crate::request::{Author, Direction, Expect, Mode, Request, Revert, Target};
+use crate::request::{Author, Direction, Expect, Mode, Request, Revert, Scrutiny, Target};
 use crate::store::{Changed, EditId, Entry, Kind, Place};
 use crate::text::Stamp;
 
@@ -86,7 +86,14 @@ impl Workspace {
             };
             let expect = from.map_or(Expect::Absent, |from| Expect::Version(from.hex()));
             let target = Target::File(changed.path.clone());
-            requests.push(Request { target, edit, mode: Mode::Interactive, expect, author: author.clone() });
+            requests.push(Request {
+                target,
+                edit,
+                mode: Mode::Interactive,
+                expect,
+                scrutiny: Scrutiny::default(),
+                author: author.clone(),
+            });
             past.push(match (from, to) {
                 (_, None) => Past { mode: None, folders: changed.folders },
                 (None, Some(_)) => Past { mode: self.mode_of(changed), folders: 0 },

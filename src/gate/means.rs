@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::pins::Pins;
 use super::workshop::Workshop;
+use crate::policy::Isolation;
 
 /// What gates of the kind `command` may use for one draft.
 #[derive(Debug, Clone, Copy)]
@@ -14,6 +15,8 @@ pub struct Means<'a> {
     pub grant: &'a Grant,
     /// What is kept from one call to the next.
     pub workshop: &'a Workshop,
+    /// What programs must at least be kept apart by.
+    pub isolation: Isolation,
     /// A folder of lockgate's own in which programs may keep what they know of this root; absent where there is none.
     pub cache: Option<&'a Path>,
 }

@@ -8,6 +8,8 @@
 
 mod agreement;
 mod command;
+mod company;
+mod damage;
 mod delta;
 mod draft;
 mod finding;
@@ -31,7 +33,7 @@ pub use agreement::{Mismatch, mismatch};
 pub use command::{Standing, live, replay};
 pub use draft::Draft;
 pub use finding::{Finding, Severity, clean};
-pub use judge::judge;
+pub use judge::{Case, judge, judge_all};
 pub use means::{Grant, Means};
 pub use pins::{Pin, Pins, Search, search_path};
 pub use process::adopt_orphans;

@@ -16,7 +16,7 @@ use super::stage::Stage;
 use super::verdict::{Outcome, Verdict};
 use super::watch::{Halt, Watch};
 use super::workshop::Workshop;
-use crate::policy::{Baseline, Command, Gate, Languages, Rule, Sample, Terms, language_named, language_of};
+use crate::policy::{Command, Gate, Isolation, Languages, Rule, Sample, Terms, language_named, language_of};
 use crate::text::{Buffer, Hints};
 
 /// How long a program may take to say its version: some set themselves up when they run for the first time.
@@ -40,9 +40,15 @@ pub fn inside(gate: &Arc<Gate>, sample: &Sample) -> Result<Vec<Finding>, String>
         beside: &|path: &str| sample.beside.iter().any(|known| known == path),
     };
     let rule = Rule::plain(Arc::clone(gate));
-    let terms = Terms { rules: vec![&rule], baseline: Baseline::New, total: rule.timeout };
+    let terms = Terms::of(&rule, rule.timeout);
     let (grant, workshop) = (Grant::Withheld("it runs a program".to_owned()), Workshop::default());
-    let means = Means { root: Path::new("/"), grant: &grant, workshop: &workshop, cache: None };
+    let means = Means {
+        root: Path::new("/"),
+        grant: &grant,
+        workshop: &workshop,
+        isolation: Isolation::None,
+        cache: None,
+    };
     said(judge(&draft, &terms, &means, &Watch::idle()))
 }
 

@@ -4,6 +4,7 @@
 #![deny(clippy::disallowed_methods)]
 
 use super::finding::Finding;
+use crate::policy::Isolation;
 use crate::text::Buffer;
 
 /// What became of one gate.
@@ -53,6 +54,8 @@ pub struct Run {
     pub why: Option<String>,
     /// Whether the edit is refused because the gate, which the policy requires, could not look.
     pub blocking: bool,
+    /// What its program was kept apart by; absent where none ran.
+    pub isolation: Option<Isolation>,
     /// Whether it was skipped because nobody has allowed its program to run.
     pub withheld: bool,
 }
@@ -75,11 +78,13 @@ impl Verdict {
         Verdict { runs, findings, mended: None }
     }
 
-    /// The same verdict with nothing in it that blocks, for an edit that is written whatever the gates say.
+    /// The same verdict with nothing in it that blocks but what this gate says, for an edit that is written whatever
+    /// the others say.
     #[must_use]
-    pub fn softened(mut self) -> Verdict {
-        self.findings.iter_mut().for_each(|finding| finding.blocking = false);
-        self.runs.iter_mut().for_each(|run| run.blocking = false);
+    pub fn softened(mut self, but: Option<&str>) -> Verdict {
+        let softens = |gate: &str| but != Some(gate);
+        self.findings.iter_mut().filter(|finding| softens(&finding.gate)).for_each(|it| it.blocking = false);
+        self.runs.iter_mut().filter(|run| softens(&run.gate)).for_each(|it| it.blocking = false);
         self
     }
 
@@ -122,6 +127,7 @@ mod tests {
             outcome: Outcome::Broken,
             ms: 1,
             why: None,
+            isolation: None,
             blocking,
             withheld: false,
         };
@@ -129,6 +135,6 @@ mod tests {
         assert!(!verdict(run(false), finding(1, true, false)).refuses());
         assert!(verdict(run(true), finding(1, true, false)).refuses());
         assert!(verdict(run(false), finding(1, true, true)).refuses());
-        assert!(!verdict(run(true), finding(1, true, true)).softened().refuses());
+        assert!(!verdict(run(true), finding(1, true, true)).softened(None).refuses());
     }
 }

@@ -12,6 +12,20 @@ pub struct Demands {
     pub line_edits: Guard,
     /// What `content` for a file that is there must say of it.
     pub overwrite: Guard,
+    /// When a person is asked before a write.
+    pub confirm: Confirm,
+}
+
+/// When a person is asked before a write; each more often than the one before.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Confirm {
+    /// Never.
+    #[default]
+    Never,
+    /// For a removal, a file that shrinks to under a quarter, and findings in `interactive` that refuse in `strict`.
+    Risky,
+    /// Before every write.
+    Always,
 }
 
 /// Whether requests may have `mode: interactive`.
@@ -36,11 +50,15 @@ pub enum Guard {
 
 pub(super) const INTERACTIVE: [(&str, Interactive); 2] =
     [("allow", Interactive::Allow), ("deny", Interactive::Deny)];
+pub(super) const CONFIRMED: [(&str, Confirm); 3] =
+    [("never", Confirm::Never), ("risky", Confirm::Risky), ("always", Confirm::Always)];
 pub(super) const GUARDED: [(&str, Guard); 2] = [("optional", Guard::Optional), ("required", Guard::Required)];
 
-/// Reads `modes` and `guards`; what they do not say stays as it is in `base`.
+/// Reads `modes`, `guards` and `confirm`; what they do not say stays as it is in `base`.
 pub(super) fn demands(policy: &Fields<'_>, base: Demands) -> Result<Demands, Fault> {
     let mut demands = base;
+    let confirm = policy.optional("confirm", |node, what| node.one_of(what, &CONFIRMED))?;
+    demands.confirm = confirm.unwrap_or(base.confirm);
     if let Some(node) = policy.get("modes") {
         let fields = node.settings("`modes`", &[keys::MODES])?;
         let read = |node: &Node, what: &str| node.one_of(what, &INTERACTIVE);

@@ -5,8 +5,10 @@
 //! Invariant: what stands here is read, checked and kept; what a later version will keep stands here with the one value
 //! that asks for nothing.
 
-use super::definition::{COLUMNS, INPUTS, ROLES, SCOPES, STREAMS};
-use super::demands::{GUARDED, INTERACTIVE};
+use super::damage::WEIGHTS;
+use super::definition::{COLUMNS, IN_STEPS, INPUTS, ROLES, SCOPES, STREAMS};
+use super::demands::{CONFIRMED, GUARDED, INTERACTIVE};
+use super::isolation::ISOLATIONS;
 use super::paths::ACCESS;
 use super::publishing::{DURABILITIES, HARD_LINKED};
 use super::rule::{BASELINES, LEVELS, PROFILES};
@@ -60,12 +62,13 @@ tables! {
         "modes": Map(&[MODES]), Is("{}") => "the modes that requests may have";
         "guards": Map(&[GUARDS]), Is("{}") => "what a request must say of the file that it changes";
         "validate_commands": List(&List(&Text, 1), 0), Is("[]")
-            => "commands that a request may name, each as its words; no tool of this version can";
+            => "commands that `validate_command` of a request may name, each as its words; one that fails refuses the edit";
         "server": Map(&[SERVER]), Is("{}") => "what `lockgate serve` offers";
-        "damage": Map(&[DAMAGE]), Is("{}") => "rules against what agents do by accident; this version has none";
-        "confirm": Words(&["never"]), Is("never") => "when a person is asked; this version asks nobody";
-        "require_isolation": Words(&["none"]), Is("none")
-            => "what gates must be isolated by; this version isolates none";
+        "damage": Map(&[DAMAGE]), Is("{}") => "what the findings of each rule of the gate `damage` do: `block`, `warn`, or `off`";
+        "confirm": Words(&words(&CONFIRMED)), Is("never")
+            => "when a person is asked before a write: `risky` is a removal, a file that shrinks to under a quarter, and findings in `interactive` that would refuse the edit in `strict`";
+        "require_isolation": Words(&words(&ISOLATIONS)), Is("none")
+            => "what the programs of gates must at least be kept apart by; where that is not to be had, they do not run";
         "durability": Words(&words(&DURABILITIES)), Is("full")
             => "what is synced before an edit is done: `full`: the file, its folder and the journal; `process`: the file alone";
         "hard_links": Words(&words(&HARD_LINKED)), Is("refuse")
@@ -82,7 +85,7 @@ tables! {
             => "`block`: a finding that counts refuses the edit; `warn`: it is reported";
         "fail_on": Words(&words(&SEVERITIES)), Is("error") => "the least grave finding that refuses at `level: block`";
         "on": List(&Words(&words(&PROFILES)), 1), Is("[edit, check]")
-            => "when the gate runs: at an edit, at a check of files as they are; this version has no such check";
+            => "when the gate runs: at an edit, at a check of files as they are";
         "args": List(&Text, 0), Is("[]") => "further words of the gate's command";
         "timeout": Duration(TIME), Says("that of the gate")
             => "how long one run may take, and never longer than `limits.total` leaves";
@@ -122,17 +125,18 @@ tables! {
         "tools": List(&Words(&TOOLSETS), 1), Is("[edit, look]")
             => "the toolsets that are offered where `--tools` does not say; of the policy at the top of the first root";
     }
+    /// The rules of the gate `damage`.
     DAMAGE {
-        "line_prefixes": Words(&["off"]), Is("off") => "line numbers or diff marks in front of new lines";
-        "elided_code": Words(&["off"]), Is("off") => "`... rest of code unchanged` left in";
-        "conflict_markers": Words(&["off"]), Is("off") => "conflict markers";
-        "doubled_lines": Words(&["off"]), Is("off") => "a line at the edge of the edit that stands there twice";
-        "shrunk_file": Words(&["off"]), Is("off") => "a file that shrank to under a quarter";
-        "typographic_quotes": Words(&["off"]), Is("off") => "new typographic quotes in code";
-        "escaped_newlines": Words(&["off"]), Is("off") => "escaped newlines written as text";
-        "tabs_to_spaces": Words(&["off"]), Is("off") => "tabs turned to spaces";
-        "lost_decorators": Words(&["off"]), Is("off") => "decorators or attributes lost above an edited symbol";
-        "nul_bytes": Words(&["off"]), Is("off") => "NUL bytes";
+        "line_prefixes": WEIGHT, Is("block") => "line numbers or diff marks in front of new lines";
+        "elided_code": WEIGHT, Is("block") => "`... rest of code unchanged` left in";
+        "conflict_markers": WEIGHT, Is("block") => "conflict markers";
+        "doubled_lines": WEIGHT, Is("warn") => "a line at the edge of the edit that stands there twice";
+        "shrunk_file": WEIGHT, Is("warn") => "a file that shrank to under a quarter";
+        "typographic_quotes": WEIGHT, Is("warn") => "new typographic quotes in code";
+        "escaped_newlines": WEIGHT, Is("warn") => "escaped newlines written as text";
+        "tabs_to_spaces": WEIGHT, Is("warn") => "tabs turned to spaces";
+        "lost_decorators": WEIGHT, Is("warn") => "decorators or attributes lost above an edited symbol";
+        "nul_bytes": WEIGHT, Is("block") => "NUL bytes";
     }
     /// Every definition, whatever its kind.
     COMMON {
@@ -143,11 +147,25 @@ tables! {
         "transitional": Map(&[TRANSITIONAL]), Is("{}")
             => "patterns on `code message`: such new findings only warn in a single edit";
         "canary": Either(&[Text, Map(&[CANARY])]), Says("none") => "a text that no configuration lets pass";
+        "in_steps": Words(&words(&IN_STEPS)), Says("what the policy says")
+            => "in `edit_code`, whose edits are often one step of several: `fix`: it mends the draft; `warn`: it does not block";
+        "recorded": Text, Says("none") => "the tool and its version with which the samples were recorded";
         "samples": List(&Map(&[SAMPLE]), 0), Is("[]") => "texts with the findings that they must give";
     }
     SYNTAX_KIND { "kind": Words(&["syntax"]), Refused => "how the gate works"; }
     PATTERN_KIND { "kind": Words(&["pattern"]), Refused => "how the gate works"; }
+    DAMAGE_KIND { "kind": Words(&["damage"]), Refused => "how the gate works"; }
     COMMAND_KIND { "kind": Words(&["command"]), Refused => "how the gate works"; }
+    SERVER_KIND { "kind": Words(&["server"]), Refused => "how the gate works"; }
+    /// Definitions of the kind `server`: beside these, those of the kind `command` for its fall-back.
+    SERVED {
+        "server": Map(&[LSP]), Refused => "`server`: the language server";
+    }
+    /// The language server of a definition.
+    LSP {
+        "command": List(&Text, 1), Refused => "its program and words, without a shell";
+        "bin": List(&Text, 1), Says("the program's name") => "where the program may lie";
+    }
     /// Definitions of the kind `pattern`.
     PATTERN {
         "must_match": Regex, Says("nothing must") => "`pattern`: what must stand somewhere in the text";
@@ -178,6 +196,7 @@ tables! {
         "env": ByName("^[A-Za-z0-9_]+$", &Text), Is("{}") => "`command`: what is added to its environment";
         "except": List(&Text, 0), Is("[]")
             => "`command`: names of files that it never looks at; a `*` stands for any characters";
+        "network": Flag, Is("false") => "`command`: whether it may use the network";
         "probe": List(&Text, 0), Is("[]") => "`command`: the words that print its version";
         "install": List(&Text, 0), Is("[]") => "`command`: where it can be had, as package URLs";
     }
@@ -249,9 +268,13 @@ tables! {
 /// The definition of a gate.
 const DEFINITION: Shape = Either(&[
     Map(&[SYNTAX_KIND, COMMON]),
+    Map(&[DAMAGE_KIND, COMMON]),
     Map(&[PATTERN_KIND, COMMON, PATTERN]),
     Map(&[COMMAND_KIND, COMMON, COMMAND]),
+    Map(&[SERVER_KIND, COMMON, SERVED, COMMAND]),
 ]);
+
+const WEIGHT: Shape = Words(&words(&WEIGHTS));
 
 const OUTPUT: Shape = Either(&[
     Map(&[JSON, SPOKEN]),

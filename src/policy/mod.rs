@@ -7,10 +7,12 @@
 #![deny(clippy::disallowed_methods)]
 
 mod catalogue;
+mod damage;
 mod definition;
 mod demands;
 mod fault;
 mod glob;
+mod isolation;
 mod keys;
 mod language;
 mod limits;
@@ -29,22 +31,26 @@ mod source;
 mod tests;
 mod tools;
 mod unkept;
+mod validators;
 mod yaml;
 
 pub use catalogue::Catalogue;
+pub use damage::{Accident, Damage, Weight};
 pub use definition::{
-    Canary, Columns, Command, Configuration, Expected, Form, Gate, Hole, Input, Kind, Languages, Output,
-    PatternRules, Piece, Place, Pointer, Role, Sample, Scope, Stream, Template, Transitional, Unconfigured,
-    Value,
+    Canary, Columns, Command, Configuration, Expected, Form, Gate, Hole, InSteps, Input, Kind, Languages,
+    Output, PatternRules, Piece, Place, Pointer, Role, Sample, Scope, Server, Stream, Template, Transitional,
+    Unconfigured, Value,
 };
-pub use demands::{Demands, Guard, Interactive};
+pub use demands::{Confirm, Demands, Guard, Interactive};
+pub use isolation::Isolation;
 pub use keys::settings;
 pub use language::{Language, language_named, language_of, languages};
 pub use limits::Limits;
 pub use paths::Protection;
 pub use policy::Policy;
 pub use publishing::{Durability, HardLinks, Publishing};
-pub use rule::{Baseline, Level, Profiles, Rule, Terms};
+pub use rule::{Baseline, Level, Manner, Profile, Profiles, Rule, Terms};
 pub use severity::Severity;
 pub use shape::{Absent, Range, Setting, Shape};
 pub use source::{Extends, Origin, Source};
+pub use validators::Validator;

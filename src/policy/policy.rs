@@ -7,17 +7,20 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use super::catalogue::compiled_in;
+use super::damage::Damage;
 use super::definition::Gate;
 use super::demands::{Demands, demands};
+use super::isolation::{ISOLATIONS, Isolation};
 use super::language::Language;
 use super::limits::{Limits, limits};
 use super::lists::{Lists, lists};
 use super::node::{Fault, Fields, Key, Node, Value};
 use super::paths::{self, PathRule, Protection};
 use super::publishing::{Publishing, Unjournalled, publishing};
-use super::rule::{Baseline, Rule, Terms, baseline, words};
+use super::rule::{Baseline, Manner, Profile, Rule, Terms, baseline};
 use super::source::{Origin, Source};
 use super::tools::{Tools, defined};
+use super::validators::{Validator, validators};
 use super::{keys, unkept, yaml};
 use crate::error::Error;
 use crate::text::Stamp;
@@ -37,6 +40,12 @@ pub struct Policy {
     pub demands: Demands,
     /// How a change is put on the disk.
     pub publishing: Publishing,
+    /// The weight of each accident.
+    pub damage: Damage,
+    /// What the programs of gates must at least be kept apart by.
+    pub isolation: Isolation,
+    /// The commands that a request may name to have its draft validated.
+    pub validators: Vec<Validator>,
     /// The toolsets that a server offers, where the policy says so; each is one of this version.
     pub toolsets: Option<Vec<String>>,
     /// Where its own file stands.
@@ -72,7 +81,7 @@ impl Policy {
     ///
     /// Where an entry of `paths` names the gates of the file, those alone judge it, each with the options that it has
     /// in the lists of the file's language or of `*`.
-    pub fn terms(&self, path: &str, language: Option<&Language>) -> Terms<'_> {
+    pub fn terms(&self, path: &str, language: Option<&Language>, profile: Profile) -> Terms<'_> {
         let listed = self.lists.rules_for(language);
         let in_lists =
             |plain: &'_ Rule| listed.iter().find(|rule| rule.gate.name == plain.gate.name).copied();
@@ -80,7 +89,14 @@ impl Policy {
             Some(named) => named.iter().map(|plain| in_lists(plain).unwrap_or(plain)).collect(),
             None => listed,
         };
-        Terms { rules, baseline: self.baseline, total: self.limits.total }
+        Terms {
+            rules,
+            baseline: self.baseline,
+            total: self.limits.total,
+            damage: self.damage,
+            profile,
+            manner: Manner::Plain,
+        }
     }
 
     /// What keeps a file from being written, when something does; `path` is relative to the root.
@@ -96,7 +112,8 @@ impl Policy {
     /// Goes through the rules that run programs, one for each gate.
     pub fn commands(&self) -> impl Iterator<Item = &Rule> {
         let mut first: BTreeMap<&str, &Rule> = BTreeMap::new();
-        for rule in self.rules().filter(|rule| rule.enabled && rule.gate.command().is_some()) {
+        let validators = self.validators.iter().map(|validator| &validator.rule);
+        for rule in self.rules().chain(validators).filter(|rule| rule.enabled && rule.gate.runs_program()) {
             first.entry(&rule.gate.name).or_insert(rule);
         }
         first.into_values()
@@ -105,7 +122,7 @@ impl Policy {
     /// The same, one for each gate and the words that the policy adds to its command.
     pub fn invocations(&self) -> impl Iterator<Item = &Rule> {
         let mut first: BTreeMap<(&str, &[String]), &Rule> = BTreeMap::new();
-        for rule in self.rules().filter(|rule| rule.enabled && rule.gate.command().is_some()) {
+        for rule in self.rules().filter(|rule| rule.enabled && rule.gate.runs_program()) {
             first.entry((&rule.gate.name, &rule.args)).or_insert(rule);
         }
         first.into_values()
@@ -132,6 +149,9 @@ impl Policy {
             baseline: Baseline::default(),
             demands: Demands::default(),
             publishing: Publishing::default(),
+            damage: Damage::default(),
+            isolation: Isolation::default(),
+            validators: Vec::new(),
             toolsets: None,
             origin: Arc::default(),
             stamp: Stamp::of(b""),
@@ -216,16 +236,13 @@ fn settle(policy: &mut Policy, fields: &Fields<'_>) -> Result<(), Fault> {
     if let Some(toolsets) = fields.optional("server", unkept::toolsets)?.flatten() {
         policy.toolsets = Some(toolsets);
     }
-    // No tool can name these commands yet: they are kept by doing nothing.
-    fields.optional("validate_commands", argument_vectors)?;
+    if let Some(node) = fields.get("damage") {
+        policy.damage = policy.damage.read(node, "`damage`")?;
+    }
+    let isolation = fields.optional("require_isolation", |node, what| node.one_of(what, &ISOLATIONS))?;
+    policy.isolation = isolation.unwrap_or(policy.isolation);
+    if let Some(validators) = fields.optional("validate_commands", validators)? {
+        policy.validators = validators;
+    }
     Ok(())
-}
-
-fn argument_vectors(node: &Node, what: &str) -> Result<(), Fault> {
-    node.list(what)?.iter().try_for_each(|command| {
-        match words(command, "a command")?.first().map(String::as_str) {
-            None | Some("") => Err(command.fault("a command is empty: its first word is the program")),
-            Some(_) => Ok(()),
-        }
-    })
 }

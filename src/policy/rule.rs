@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::definition::{Gate, Role, role};
+use super::damage::Damage;
+use super::definition::{Gate, InSteps, Role, role};
 use super::keys;
 use super::node::{Fault, Fields, Node};
 use super::quantity;
@@ -31,6 +32,8 @@ pub struct Rule {
     pub required: bool,
     /// What the gate does here.
     pub role: Role,
+    /// Which findings count, where that is not what the policy says for all gates.
+    pub baseline: Option<Baseline>,
 }
 
 impl Rule {
@@ -45,6 +48,7 @@ impl Rule {
             timeout: gate.timeout,
             required: false,
             role: gate.role,
+            baseline: None,
             gate,
         }
     }
@@ -82,6 +86,16 @@ pub struct Profiles {
     pub check: bool,
 }
 
+impl Profiles {
+    /// Whether the gate is asked on this occasion.
+    pub fn include(self, profile: Profile) -> bool {
+        match profile {
+            Profile::Edit | Profile::Batch => self.edit,
+            Profile::Check => self.check,
+        }
+    }
+}
+
 impl Default for Profiles {
     fn default() -> Profiles {
         Profiles { edit: true, check: true }
@@ -112,6 +126,17 @@ pub(super) const BASELINES: [(&str, Baseline); 4] = [
     ("all", Baseline::All),
 ];
 
+/// The occasion on which gates are asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Profile {
+    /// One file is edited, maybe as one step of several.
+    Edit,
+    /// All files of a change are edited together.
+    Batch,
+    /// Files are checked as they are.
+    Check,
+}
+
 /// What one draft is judged by.
 #[derive(Debug, Clone)]
 pub struct Terms<'a> {
@@ -121,6 +146,47 @@ pub struct Terms<'a> {
     pub baseline: Baseline,
     /// How long all gates may take together.
     pub total: Duration,
+    /// The weight of each accident.
+    pub damage: Damage,
+    /// On which occasion.
+    pub profile: Profile,
+    /// How patient the gates are with it.
+    pub manner: Manner,
+}
+
+/// How patient the gates are with an edit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Manner {
+    /// As the policy says.
+    #[default]
+    Plain,
+    /// As with one step of several: each gate does at most what its definition says under `in_steps`.
+    Step,
+}
+
+impl<'a> Terms<'a> {
+    /// One rule alone, for an edit.
+    pub fn of(rule: &'a Rule, total: Duration) -> Terms<'a> {
+        let (baseline, damage) = (Baseline::New, Damage::default());
+        Terms { rules: vec![rule], baseline, total, damage, profile: Profile::Edit, manner: Manner::Plain }
+    }
+
+    /// What a rule's gate does with this edit. Where files are checked as they are, nothing is mended.
+    pub fn role(&self, rule: &Rule) -> Role {
+        match (self.profile, self.manner, rule.gate.in_steps) {
+            (Profile::Check, ..) => Role::Check,
+            (_, Manner::Step, Some(InSteps::Fix)) => Role::Fix,
+            (_, Manner::Plain | Manner::Step, _) => rule.role,
+        }
+    }
+
+    /// What the findings of a rule's gate do to this edit.
+    pub fn level(&self, rule: &Rule) -> Level {
+        match (self.manner, rule.gate.in_steps) {
+            (Manner::Step, Some(InSteps::Warn)) => Level::Warn,
+            (Manner::Plain | Manner::Step, _) => rule.level,
+        }
+    }
 }
 
 /// Raises one entry of a list, with the node of its tool.

@@ -2,23 +2,8 @@
 //!
 //! Invariant: a policy that is read asks for nothing that it would not get.
 
-use super::keys::{self, DAMAGE};
-use super::node::{Fault, Fields, Key, Node, unknown};
-
-/// What this version keeps of a key, and what a later one will.
-struct Limited {
-    key: &'static str,
-    kept: &'static str,
-    later: &'static [&'static str],
-}
-
-const LIMITED: [Limited; 2] = [
-    Limited { key: "confirm", kept: "never", later: &["risky", "always"] },
-    Limited { key: "require_isolation", kept: "none", later: &["landlock", "bubblewrap"] },
-];
-
-/// What `damage` may say of each of its rules.
-const DAMAGE_LATER: [&str; 2] = ["block", "warn"];
+use super::keys;
+use super::node::{Fault, Fields, Node, unknown};
 
 /// Reads a word of which this version keeps some.
 pub(super) fn choice<T: Copy>(
@@ -46,14 +31,6 @@ fn not_kept(what: &str, kept: &[&str]) -> String {
 
 /// Refuses what a policy asks for and would not get.
 pub(super) fn check(policy: &Fields<'_>) -> Result<(), Fault> {
-    for Limited { key, kept, later } in LIMITED {
-        policy.optional(key, |node, _| choice(node, key, &[(kept, ())], later))?;
-    }
-    if let Some(node) = policy.get("damage") {
-        node.settings("`damage`", &[DAMAGE])?;
-        let off = |(key, node): &(Key, Node)| choice(node, &key.name, &[("off", ())], &DAMAGE_LATER);
-        node.entries("`damage`")?.iter().try_for_each(off)?;
-    }
     match policy.get("entities").map(|node| node.entries("`entities`")).transpose()? {
         Some([(key, _), ..]) => Err(key.fault(not_kept(&format!("entities: {}", key.name), &["{}"]))),
         Some([]) | None => Ok(()),

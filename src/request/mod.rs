@@ -29,8 +29,19 @@ pub struct Request {
     pub mode: Mode,
     /// What the caller believes of the target.
     pub expect: Expect,
+    /// What is asked of the gates beside what the policy says.
+    pub scrutiny: Scrutiny,
     /// Who asks.
     pub author: Author,
+}
+
+/// What a request asks of the gates beside what the policy says.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Scrutiny {
+    /// The words of one of the policy's `validate_commands`, which must succeed on the draft.
+    pub validate: Option<Vec<String>>,
+    /// Whether the edit may be one step of several: gates that mend imports do so, and those that build only warn.
+    pub step: bool,
 }
 
 /// Who asks for an edit; it is written down with it, and changes nothing.

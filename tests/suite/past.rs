@@ -12,7 +12,7 @@ use lockgate::engine::{Report, Workspace};
 use lockgate::error::Error;
 use lockgate::gate::Watch;
 use lockgate::locate::Tolerance;
-use lockgate::request::{Author, Direction, Expect, Mode, Request, Revert, Target};
+use lockgate::request::{Author, Direction, Expect, Mode, Request, Revert, Scrutiny, Target};
 use tempfile::TempDir;
 
 /// A workspace over a folder of its own.
@@ -57,7 +57,8 @@ impl Scene {
         path: Option<&str>,
     ) -> Result<Vec<Report>, Error> {
         let (edit_id, path) = (edit_id.map(str::to_owned), path.map(str::to_owned));
-        let revert = Revert { direction, edit_id, path, author: Author::default() };
+        let revert =
+            Revert { direction, edit_id, path, scrutiny: Scrutiny::default(), author: Author::default() };
         self.runtime.block_on(self.workspace.revert(revert, Watch::idle()))
     }
 
@@ -68,7 +69,14 @@ impl Scene {
 
 fn request(path: &str, edit: Edit, expect: Expect) -> Request {
     let target = Target::File(path.to_owned());
-    Request { target, edit, mode: Mode::Strict, expect, author: Author::default() }
+    Request {
+        target,
+        edit,
+        mode: Mode::Strict,
+        expect,
+        scrutiny: Scrutiny::default(),
+        author: Author::default(),
+    }
 }
 
 fn content(path: &str, text: &str) -> Request {

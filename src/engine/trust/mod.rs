@@ -98,7 +98,7 @@ impl Workspace {
     /// Whether the commands of the policy that rules a place may run, with the programs that they have now; `terms` are
     /// the policy's for this place.
     pub(super) fn grant(&self, place: &Place, policy: &Policy, terms: &Terms<'_>) -> Grant {
-        if terms.rules.iter().all(|rule| rule.gate.command().is_none()) {
+        if !terms.rules.iter().any(|rule| rule.gate.runs_program()) {
             return Grant::Withheld("there is no command to run".to_owned());
         }
         self.trust.grant(&self.files, place, policy)

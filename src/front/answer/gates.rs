@@ -118,6 +118,7 @@ mod tests {
 
     fn run(gate: &str, outcome: Outcome, why: Option<&str>) -> Run {
         Run {
+            isolation: None,
             gate: gate.to_owned(),
             outcome,
             ms: 1,

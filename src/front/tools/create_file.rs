@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::front::answer::{Shape, Voice};
 use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
-use crate::request::{Author, Expect, Mode, Request, Target};
+use crate::request::{Author, Expect, Mode, Request, Scrutiny, Target};
 
 /// The tool's row in the list of tools.
 pub const TOOL: Tool = Tool {
@@ -46,6 +46,7 @@ fn ask(arguments: JsonObject) -> Result<Ask, Error> {
         edit: Edit::Content(content),
         mode: Mode::Strict,
         expect: Expect::Absent,
+        scrutiny: Scrutiny::default(),
         author: Author::default(),
     };
     Ok(Ask::Edit(Box::new(Asked { request, shape: Shape::default() })))

@@ -14,7 +14,7 @@ use crate::error::{Code, Error, Score};
 use crate::front::answer::{Names, Shape, Voice};
 use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
-use crate::request::{Author, BlockFields, Expect, LikenessFields, Request, Target};
+use crate::request::{Author, BlockFields, Expect, LikenessFields, Request, Scrutiny, Target};
 
 /// The tool's row in the list of tools.
 pub const TOOL: Tool = Tool {
@@ -109,7 +109,14 @@ fn ask(mut arguments: JsonObject) -> Result<Ask, Error> {
     let expect = asked.expected_version.clone().map_or(Expect::Anything, Expect::Version);
     let mode = asked.mode.map(WireMode::raise).unwrap_or_default();
     let target = Target::File(asked.file_path.clone());
-    let request = Request { target, edit: asked.edit()?, mode, expect, author: Author::default() };
+    let request = Request {
+        target,
+        edit: asked.edit()?,
+        mode,
+        expect,
+        scrutiny: Scrutiny::default(),
+        author: Author::default(),
+    };
     Ok(Ask::Edit(Box::new(Asked { request, shape: Shape { voice, ..Shape::default() } })))
 }
 

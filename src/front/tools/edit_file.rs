@@ -13,7 +13,7 @@ use crate::error::{Code, Error};
 use crate::front::answer::{Names, Shape, Voice};
 use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
-use crate::request::{Author, BlockFields, Expect, Request, Target};
+use crate::request::{Author, BlockFields, Expect, Request, Scrutiny, Target};
 
 /// The tool's row in the list of tools.
 pub const TOOL: Tool = Tool {
@@ -75,6 +75,7 @@ fn ask(arguments: JsonObject) -> Result<Ask, Error> {
         edit: fields.raise().map_err(|refusal| VOICE.renamed(refusal))?,
         mode: asked.mode.map(WireMode::raise).unwrap_or_default(),
         expect: asked.expected_version.map_or(Expect::Anything, Expect::Version),
+        scrutiny: Scrutiny::default(),
         author: Author::default(),
     };
     Ok(Ask::Edit(Box::new(Asked { request, shape: Shape { voice: VOICE, ..Shape::default() } })))

@@ -14,7 +14,7 @@ use crate::front::answer::{DiffWish, Shape, Voice};
 use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::{
-    Author, Expect, Fields, Flagged, InsertFields, LineEditFields, Request, Target, WindowFields,
+    Author, Expect, Fields, Flagged, InsertFields, LineEditFields, Request, Scrutiny, Target, WindowFields,
 };
 
 /// The tool's row in the list of tools.
@@ -162,6 +162,7 @@ pub fn asked(arguments: JsonObject) -> Result<Asked, Error> {
         edit: fields.raise()?,
         mode: asked.mode.map(WireMode::raise).unwrap_or_default(),
         expect: asked.expected_version.map_or(Expect::Anything, Expect::Version),
+        scrutiny: Scrutiny::default(),
         author: Author::default(),
     };
     Ok(Asked { request, shape })

@@ -12,7 +12,7 @@ use super::{Ask, look};
 use crate::gate::finding::Finding;
 use crate::gate::stage::Stage;
 use crate::gate::watch::Watch;
-use crate::policy::{Gate, Rule, Sample};
+use crate::policy::{Gate, Isolation, Rule, Sample};
 use crate::text::{Buffer, Hints};
 
 /// The least time that a program gets, which may never have run on this machine.
@@ -55,6 +55,8 @@ pub fn live(
         path: &sample.path,
         text: &text,
         on_disk: standing == Standing::Empty,
+        company: &[],
+        isolation: Isolation::None,
         cache: None,
     };
     let limit = watch.until(Instant::now() + rule.timeout.max(LEAST_TIME));

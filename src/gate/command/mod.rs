@@ -19,11 +19,12 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use self::scene::Scene;
+use super::company::Company;
 use super::output::{self, Said, Seen};
 use super::process::{self, Ended};
 use super::silence::Silence;
 use super::watch::Limit;
-use crate::policy::{Command, Form, Rule};
+use crate::policy::{Command, Form, Isolation, Rule};
 use crate::text::Buffer;
 
 pub use self::live::{Standing, live};
@@ -46,6 +47,10 @@ pub(super) struct Ask<'a> {
     pub(super) text: &'a Buffer,
     /// Whether there is a file at that path.
     pub(super) on_disk: bool,
+    /// The other drafts of the call.
+    pub(super) company: Company<'a>,
+    /// What the program must at least be kept apart by.
+    pub(super) isolation: Isolation,
     /// A folder of lockgate's own in which programs keep what they know of this root; made when it is needed.
     pub(super) cache: Option<&'a Path>,
 }

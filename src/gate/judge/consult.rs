@@ -40,7 +40,7 @@ pub(super) fn consult(
 /// What was found before. A program that did not look at such a text, or fails over one that does not parse, found
 /// nothing there that it could name.
 fn past(program: &Program<'_>, before: &Buffer, repair: &Repair<'_>) -> Result<Vec<Mark>, Silence> {
-    match program.look(before, Stands::OverFile) {
+    match program.look_before(before) {
         Ok(seen) => Ok(marks(&seen, before)),
         Err(Silence::Skipped(_)) => Ok(Vec::new()),
         Err(Silence::Broken(_)) if !repair.parsed_before() => Ok(Vec::new()),

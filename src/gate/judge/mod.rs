@@ -1,8 +1,12 @@
 //! Asks the gates: first those in process, then those that mend, then all programs that check, side by side.
 //!
+//! The drafts of one call are judged together: a program that looks at one of them sees the others in the places of their
+//! files, and where a gate in process refuses one, no program is asked about any.
+//!
 //! Invariant: a judgement cannot fail. Whatever goes wrong in a gate is that gate's [`Outcome`](super::Outcome), and a
 //! gate that did not look never counts as one that found nothing.
 
+mod call;
 mod consult;
 mod count;
 mod fix;
@@ -15,212 +19,163 @@ mod told;
 mod weigh;
 
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-use self::consult::consult;
+use self::call::Call;
 use self::count::Count;
-use self::fix::{Mended, fix};
-use self::program::Program;
-use self::repair::Repair;
-use self::seats::{Here, Seat, Seats, Tool};
+use self::fix::Mended;
+use self::seats::{Seat, Seats, Tool};
 use self::told::Told;
-use self::weigh::{Past, Scales};
-use super::delta::{self, Mark};
+use super::company::Companion;
 use super::draft::Draft;
-use super::finding::Finding;
 use super::means::Means;
-use super::pattern;
 use super::silence::Silence;
-use super::syntax;
 use super::verdict::Verdict;
-use super::watch::{Halt, Limit, Watch};
-use crate::policy::{PatternRules, Rule, Terms};
-use crate::text::Buffer;
+use super::watch::Watch;
+use crate::policy::Terms;
 
-/// Asks each rule's gate about the draft, and weighs what they say by the terms.
-///
-/// When a gate in process refuses the draft, no program is asked. Where gates mended the draft, the verdict has the new
-/// text, and that is what was judged.
-pub fn judge(draft: &Draft<'_>, terms: &Terms<'_>, means: &Means<'_>, watch: &Watch) -> Verdict {
-    let seats = Seats::of(&terms.rules, draft, means);
-    let count = Count::new(watch, seats.count());
-    let limit = watch.until(Instant::now() + terms.total);
-    let call = Call { terms, means, watch, limit, count };
-    let mut board: Board = seats.silent.into_iter().collect();
-    board.extend(call.in_process(draft, &seats.here));
-    let refuser = board.values().find(|told| told.refuses()).map(|told| told.run.gate.clone());
-    if let Some(gate) = refuser {
-        let why = Silence::Skipped(format!("{gate} refuses the draft already"));
-        let rest = seats.fixers.iter().chain(&seats.checks);
-        board.extend(rest.map(|seat| (seat.at, Told::silent(seat.rule, &why, Duration::ZERO))));
-        return Told::verdict(board.into_values());
-    }
-    let mended = call.mend(draft, &seats.fixers, &seats.here, &mut board);
-    let left = mended.as_ref().map_or(*draft, |mended| mended.draft(draft));
-    board.extend(call.check(&left, &seats.checks));
-    Verdict { mended: mended.map(|mended| mended.text), ..Told::verdict(board.into_values()) }
+/// One draft of a call, with what it is judged by.
+#[derive(Debug)]
+pub struct Case<'a> {
+    /// The draft.
+    pub draft: Draft<'a>,
+    /// What it is judged by.
+    pub terms: Terms<'a>,
+    /// What its programs may use.
+    pub means: Means<'a>,
+    /// Whether the file goes, so that there is no text after the edit.
+    pub removed: bool,
 }
 
 /// What each gate said, by its place in the policy.
 type Board = BTreeMap<usize, Told>;
 
-/// What a gate found, each with whether the edit brought it.
-type Said = Result<Vec<(Mark, bool)>, Silence>;
-
-/// What all gates of one judgement share.
-struct Call<'a> {
-    terms: &'a Terms<'a>,
-    means: &'a Means<'a>,
-    watch: &'a Watch,
-    limit: Limit<'a>,
-    count: Count<'a>,
+/// Asks each rule's gate about one draft, and weighs what they say by the terms.
+///
+/// When a gate in process refuses the draft, no program is asked. Where gates mended the draft, the verdict has the new
+/// text, and that is what was judged.
+pub fn judge(draft: &Draft<'_>, terms: &Terms<'_>, means: &Means<'_>, watch: &Watch) -> Verdict {
+    let case = Case { draft: *draft, terms: terms.clone(), means: *means, removed: false };
+    judge_all(&[case], watch).into_iter().next().unwrap_or_default()
 }
 
-impl Call<'_> {
-    /// Asks the gates that need no program, in order.
-    fn in_process(&self, draft: &Draft<'_>, seats: &[Seat<'_, Here<'_>>]) -> Board {
-        let told = |seat: &Seat<'_, Here<'_>>| {
-            self.count.start(&seat.rule.gate.name);
-            let told = self.look(draft, seat);
-            self.count.end();
-            (seat.at, told)
+/// Judges the drafts of one call together; gives a verdict for each, in their order.
+pub fn judge_all(cases: &[Case<'_>], watch: &Watch) -> Vec<Verdict> {
+    let began = Instant::now();
+    let seats: Vec<Seats<'_>> =
+        cases.iter().map(|case| Seats::of(&case.terms, &case.draft, &case.means)).collect();
+    let count = Count::new(watch, seats.iter().map(Seats::count).sum());
+    let round = |(case, seats)| Round::new(Call::new(case, watch, began, &count), seats);
+    let mut rounds: Vec<Round<'_>> = cases.iter().zip(seats).map(round).collect();
+    if let Some(refusal) = rounds.iter().find_map(Round::refusal) {
+        rounds.iter_mut().for_each(|round| round.leave(&refusal));
+    } else {
+        rounds.iter_mut().for_each(Round::mend);
+        check(&mut rounds);
+    }
+    rounds.into_iter().map(Round::verdict).collect()
+}
+
+/// One draft on its way through the gates.
+struct Round<'a> {
+    call: Call<'a>,
+    seats: Seats<'a>,
+    board: Board,
+    mended: Option<Mended>,
+}
+
+impl<'a> Round<'a> {
+    /// Asks the gates in process.
+    fn new(call: Call<'a>, mut seats: Seats<'a>) -> Round<'a> {
+        let mut board: Board = std::mem::take(&mut seats.silent).into_iter().collect();
+        board.extend(call.in_process(&seats.here));
+        Round { call, seats, board, mended: None }
+    }
+
+    /// The file and the gate in process that refuses it, if one does.
+    fn refusal(&self) -> Option<(&'a str, String)> {
+        let refuser = self.board.values().find(|told| told.refuses())?;
+        Some((self.call.case.draft.path, refuser.run.gate.clone()))
+    }
+
+    /// Asks no program, as a draft of the call is refused already.
+    fn leave(&mut self, (path, gate): &(&str, String)) {
+        let why = if *path == self.call.case.draft.path {
+            format!("{gate} refuses the draft already")
+        } else {
+            format!("{gate} refuses {path} already")
         };
-        seats.iter().map(told).collect()
+        let why = Silence::Skipped(why);
+        let rest = self.seats.fixers.iter().chain(&self.seats.checks);
+        self.board.extend(rest.map(|seat| (seat.at, Told::silent(seat.rule, &why, Duration::ZERO))));
     }
 
-    fn look(&self, draft: &Draft<'_>, seat: &Seat<'_, Here<'_>>) -> Told {
-        let start = Instant::now();
-        let limit = self.limit.within(seat.rule.timeout);
-        let said = self.guarded(|| match seat.how {
-            Here::Syntax => Ok(syntax::judge(draft, limit)?),
-            Here::Pattern(rules) => Ok(patterns(draft, rules)),
-        });
-        self.weighed(draft, seat.rule, said, Past::Plain, start.elapsed())
+    fn mend(&mut self) {
+        self.mended = self.call.mend(&self.seats.fixers, &self.seats.here, &mut self.board);
     }
 
-    /// Has the gates that mend go over the draft, each over what the one before left.
-    fn mend(
-        &self,
-        draft: &Draft<'_>,
-        fixers: &[Seat<'_, Tool<'_>>],
-        here: &[Seat<'_, Here<'_>>],
-        board: &mut Board,
-    ) -> Option<Mended> {
-        let mut mended: Option<Mended> = None;
-        for seat in fixers {
-            self.count.start(&seat.rule.gate.name);
-            let left = mended.as_ref().map_or(*draft, |mended| mended.draft(draft));
-            let program = self.program(&left, seat);
-            let said = self.guarded(|| fix(&program, &left)).and_then(|new| match new {
-                Some(new) => self.accepted(new, draft, here).map(Some),
-                None => Ok(None),
-            });
-            let told = match said {
-                Ok(Some((new, again))) => {
-                    board.extend(again);
-                    let told = Told::fixed(seat.rule, new.told(), program.ran());
-                    mended = Some(new);
-                    told
-                }
-                Ok(None) => Told::found(seat.rule, Vec::new(), program.ran()),
-                Err(silence) => Told::silent(seat.rule, &silence, program.ran()),
-            };
-            board.insert(seat.at, told);
-            self.count.end();
-        }
-        mended
+    /// The draft as the gates that mend left it.
+    fn left(&self) -> Draft<'_> {
+        let draft = &self.call.case.draft;
+        self.mended.as_ref().map_or(*draft, |mended| mended.draft(draft))
     }
 
-    /// Has the gates in process judge what a program made of the draft; a text that they refuse is not taken.
-    fn accepted(
-        &self,
-        new: Mended,
-        draft: &Draft<'_>,
-        here: &[Seat<'_, Here<'_>>],
-    ) -> Result<(Mended, Board), Silence> {
-        let draft = new.draft(draft);
-        let again: Board = here.iter().map(|seat| (seat.at, self.look(&draft, seat))).collect();
-        match again.values().find_map(Told::refusal) {
-            Some(why) => Err(Silence::Broken(format!("gave a text that is refused by {why}"))),
-            None => Ok((new, again)),
+    fn companion(&self) -> Companion<'_> {
+        let (draft, case) = (self.left(), &self.call.case);
+        let judged_by = self.seats.checks.iter().map(|seat| seat.rule.gate.name.as_str()).collect();
+        Companion {
+            root: case.means.root,
+            path: draft.path,
+            text: (!case.removed).then_some(draft.after),
+            judged_by,
         }
     }
 
-    /// Asks all programs that check, side by side.
-    fn check(&self, draft: &Draft<'_>, seats: &[Seat<'_, Tool<'_>>]) -> Board {
-        let repair = &Repair::new(draft, self.limit);
+    fn verdict(self) -> Verdict {
+        Verdict { mended: self.mended.map(|mended| mended.text), ..Told::verdict(self.board.into_values()) }
+    }
+}
+
+/// Asks all programs that check about all drafts, side by side; each sees the other drafts of its root.
+fn check(rounds: &mut [Round<'_>]) {
+    let said: Vec<Board> = {
+        let all: Vec<Companion<'_>> = rounds.iter().map(Round::companion).collect();
+        let drafts: Vec<Draft<'_>> = rounds.iter().map(Round::left).collect();
+        let company = |at: usize, round: &Round<'_>| -> Vec<&Companion<'_>> {
+            let others = all.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, other)| other);
+            others.filter(|other| other.root == round.call.case.means.root).collect()
+        };
+        let companies: Vec<_> = rounds.iter().enumerate().map(|(at, round)| company(at, round)).collect();
+        let repairs: Vec<_> =
+            rounds.iter().zip(&drafts).map(|(round, draft)| round.call.repair(draft)).collect();
         std::thread::scope(|scope| {
-            let start = |seat| Builder::new().spawn_scoped(scope, move || self.ask(draft, seat, repair));
-            let running: Vec<_> = seats.iter().map(|seat| (seat, start(seat))).collect();
-            let ended =
-                running.into_iter().map(|(seat, started)| match started.map(|thread| thread.join()) {
-                    Ok(Ok(told)) => (seat.at, told),
-                    // Gates are guarded: what panicked is the caller's own progress.
-                    Ok(Err(panic)) => std::panic::resume_unwind(panic),
-                    Err(error) => {
-                        let why = Silence::Broken(format!("could not be started beside the others: {error}"));
-                        (seat.at, Told::silent(seat.rule, &why, Duration::ZERO))
-                    }
-                });
-            ended.collect()
+            let parts = rounds.iter().zip(&drafts).zip(&companies).zip(&repairs);
+            let running: Vec<Vec<_>> = parts
+                .map(|(((round, draft), company), repair)| {
+                    let start = |seat| {
+                        let ask = move || round.call.ask(draft, seat, company, repair);
+                        (seat, Builder::new().spawn_scoped(scope, ask))
+                    };
+                    round.seats.checks.iter().map(start).collect()
+                })
+                .collect();
+            running.into_iter().map(|seats| seats.into_iter().map(ended).collect()).collect()
         })
-    }
-
-    fn ask(&self, draft: &Draft<'_>, seat: &Seat<'_, Tool<'_>>, repair: &Repair<'_>) -> Told {
-        self.count.start(&seat.rule.gate.name);
-        let program = self.program(draft, seat);
-        let mut past = Past::Plain;
-        let said = self.guarded(|| {
-            let marks = consult(&program, draft, repair)?;
-            if marks.iter().any(|(_, fresh)| *fresh) {
-                past = repair.past();
-            }
-            Ok(marks)
-        });
-        self.count.end_beside(&seat.rule.gate.name);
-        self.weighed(draft, seat.rule, said, past, program.ran())
-    }
-
-    fn program<'a>(&'a self, draft: &Draft<'a>, seat: &Seat<'a, Tool<'a>>) -> Program<'a> {
-        Program::new(seat.rule, seat.how, draft.path, self.means, self.limit)
-    }
-
-    fn weighed(&self, draft: &Draft<'_>, rule: &Rule, said: Said, past: Past, took: Duration) -> Told {
-        let scales = Scales { rule, baseline: self.terms.baseline, draft, past };
-        match said {
-            Ok(marks) => Told::found(rule, scales.weigh(marks), took),
-            Err(silence) => Told::silent(rule, &silence, took),
-        }
-    }
-
-    /// Runs a gate's work, unless the caller has gone; a panic is the gate's own trouble.
-    fn guarded<T>(&self, work: impl FnOnce() -> Result<T, Silence>) -> Result<T, Silence> {
-        if self.watch.cancelled() {
-            return Err(Silence::Halted(Halt::Cancelled));
-        }
-        catch_unwind(AssertUnwindSafe(work))
-            .unwrap_or_else(|_| Err(Silence::Broken("the gate panicked".to_owned())))
-    }
+    };
+    rounds.iter_mut().zip(said).for_each(|(round, said)| round.board.extend(said));
 }
 
-/// Looks for patterns in both texts; the one before is looked at only when there is something to compare.
-fn patterns(draft: &Draft<'_>, rules: &PatternRules) -> Vec<(Mark, bool)> {
-    let look = |buffer: &Buffer| -> Vec<Mark> {
-        let findings = pattern::check(rules, draft.path, buffer.view(), draft.beside).into_iter();
-        findings.map(|finding| mark(finding, buffer)).collect()
-    };
-    let after = look(draft.after);
-    let Some(before) = draft.before.filter(|_| !after.is_empty()) else {
-        return after.into_iter().map(|mark| (mark, true)).collect();
-    };
-    let lines = (before.lines().count(), draft.after.lines().count());
-    let new = delta::brought(&look(before), &after, draft.map, lines);
-    after.into_iter().zip(new).collect()
-}
+type Started<'s> = std::io::Result<std::thread::ScopedJoinHandle<'s, Told>>;
 
-fn mark(finding: Finding, buffer: &Buffer) -> Mark {
-    let mark = Mark::new(buffer.lines(), (finding.line, finding.column), finding.message);
-    Mark { code: finding.code, ..mark }
+fn ended((seat, started): (&Seat<'_, Tool<'_>>, Started<'_>)) -> (usize, Told) {
+    match started.map(|thread| thread.join()) {
+        Ok(Ok(told)) => (seat.at, told),
+        // Gates are guarded: what panicked is the caller's own progress.
+        Ok(Err(panic)) => std::panic::resume_unwind(panic),
+        Err(error) => {
+            let why = Silence::Broken(format!("could not be started beside the others: {error}"));
+            (seat.at, Told::silent(seat.rule, &why, Duration::ZERO))
+        }
+    }
 }

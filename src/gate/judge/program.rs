@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::seats::Tool;
 use crate::gate::command::{self, Ask};
+use crate::gate::company::{self, Company};
 use crate::gate::draft::Draft;
 use crate::gate::means::Means;
 use crate::gate::output::Seen;
@@ -25,6 +26,7 @@ pub(super) struct Program<'a> {
     tool: Tool<'a>,
     path: &'a str,
     means: &'a Means<'a>,
+    company: Company<'a>,
     limit: Limit<'a>,
     basis: Option<Basis<'a>>,
     ran: Cell<Duration>,
@@ -53,21 +55,34 @@ impl<'a> Program<'a> {
         tool: Tool<'a>,
         path: &'a str,
         means: &'a Means<'a>,
+        company: Company<'a>,
         limit: Limit<'a>,
     ) -> Program<'a> {
         let basis = Basis::of(rule, tool.command, tool.program, means.root, path);
-        Program { rule, tool, path, means, limit, basis, ran: Cell::default() }
+        Program { rule, tool, path, means, company, limit, basis, ran: Cell::default() }
     }
 
     /// What it finds in a text: what it found when it was asked before, where that is still true.
     pub(super) fn look(&self, text: &Buffer, stands: Stands) -> Result<Answer, Silence> {
+        self.seen(text, stands, self.company)
+    }
+
+    /// What it finds in the text before the edit, beside files as they are on disk.
+    pub(super) fn look_before(&self, text: &Buffer) -> Result<Answer, Silence> {
+        self.seen(text, Stands::OverFile, &[])
+    }
+
+    fn seen(&self, text: &Buffer, stands: Stands, company: Company<'_>) -> Result<Answer, Silence> {
         let answers = &self.means.workshop.answers;
-        let kept = self.basis.as_ref().and_then(|basis| Some((basis.of_text(text.stamp())?, basis.lives)));
+        let kept = self
+            .basis
+            .as_ref()
+            .and_then(|basis| Some((basis.of_text(text.stamp(), company::stamp(company))?, basis.lives)));
         if let Some(answer) = kept.and_then(|(key, _)| answers.get(key, Instant::now())) {
             return Ok(answer);
         }
         let asked = Instant::now();
-        let answer: Answer = self.run(text, stands, command::look)?.into();
+        let answer: Answer = self.run(text, stands, company, command::look)?.into();
         if let Some((key, lives)) = kept {
             answers.keep(key, &answer, asked + lives);
         }
@@ -76,7 +91,7 @@ impl<'a> Program<'a> {
 
     /// The view of a text as it would have it.
     pub(super) fn mend(&self, text: &Buffer, stands: Stands) -> Result<String, Silence> {
-        self.run(text, stands, command::mend)
+        self.run(text, stands, self.company, command::mend)
     }
 
     /// Makes sure that it looked at a draft that it calls clean.
@@ -102,7 +117,7 @@ impl<'a> Program<'a> {
     fn try_canary(&self, canary: &str, stands: Stands, found: &[Seen]) -> Result<Proof, Silence> {
         let text = Buffer::read(canary.as_bytes().to_vec(), Hints::default());
         let text = text.map_err(|error| Silence::Broken(error.message))?;
-        let seen = self.run(&text, stands, command::look)?;
+        let seen = self.run(&text, stands, self.company, command::look)?;
         // What it finds in other files says nothing of whether it looked at this one, and neither does what it finds in
         // every text: that is what stands on disk.
         let own = |seen: &[Seen]| -> Vec<Seen> {
@@ -121,6 +136,7 @@ impl<'a> Program<'a> {
         &self,
         text: &Buffer,
         stands: Stands,
+        company: Company<'_>,
         work: impl FnOnce(&Ask<'_>, Limit<'_>) -> Result<T, Silence>,
     ) -> Result<T, Silence> {
         let _slot = self.means.workshop.slots.take(self.limit)?;
@@ -133,6 +149,8 @@ impl<'a> Program<'a> {
             path: self.path,
             text,
             on_disk: stands == Stands::OverFile,
+            company,
+            isolation: self.means.isolation,
             cache: self.means.cache,
         };
         let said = work(&ask, self.limit.within(self.rule.timeout));

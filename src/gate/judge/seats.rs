@@ -10,7 +10,7 @@ use super::told::Told;
 use crate::gate::draft::Draft;
 use crate::gate::means::{Grant, Means};
 use crate::gate::silence::Silence;
-use crate::policy::{Command, Kind, PatternRules, Role, Rule};
+use crate::policy::{Command, Kind, PatternRules, Profile, Role, Rule, Terms};
 
 /// The gates that are asked, by the order in which they are.
 #[derive(Default)]
@@ -37,6 +37,7 @@ pub(super) struct Seat<'a, How> {
 #[derive(Clone, Copy)]
 pub(super) enum Here<'a> {
     Syntax,
+    Damage,
     Pattern(&'a PatternRules),
 }
 
@@ -51,10 +52,13 @@ pub(super) struct Tool<'a> {
 
 impl<'a> Seats<'a> {
     /// Gives each rule its seat.
-    pub(super) fn of(rules: &[&'a Rule], draft: &Draft<'_>, means: &Means<'a>) -> Seats<'a> {
+    pub(super) fn of(terms: &Terms<'a>, draft: &Draft<'_>, means: &Means<'a>) -> Seats<'a> {
         let mut seats = Seats::default();
-        for (at, &rule) in rules.iter().enumerate() {
-            if let Err(silence) = seats.seat(at, rule, draft, means) {
+        for (at, &rule) in terms.rules.iter().enumerate() {
+            let seated = asked(rule, draft, terms.profile);
+            let role = terms.role(rule);
+            if let Err(silence) = seated.and_then(|()| seats.seat(Seat { at, rule, how: role }, draft, means))
+            {
                 seats.silent.push((at, Told::silent(rule, &silence, Duration::ZERO)));
             }
         }
@@ -63,23 +67,32 @@ impl<'a> Seats<'a> {
 
     fn seat(
         &mut self,
-        at: usize,
-        rule: &'a Rule,
+        Seat { at, rule, how: role }: Seat<'a, Role>,
         draft: &Draft<'_>,
         means: &Means<'a>,
     ) -> Result<(), Silence> {
-        asked(rule, draft)?;
         match &rule.gate.kind {
+            Kind::Damage => self.here.push(Seat { at, rule, how: Here::Damage }),
             Kind::Syntax => self.here.push(Seat { at, rule, how: Here::Syntax }),
             Kind::Pattern(rules) => self.here.push(Seat { at, rule, how: Here::Pattern(rules) }),
             Kind::Command(command) => {
-                let how = tool(rule, command, means)?;
-                match rule.role {
-                    Role::Fix if draft.changes_nothing() => return Err(skipped("the edit changes nothing")),
-                    Role::Fix => self.fixers.push(Seat { at, rule, how }),
-                    Role::Check => self.checks.push(Seat { at, rule, how }),
-                }
+                self.take(role, Seat { at, rule, how: tool(rule, command, means)? }, draft)?
             }
+            Kind::Server(server) => match &server.fallback {
+                Some(command) => {
+                    self.take(role, Seat { at, rule, how: tool(rule, command, means)? }, draft)?
+                }
+                None => return Err(Silence::Unavailable("no server is kept here".to_owned())),
+            },
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, role: Role, seat: Seat<'a, Tool<'a>>, draft: &Draft<'_>) -> Result<(), Silence> {
+        match role {
+            Role::Fix if draft.changes_nothing() => return Err(skipped("the edit changes nothing")),
+            Role::Fix => self.fixers.push(seat),
+            Role::Check => self.checks.push(seat),
         }
         Ok(())
     }
@@ -91,7 +104,7 @@ impl<'a> Seats<'a> {
 }
 
 /// Whether the policy has this gate judge this draft.
-fn asked(rule: &Rule, draft: &Draft<'_>) -> Result<(), Silence> {
+fn asked(rule: &Rule, draft: &Draft<'_>, profile: Profile) -> Result<(), Silence> {
     if !rule.enabled {
         return Err(skipped("disabled in the policy"));
     }
@@ -101,8 +114,11 @@ fn asked(rule: &Rule, draft: &Draft<'_>) -> Result<(), Silence> {
     if rule.gate.command().is_some_and(|command| command.passes_over(draft.path)) {
         return Err(skipped("not for this file"));
     }
-    if !rule.on.edit {
-        return Err(skipped("runs in check only"));
+    if !rule.on.include(profile) {
+        return Err(skipped(match profile {
+            Profile::Edit | Profile::Batch => "runs in check only",
+            Profile::Check => "runs at edits only",
+        }));
     }
     Ok(())
 }

@@ -65,6 +65,7 @@ fn run(rule: &Rule, outcome: Outcome, why: Option<String>, took: Duration) -> Ru
         outcome,
         ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
         why: why.filter(|why| !why.is_empty()),
+        isolation: None,
         blocking: false,
         withheld: false,
     }

@@ -9,7 +9,7 @@ use regex::Regex;
 use crate::gate::delta::{Belief, Mark};
 use crate::gate::draft::Draft;
 use crate::gate::finding::{Finding, Severity};
-use crate::policy::{Baseline, Level, Rule};
+use crate::policy::{Baseline, Level, Profile, Rule};
 
 /// The most findings that one gate may report, gravest first.
 const MOST_FINDINGS: usize = 1000;
@@ -18,7 +18,9 @@ const MOST_FINDINGS: usize = 1000;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scales<'a> {
     pub(super) rule: &'a Rule,
+    pub(super) level: Level,
     pub(super) baseline: Baseline,
+    pub(super) profile: Profile,
     pub(super) draft: &'a Draft<'a>,
     pub(super) past: Past,
 }
@@ -65,7 +67,7 @@ impl Scales<'_> {
     fn weighed(&self, mark: Mark, fresh: bool, on_the_way: &[&Regex]) -> Finding {
         let severity = self.severity(&mark);
         let counts = fresh || self.counts(&mark);
-        let refuses = counts && self.rule.level == Level::Block && severity <= self.rule.fail_on;
+        let refuses = counts && self.level == Level::Block && severity <= self.rule.fail_on;
         let pardon = if refuses { self.pardon(&mark, on_the_way) } else { None };
         let message = mark.message + pardon.map_or("", Pardon::words);
         Finding {
@@ -86,7 +88,7 @@ impl Scales<'_> {
             Belief::Certain => mark.severity,
             Belief::Doubtful => mark.severity.max(Severity::Warning),
         };
-        match self.rule.level {
+        match self.level {
             Level::Block => own,
             Level::Warn => own.max(Severity::Warning),
         }
@@ -94,7 +96,7 @@ impl Scales<'_> {
 
     /// Whether the baseline counts a finding that was there before.
     fn counts(&self, mark: &Mark) -> bool {
-        match self.baseline {
+        match self.rule.baseline.unwrap_or(self.baseline) {
             Baseline::New => false,
             Baseline::EditedLines => self.is_written(mark),
             Baseline::File => mark.elsewhere.is_none(),
@@ -119,6 +121,10 @@ impl Scales<'_> {
 
     /// What this edit may cross on its way.
     fn on_the_way(&self) -> Vec<&Regex> {
+        match self.profile {
+            Profile::Edit => {}
+            Profile::Batch | Profile::Check => return Vec::new(),
+        }
         let transitional = &self.rule.gate.transitional;
         let adding = &transitional.adding_imports;
         let adding = if !adding.is_empty() && self.draft.adds_import() { adding.as_slice() } else { &[] };

@@ -57,10 +57,10 @@ impl<'a> Basis<'a> {
         Some(Basis { path, tool: tool.stamp(), around, lives })
     }
 
-    /// The key of the answer about this text; nothing where it must not be kept.
-    pub(in crate::gate) fn of_text(&self, text: Stamp) -> Option<Stamp> {
+    /// The key of the answer about this text among these other drafts; nothing where it must not be kept.
+    pub(in crate::gate) fn of_text(&self, text: Stamp, company: Stamp) -> Option<Stamp> {
         let around = self.around?.hex();
-        Some(self.key("text", &[self.path, &around, &text.hex()]))
+        Some(self.key("text", &[self.path, &around, &text.hex(), &company.hex()]))
     }
 
     /// The key of what is known of the program for this file, whatever its text.

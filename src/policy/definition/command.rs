@@ -5,7 +5,8 @@ use regex::Regex;
 use super::super::keys;
 use super::super::language::names as names_file;
 use super::super::node::{self, Fault, Fields, Node};
-use super::output::{Output, output};
+use super::super::severity::Severity;
+use super::output::{Form, Output, Stream, output};
 use super::project::{Configuration, Unconfigured, Value, configurations, names, unconfigured, values};
 use super::template::{Hole, Piece, Template, template};
 
@@ -44,6 +45,8 @@ pub struct Command {
     pub env: Vec<(String, Template)>,
     /// Names of files that it never looks at; one `*` in a name stands for any characters.
     pub except: Vec<String>,
+    /// Whether it may use the network.
+    pub network: bool,
     /// The words that make it print its version.
     pub probe: Vec<String>,
     /// Where it can be had, as package URLs.
@@ -51,6 +54,35 @@ pub struct Command {
 }
 
 impl Command {
+    /// A command that says by its exit code whether the project is right; its program is a name or an absolute path.
+    pub(super) fn validating(program: &str, words: &[String]) -> Command {
+        Command {
+            input: Input::Staged,
+            program: program.to_owned(),
+            words: words.iter().map(|word| plain(word)).collect(),
+            bin: vec![plain(program)],
+            path: Vec::new(),
+            cwd: POLICY_FILES.map(str::to_owned).to_vec(),
+            ran: (0..=255).collect(),
+            output: Output {
+                form: Form::Exit("the command failed".to_owned()),
+                from: Stream::Both,
+                severity: Severity::Error,
+            },
+            unseen: None,
+            columns: Columns::Characters,
+            scope: Scope::Project,
+            config: Vec::new(),
+            unconfigured: Unconfigured::default(),
+            values: Vec::new(),
+            env: Vec::new(),
+            except: Vec::new(),
+            network: false,
+            probe: Vec::new(),
+            install: Vec::new(),
+        }
+    }
+
     /// Whether the program never looks at this file, whatever it is given.
     pub fn passes_over(&self, path: &str) -> bool {
         self.except.iter().any(|name| names_file(name, path))
@@ -97,6 +129,9 @@ pub(in crate::policy) const COLUMNS: [(&str, Columns); 3] =
 pub(in crate::policy) const SCOPES: [(&str, Scope); 3] =
     [("file", Scope::File), ("package", Scope::Package), ("project", Scope::Project)];
 
+/// What lies in the folder of a policy.
+const POLICY_FILES: [&str; 3] = ["quality.yaml", ".lockgate", ".st3"];
+
 /// What may be filled into a word of a command.
 const IN_COMMAND: [Hole; 7] =
     [Hole::Path, Hole::Folder, Hole::Root, Hole::Draft, Hole::Overlay, Hole::Cache, Hole::Args];
@@ -134,12 +169,13 @@ pub(super) fn command(fields: &Fields) -> Result<Command, Fault> {
         values,
         except: fields.optional("except", names)?.unwrap_or_default(),
         env: fields.optional("env", environment)?.unwrap_or_default(),
+        network: fields.optional("network", Node::flag)?.unwrap_or_default(),
         probe: texts("probe")?.into_iter().skip(1).collect(),
         install: texts("install")?,
     })
 }
 
-fn plain(word: &str) -> Template {
+pub(super) fn plain(word: &str) -> Template {
     Template { pieces: vec![Piece::Text(word.to_owned())] }
 }
 
@@ -165,7 +201,7 @@ fn seen(node: &Node, words: &[Template]) -> Result<Input, Fault> {
     }
 }
 
-fn candidates(node: &Node, what: &str) -> Result<Vec<Template>, Fault> {
+pub(super) fn candidates(node: &Node, what: &str) -> Result<Vec<Template>, Fault> {
     let places = node.list(what)?;
     if places.is_empty() {
         return Err(node.fault(format!("{what} is empty: leave it out to look for the program by its name")));

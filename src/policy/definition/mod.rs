@@ -8,6 +8,7 @@ mod output;
 mod pattern;
 mod project;
 mod sample;
+mod server;
 mod template;
 
 use std::time::Duration;
@@ -22,6 +23,7 @@ pub use self::output::{Form, Output, Place, Pointer, Stream};
 pub use self::pattern::PatternRules;
 pub use self::project::{Configuration, Unconfigured, Value};
 pub use self::sample::{Expected, Sample};
+pub use self::server::Server;
 pub use self::template::{Hole, Piece, Template};
 use super::language::{Language, language_named, languages};
 use super::node::{Fault, Fields, Node, unknown};
@@ -53,6 +55,10 @@ pub struct Gate {
     pub transitional: Transitional,
     /// The text by which it shows that it works.
     pub canary: Option<Canary>,
+    /// The most that it does with an edit that is one step of several.
+    pub in_steps: Option<InSteps>,
+    /// The tool and its version with which the samples were recorded.
+    pub recorded: Option<String>,
     /// Texts with the findings that they must give.
     pub samples: Vec<Sample>,
     /// The definition's own text, hashed: another definition gives other answers.
@@ -68,11 +74,20 @@ impl Gate {
         }
     }
 
+    /// Whether the gate is a program of its own, so that a person must allow it to run.
+    pub fn runs_program(&self) -> bool {
+        match &self.kind {
+            Kind::Command(_) | Kind::Server(_) => true,
+            Kind::Syntax | Kind::Damage | Kind::Pattern(_) => false,
+        }
+    }
+
     /// The command that the gate runs, where it runs one.
     pub fn command(&self) -> Option<&Command> {
         match &self.kind {
             Kind::Command(command) => Some(command),
-            Kind::Syntax | Kind::Pattern(_) => None,
+            Kind::Server(server) => server.fallback.as_ref(),
+            Kind::Syntax | Kind::Damage | Kind::Pattern(_) => None,
         }
     }
 
@@ -108,15 +123,30 @@ pub enum Role {
     Fix,
 }
 
+/// What a gate does with an edit that is one step of several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InSteps {
+    /// It mends the draft, whatever its role is otherwise.
+    Fix,
+    /// It warns, and does not block.
+    Warn,
+}
+
+pub(in crate::policy) const IN_STEPS: [(&str, InSteps); 2] = [("fix", InSteps::Fix), ("warn", InSteps::Warn)];
+
 /// How a gate is run.
 #[derive(Debug)]
 pub enum Kind {
     /// By the language's parser, in process.
     Syntax,
+    /// By what agents do by accident, in process.
+    Damage,
     /// By rules about the text itself, in process.
     Pattern(PatternRules),
     /// By a program of its own.
     Command(Box<Command>),
+    /// By a language server that stays, and where that is not to be had by a program of its own.
+    Server(Box<Server>),
 }
 
 /// Findings that edits of several steps cross on their way, by patterns on `code message`: in a single edit a new one
@@ -132,8 +162,8 @@ pub struct Transitional {
 /// Raises one definition; `stamp` is the hash of its text.
 pub(in crate::policy) fn gate(name: &str, root: &Node, stamp: Stamp) -> Result<Gate, Fault> {
     let kind_node = root.entries("a gate")?.iter().find(|(key, _)| key.name == "kind").map(|(_, node)| node);
-    let [kind_key, own] = kind_node.map_or(Ok([keys::SYNTAX_KIND, &[]]), own_keys)?;
-    let fields = root.settings("a gate", &[keys::COMMON, kind_key, own])?;
+    let [kind_key, own, more] = kind_node.map_or(Ok([keys::SYNTAX_KIND, &[], &[]]), own_keys)?;
+    let fields = root.settings("a gate", &[keys::COMMON, kind_key, own, more])?;
     let text = |name: &str| fields.optional(name, Node::text).map(|text| text.map(str::to_owned));
     let kind = kind(&fields)?;
     let samples = fields.optional("samples", Node::list)?.unwrap_or_default();
@@ -146,6 +176,8 @@ pub(in crate::policy) fn gate(name: &str, root: &Node, stamp: Stamp) -> Result<G
         timeout: fields.optional("timeout", quantity::time)?.unwrap_or(DEFAULT_TIMEOUT),
         transitional: fields.optional("transitional", transitional)?.unwrap_or_default(),
         canary: fields.optional("canary", canary::canary)?,
+        in_steps: fields.optional("in_steps", |node, what| node.one_of(what, &IN_STEPS))?,
+        recorded: text("recorded")?,
         samples: samples.iter().map(sample::sample).collect::<Result<_, Fault>>()?,
         stamp,
     };
@@ -157,13 +189,18 @@ pub(in crate::policy) fn gate(name: &str, root: &Node, stamp: Stamp) -> Result<G
     }
 }
 
+/// The kinds of gates, by name.
+const KINDS: [&str; 5] = ["syntax", "damage", "pattern", "command", "server"];
+
 /// The keys that a kind adds to those that every definition has.
-fn own_keys(kind: &Node) -> Result<[&'static [Setting]; 2], Fault> {
+fn own_keys(kind: &Node) -> Result<[&'static [Setting]; 3], Fault> {
     match kind.text("`kind`")? {
-        "syntax" => Ok([keys::SYNTAX_KIND, &[]]),
-        "pattern" => Ok([keys::PATTERN_KIND, keys::PATTERN]),
-        "command" => Ok([keys::COMMAND_KIND, keys::COMMAND]),
-        other => Err(kind.fault(unknown("kind", other, &["syntax", "pattern", "command"]))),
+        "syntax" => Ok([keys::SYNTAX_KIND, &[], &[]]),
+        "damage" => Ok([keys::DAMAGE_KIND, &[], &[]]),
+        "pattern" => Ok([keys::PATTERN_KIND, keys::PATTERN, &[]]),
+        "command" => Ok([keys::COMMAND_KIND, keys::COMMAND, &[]]),
+        "server" => Ok([keys::SERVER_KIND, keys::SERVED, keys::COMMAND]),
+        other => Err(kind.fault(unknown("kind", other, &KINDS))),
     }
 }
 
@@ -172,7 +209,33 @@ fn kind(fields: &Fields) -> Result<Kind, Fault> {
     match node.text("`kind`")? {
         "pattern" => pattern::rules(fields, node).map(Kind::Pattern),
         "command" => command::command(fields).map(|command| Kind::Command(Box::new(command))),
+        "server" => server::server(fields).map(|server| Kind::Server(Box::new(server))),
+        "damage" => Ok(Kind::Damage),
         _ => Ok(Kind::Syntax),
+    }
+}
+
+/// The gate of a command that a request may name; its program is a name or an absolute path.
+pub(in crate::policy) fn validator(
+    name: String,
+    program: &str,
+    words: &[String],
+    timeout: Duration,
+    stamp: Stamp,
+) -> Gate {
+    Gate {
+        name,
+        about: String::new(),
+        languages: Languages::Every,
+        role: Role::Check,
+        kind: Kind::Command(Box::new(Command::validating(program, words))),
+        timeout,
+        transitional: Transitional::default(),
+        canary: None,
+        in_steps: None,
+        recorded: None,
+        samples: Vec::new(),
+        stamp,
     }
 }
 

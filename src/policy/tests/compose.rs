@@ -22,7 +22,7 @@ fn a_policy_that_extends_none_knows_nothing_of_the_one_above() {
         (policy.limits, policy.baseline, policy.demands),
         (Limits::default(), Baseline::New, Demands::default())
     );
-    assert!(policy.terms("sub/a.py", language_named("python")).rules.is_empty());
+    assert!(policy.terms("sub/a.py", language_named("python"), Profile::Edit).rules.is_empty());
     assert_eq!(child(PARENT, "limits: { file: 1KiB }").limits.lock_wait, Limits::default().lock_wait);
 }
 
@@ -32,7 +32,7 @@ fn lists_replace_by_language_and_other_keys_one_by_one() {
         PARENT,
         "extends: parent\nquality_gates: { go: [{ tool: markdown-structure }] }\nlimits: { lock_wait: 2s }\nguards: { overwrite: required }\n",
     );
-    assert_eq!(policy.terms("sub/a.py", language_named("python")).rules[0].level, Level::Warn);
+    assert_eq!(policy.terms("sub/a.py", language_named("python"), Profile::Edit).rules[0].level, Level::Warn);
     assert_eq!(names(&policy, "sub/a.go", "go"), ["markdown-structure"]);
     assert_eq!((policy.limits.file, policy.limits.lock_wait.as_secs()), (1024, 2));
     let wanted = Demands { interactive: Interactive::Deny, overwrite: Guard::Required, ..Demands::default() };
@@ -46,7 +46,7 @@ fn the_default_is_the_built_in_policy_whatever_is_above() {
     let policy = child(PARENT, "extends: default\nquality_gates: { go: [{ tool: syntax, level: warn }] }\n");
     assert_eq!(policy.limits, Limits::default());
     assert_eq!(names(&policy, "sub/a.md", "markdown"), ["markdown-structure", "syntax"]);
-    assert_eq!(policy.terms("sub/a.go", language_named("go")).rules[0].level, Level::Warn);
+    assert_eq!(policy.terms("sub/a.go", language_named("go"), Profile::Edit).rules[0].level, Level::Warn);
 }
 
 #[test]
@@ -88,8 +88,8 @@ fn definitions_merge_by_name() {
     let parent = define("a")
         + "quality_gates: { go: [{ tool: own, level: warn }] }\npaths: [{ match: x, gates: [own] }]\n";
     let used = |policy: &Policy| -> Vec<(Level, crate::text::Stamp)> {
-        let rules = policy.terms("sub/a.go", language_named("go")).rules.into_iter();
-        let rules = rules.chain(policy.terms("x", None).rules);
+        let rules = policy.terms("sub/a.go", language_named("go"), Profile::Edit).rules.into_iter();
+        let rules = rules.chain(policy.terms("x", None, Profile::Edit).rules);
         rules.map(|rule| (rule.level, rule.gate.stamp)).collect()
     };
     let kept = child(&parent, "extends: parent\nquality_gates: { rust: [{ tool: own }] }\n");
@@ -167,7 +167,7 @@ fn the_stamp_of_a_definition_is_that_of_what_it_says() {
             "# {}\ndefine:\n  own: {definition}\nquality_gates: {{ go: [{{ tool: own }}] }}\n",
             definition.len()
         );
-        read(&text).terms("a.go", language_named("go")).rules[0].gate.stamp
+        read(&text).terms("a.go", language_named("go"), Profile::Edit).rules[0].gate.stamp
     };
     let plain = "{ kind: pattern, languages: [go], must_match: a, message: m }";
     let laid_out = "\n    kind: pattern\n    languages: [go]\n    must_match: 'a'\n    message: m";

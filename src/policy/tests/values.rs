@@ -13,7 +13,9 @@ fn what_is_left_out_is_the_default() {
         assert_eq!((policy.baseline, &policy.toolsets), (Baseline::New, &None), "{text:?}");
         assert_eq!(policy.protection("a.md"), None);
     }
-    assert!(read("quality_gates: {}\n").terms("a.md", language_named("markdown")).rules.is_empty());
+    assert!(
+        read("quality_gates: {}\n").terms("a.md", language_named("markdown"), Profile::Edit).rules.is_empty()
+    );
 }
 
 #[test]
@@ -28,7 +30,7 @@ fn every_limit_takes_effect() {
         journal_age: Duration::from_secs(12 * 60 * 60),
     };
     assert_eq!(limits, wanted);
-    assert_eq!(read("limits: { total: 3m }").terms("a", None).total, Duration::from_secs(180));
+    assert_eq!(read("limits: { total: 3m }").terms("a", None, Profile::Edit).total, Duration::from_secs(180));
     let largest =
         read("limits: { file: 4294967295, lock_wait: 0, total: 60m, regex_steps: 1000000000 }").limits;
     assert_eq!((largest.file, largest.lock_wait), (u64::from(u32::MAX), Duration::ZERO));
@@ -207,8 +209,12 @@ fn toolsets_and_demands_are_read() {
         "server: { tools: [edit, legacy] }\nmodes: { interactive: deny }\nguards: { line_edits: required, overwrite: required }\nbaseline: edited_lines\n",
     );
     assert_eq!(policy.toolsets, Some(vec!["edit".to_owned(), "legacy".to_owned()]));
-    let wanted =
-        Demands { interactive: Interactive::Deny, line_edits: Guard::Required, overwrite: Guard::Required };
+    let wanted = Demands {
+        interactive: Interactive::Deny,
+        line_edits: Guard::Required,
+        overwrite: Guard::Required,
+        confirm: Confirm::Never,
+    };
     assert_eq!((policy.demands, policy.baseline), (wanted, Baseline::EditedLines));
-    assert_eq!(policy.terms("a", None).baseline, Baseline::EditedLines);
+    assert_eq!(policy.terms("a", None, Profile::Edit).baseline, Baseline::EditedLines);
 }

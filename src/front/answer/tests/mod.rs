@@ -111,6 +111,7 @@ fn a_one_line_edit_is_answered_briefly() {
         path: "src/app.py".into(),
         message: "wrote src/app.py (+1 -1)".into(),
         runs: vec![Run {
+            isolation: None,
             gate: "syntax".into(),
             outcome: Outcome::Passed,
             ms: 3,
@@ -209,6 +210,7 @@ async fn a_gate_that_should_have_looked_and_has_not_is_warned_of() {
         (answer.json["validation_warnings"].clone(), answer.text)
     };
     let run = |outcome, why: Option<&str>| Run {
+        isolation: None,
         gate: "syntax".into(),
         outcome,
         ms: 1,

@@ -131,6 +131,7 @@ fn receipt() -> Receipt {
 
 pub(super) fn run() -> impl Strategy<Value = Run> {
     (text(40), any::<u64>(), prop::option::of(text(400))).prop_map(|(gate, ms, why)| Run {
+        isolation: None,
         gate,
         outcome: Outcome::TimedOut,
         ms,

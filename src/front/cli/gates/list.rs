@@ -60,7 +60,9 @@ pub(super) fn kind(gate: &Gate) -> &'static str {
     match gate.kind {
         Kind::Syntax => "syntax",
         Kind::Pattern(_) => "pattern",
+        Kind::Damage => "damage",
         Kind::Command(_) => "command",
+        Kind::Server(_) => "server",
     }
 }
 

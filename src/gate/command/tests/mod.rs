@@ -18,7 +18,7 @@ use super::{Ask, look, mend};
 use crate::gate::output::Seen;
 use crate::gate::silence::Silence;
 use crate::gate::watch::Watch;
-use crate::policy::{Policy, Rule};
+use crate::policy::{Isolation, Policy, Rule};
 use crate::text::{Buffer, Hints};
 
 /// A program that writes down what it was given into `{cache}/seen.json`, and then says what its script says.
@@ -96,6 +96,8 @@ impl World {
         let text = Buffer::read(text.to_vec(), Hints::default()).unwrap();
         let root = self.root();
         work(&Ask {
+            company: &[],
+            isolation: Isolation::None,
             rule,
             program: &python(),
             search: &self.search,

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use crate::gate::workshop::Slots;
 use crate::gate::*;
-use crate::policy::{Policy, language_of};
+use crate::policy::{Isolation, Policy, Profile, language_of};
 use crate::text::{Buffer, Hints, LineMap};
 
 /// A project with a policy, and the programs that it names.
@@ -104,9 +104,14 @@ impl Trial {
         }
         let beside = |path: &str| if path == "panic" { panic!("on purpose") } else { false };
         let draft = Draft { path, language, before: old.as_ref(), after: &new, map: &map, beside: &beside };
-        let means =
-            Means { root: self.project.path(), grant: &self.grant, workshop: &self.workshop, cache: None };
-        judge(&draft, &self.policy.terms(path, language), &means, watch)
+        let means = Means {
+            root: self.project.path(),
+            grant: &self.grant,
+            workshop: &self.workshop,
+            isolation: Isolation::None,
+            cache: None,
+        };
+        judge(&draft, &self.policy.terms(path, language, Profile::Edit), &means, watch)
     }
 }
 

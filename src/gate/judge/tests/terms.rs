@@ -60,7 +60,7 @@ fn an_old_finding_that_counts_is_told_as_old() {
     let told = finder("", "baseline: file").judge("a.txt", Some("bad\n"), "bad\nx\n");
     let [old] = &told.findings[..] else { panic!("{:?}", told.findings) };
     assert_eq!((old.fresh, old.counts, old.blocking), (false, true, true));
-    let softened = told.softened();
+    let softened = told.softened(None);
     assert_eq!((softened.findings[0].counts, softened.refuses()), (true, false));
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::gate::{Draft, Grant, Means, Outcome, Severity, Verdict, Watch, Workshop, judge};
-use crate::policy::{Baseline, Catalogue, Gate, Level, Rule, Terms, language_of};
+use crate::policy::{Catalogue, Gate, Isolation, Level, Rule, Terms, language_of};
 use crate::text::{Buffer, Hints, LineMap};
 
 pub(super) fn buffer(text: &str) -> Buffer {
@@ -35,9 +35,15 @@ pub(super) fn judged_by(
     let language = language_of(path, after.lines().next());
     let beside = |_: &str| false;
     let draft = Draft { path, language, before: old.as_ref(), after: &new, map: &map, beside: &beside };
-    let terms = Terms { rules: vec![&rule], baseline: Baseline::New, total: timeout };
+    let terms = Terms::of(&rule, timeout);
     let (grant, workshop) = (Grant::Withheld("no program runs here".to_owned()), Workshop::default());
-    let means = Means { root: Path::new("/"), grant: &grant, workshop: &workshop, cache: None };
+    let means = Means {
+        root: Path::new("/"),
+        grant: &grant,
+        workshop: &workshop,
+        isolation: Isolation::None,
+        cache: None,
+    };
     judge(&draft, &terms, &means, watch)
 }
 

@@ -1,0 +1,158 @@
+//! The drafts of a call before the gates: each with the policy that rules it, all of them together.
+
+use std::path::{Path, PathBuf};
+
+use super::Workspace;
+use super::call::{Call, Target};
+use super::check::{Drafted, cancelled};
+use super::edit::Draft;
+use crate::edit::Edit;
+use crate::error::{Code, Error};
+use crate::gate::{self, Case, Grant, Means, Verdict, Watch};
+use crate::policy::{Language, Manner, Policy, Profile, Role, Terms, Validator, language_of};
+use crate::request::{Mode, Request};
+use crate::store::Kind;
+
+/// What one draft is judged with.
+struct Bench<'a> {
+    root: &'a Path,
+    language: Option<&'static Language>,
+    terms: Terms<'a>,
+    grant: Grant,
+    cache: Option<PathBuf>,
+}
+
+impl Workspace {
+    /// Has the gates of the policy mend the drafts, and judge what they add; in `interactive` nothing of it blocks but
+    /// the command that the request named.
+    ///
+    /// Errors: `INTERNAL` when the caller cancelled the request meanwhile, so that nothing is written; `INVALID_INPUT`
+    /// for a command that the policy does not name; those of [`Drafted::mended`] where gates mended a draft.
+    pub(super) fn judge(&self, call: &Call, drafts: &mut [Draft<'_>], watch: &Watch) -> Result<(), Error> {
+        let verdicts = self.verdicts(call, drafts, watch)?;
+        if watch.cancelled() {
+            return Err(cancelled());
+        }
+        for (at, (draft, mut verdict)) in drafts.iter_mut().zip(verdicts).enumerate() {
+            if let Some(text) = verdict.mended.take() {
+                let mended = Drafted::mended(&draft.seen, &text, &draft.target.rules);
+                draft.drafted = mended.map_err(|refusal| call.names(refusal, at))?;
+            }
+            draft.verdict = match draft.request.mode {
+                Mode::Strict | Mode::VerifyOnly => verdict,
+                Mode::Interactive => {
+                    let insists = validator(draft.request, &draft.target.rules);
+                    verdict.softened(insists.map(|validator| validator.rule.gate.name.as_str()))
+                }
+            };
+        }
+        Ok(())
+    }
+
+    fn verdicts(&self, call: &Call, drafts: &[Draft<'_>], watch: &Watch) -> Result<Vec<Verdict>, Error> {
+        let bench = |(at, draft)| self.bench(call, draft).map_err(|refusal| call.names(refusal, at));
+        let benches = drafts.iter().enumerate().map(bench).collect::<Result<Vec<_>, _>>()?;
+        let beside: Vec<_> = drafts.iter().map(|draft| self.beside(draft.target, drafts)).collect();
+        let parts = drafts.iter().zip(&benches).zip(&beside);
+        let cases: Vec<Case<'_>> = parts
+            .map(|((draft, bench), beside)| Case {
+                draft: gate::Draft {
+                    path: draft.target.place.in_root(),
+                    language: bench.language,
+                    before: draft.seen.snapshot.as_ref().map(|_| &draft.seen.buffer),
+                    after: &draft.drafted.buffer,
+                    map: &draft.drafted.map,
+                    beside,
+                },
+                terms: bench.terms.clone(),
+                means: Means {
+                    root: bench.root,
+                    grant: &bench.grant,
+                    workshop: &self.workshop,
+                    isolation: draft.target.rules.isolation,
+                    cache: bench.cache.as_deref(),
+                },
+                removed: draft.request.edit == Edit::Remove,
+            })
+            .collect();
+        Ok(gate::judge_all(&cases, watch))
+    }
+
+    fn bench<'a>(&'a self, call: &Call, draft: &Draft<'a>) -> Result<Bench<'a>, Error> {
+        let Target { place, rules, .. } = draft.target;
+        let language = language_of(place.in_root(), draft.drafted.buffer.view().lines().next());
+        let terms = terms(call, draft, language)?;
+        let (root, grant) = (self.files.root_path(place)?, self.grant(place, rules, &terms));
+        let cache = match &grant {
+            Grant::Pinned(_) => self.cache(place),
+            Grant::Withheld(_) => None,
+        };
+        Ok(Bench { root, language, terms, grant, cache })
+    }
+
+    /// Tells whether there is something at a path beside a target once the call is through.
+    fn beside<'a>(
+        &'a self,
+        target: &'a Target,
+        drafts: &'a [Draft<'_>],
+    ) -> impl Fn(&str) -> bool + Sync + use<'a> {
+        let root = self.files.root_path(&target.place).ok();
+        let same_root: Vec<(&str, bool)> = drafts
+            .iter()
+            .filter(|draft| self.files.root_path(&draft.target.place).ok() == root)
+            .map(|draft| (draft.target.place.in_root(), draft.request.edit != Edit::Remove))
+            .collect();
+        move |path: &str| {
+            let drafted = same_root.iter().find(|(known, _)| *known == path);
+            drafted.map_or_else(|| self.files.exists(&target.place, path), |(_, stays)| *stays)
+        }
+    }
+}
+
+/// What a draft is judged by.
+fn terms<'a>(
+    call: &Call,
+    draft: &Draft<'a>,
+    language: Option<&'static Language>,
+) -> Result<Terms<'a>, Error> {
+    let Target { place, rules, .. } = draft.target;
+    let profile = if call.numbered { Profile::Batch } else { Profile::Edit };
+    let mut terms = rules.terms(place.in_root(), language, profile);
+    if call.kind != Kind::Edit {
+        // What comes back is what was there, and no gate's version of it.
+        terms.rules.retain(|rule| rule.role != Role::Fix);
+    }
+    if draft.request.edit == Edit::Remove {
+        terms.rules.clear();
+    }
+    if draft.request.scrutiny.step {
+        terms.manner = Manner::Step;
+    }
+    match (&draft.request.scrutiny.validate, validator(draft.request, rules)) {
+        (Some(_), Some(validator)) => terms.rules.push(&validator.rule),
+        (Some(words), None) => return Err(unknown_command(words, rules)),
+        (None, _) => {}
+    }
+    Ok(terms)
+}
+
+/// The command of the policy that a request names.
+fn validator<'a>(request: &Request, rules: &'a Policy) -> Option<&'a Validator> {
+    let words = request.scrutiny.validate.as_ref()?;
+    rules.validators.iter().find(|validator| validator.words == *words)
+}
+
+fn unknown_command(words: &[String], rules: &Policy) -> Error {
+    let known: Vec<String> =
+        rules.validators.iter().map(|known| format!("`{}`", known.words.join(" "))).collect();
+    let hint = match known.as_slice() {
+        [] => "leave it out: the policy allows none".to_owned(),
+        known => format!("name one of {}, or leave it out", known.join(", ")),
+    };
+    let message = format!(
+        "`{}` is none of the `validate_commands` of the policy {}",
+        words.join(" "),
+        rules.origin.name
+    );
+    Error::new(Code::InvalidInput, message).field("validate_command").hint(hint)
+}

@@ -1,0 +1,29 @@
+//! The other drafts of a call, which a program sees in the places of their files.
+
+use std::path::Path;
+
+use crate::text::{Buffer, Stamp};
+
+/// Another file of the same root as the call would leave it.
+#[derive(Debug)]
+pub(super) struct Companion<'a> {
+    /// The absolute path of its root.
+    pub(super) root: &'a Path,
+    /// Where it lies, relative to the root.
+    pub(super) path: &'a str,
+    /// Its text; nothing where the file goes.
+    pub(super) text: Option<&'a Buffer>,
+    /// The gates that judge it themselves, by name.
+    pub(super) judged_by: Vec<&'a str>,
+}
+
+/// The companions of one draft.
+pub(super) type Company<'a> = &'a [&'a Companion<'a>];
+
+/// Stamps what an answer rests on of a draft's company.
+pub(super) fn stamp(company: Company<'_>) -> Stamp {
+    let mut all: Vec<(&str, Option<String>)> =
+        company.iter().map(|other| (other.path, other.text.map(|text| text.stamp().hex()))).collect();
+    all.sort_unstable();
+    Stamp::of_value(&all)
+}

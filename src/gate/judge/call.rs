@@ -1,0 +1,206 @@
+//! One draft of a call before its gates: those in process, those that mend, those that check.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use super::consult::consult;
+use super::count::Count;
+use super::fix::{Mended, fix};
+use super::program::Program;
+use super::repair::Repair;
+use super::seats::{Here, Seat, Tool};
+use super::told::Told;
+use super::weigh::{Past, Scales};
+use super::{Board, Case};
+use crate::gate::company::Company;
+use crate::gate::delta::{self, Mark};
+use crate::gate::draft::Draft;
+use crate::gate::finding::Finding;
+use crate::gate::silence::Silence;
+use crate::gate::watch::{Halt, Limit, Watch};
+use crate::gate::{damage, pattern, syntax};
+use crate::policy::{PatternRules, Rule};
+use crate::text::Buffer;
+
+/// What a gate found, each with whether the edit brought it.
+type Said = Result<Vec<(Mark, bool)>, Silence>;
+
+/// What all gates share that judge one draft.
+pub(super) struct Call<'a> {
+    pub(super) case: &'a Case<'a>,
+    watch: &'a Watch,
+    limit: Limit<'a>,
+    count: &'a Count<'a>,
+}
+
+impl<'a> Call<'a> {
+    pub(super) fn new(
+        case: &'a Case<'a>,
+        watch: &'a Watch,
+        began: Instant,
+        count: &'a Count<'a>,
+    ) -> Call<'a> {
+        Call { case, watch, limit: watch.until(began + case.terms.total), count }
+    }
+
+    /// What is known of the text before, asked for only when it matters.
+    pub(super) fn repair<'d>(&self, draft: &'d Draft<'d>) -> Repair<'d>
+    where
+        'a: 'd,
+    {
+        Repair::new(draft, self.limit)
+    }
+
+    /// Asks the gates that need no program, in order.
+    pub(super) fn in_process(&self, seats: &[Seat<'_, Here<'_>>]) -> Board {
+        let told = |seat: &Seat<'_, Here<'_>>| {
+            self.count.start(&seat.rule.gate.name);
+            let told = self.look(&self.case.draft, seat);
+            self.count.end();
+            (seat.at, told)
+        };
+        seats.iter().map(told).collect()
+    }
+
+    fn look(&self, draft: &Draft<'_>, seat: &Seat<'_, Here<'_>>) -> Told {
+        let start = Instant::now();
+        let limit = self.limit.within(seat.rule.timeout);
+        let said = self.guarded(|| match seat.how {
+            Here::Syntax => Ok(syntax::judge(draft, limit)?),
+            Here::Damage => Ok(damage::judge(draft, &self.case.terms.damage, limit)?),
+            Here::Pattern(rules) => Ok(patterns(draft, rules)),
+        });
+        self.weighed(draft, seat.rule, said, Past::Plain, start.elapsed())
+    }
+
+    /// Has the gates that mend go over the draft, each over what the one before left.
+    pub(super) fn mend(
+        &self,
+        fixers: &[Seat<'_, Tool<'_>>],
+        here: &[Seat<'_, Here<'_>>],
+        board: &mut Board,
+    ) -> Option<Mended> {
+        let draft = &self.case.draft;
+        let mut mended: Option<Mended> = None;
+        for seat in fixers {
+            self.count.start(&seat.rule.gate.name);
+            let left = mended.as_ref().map_or(*draft, |mended| mended.draft(draft));
+            let program = self.program(&left, seat, &[]);
+            let said = self.guarded(|| fix(&program, &left)).and_then(|new| match new {
+                Some(new) => self.accepted(new, draft, here).map(Some),
+                None => Ok(None),
+            });
+            let told = match said {
+                Ok(Some((new, again))) => {
+                    board.extend(again);
+                    let told = Told::fixed(seat.rule, new.told(), program.ran());
+                    mended = Some(new);
+                    told
+                }
+                Ok(None) => Told::found(seat.rule, Vec::new(), program.ran()),
+                Err(silence) => Told::silent(seat.rule, &silence, program.ran()),
+            };
+            board.insert(seat.at, told);
+            self.count.end();
+        }
+        mended
+    }
+
+    /// Has the gates in process judge what a program made of the draft; a text that they refuse is not taken.
+    fn accepted(
+        &self,
+        new: Mended,
+        draft: &Draft<'_>,
+        here: &[Seat<'_, Here<'_>>],
+    ) -> Result<(Mended, Board), Silence> {
+        let draft = new.draft(draft);
+        let again: Board = here.iter().map(|seat| (seat.at, self.look(&draft, seat))).collect();
+        match again.values().find_map(Told::refusal) {
+            Some(why) => Err(Silence::Broken(format!("gave a text that is refused by {why}"))),
+            None => Ok((new, again)),
+        }
+    }
+
+    /// Asks one program that checks.
+    pub(super) fn ask(
+        &self,
+        draft: &Draft<'_>,
+        seat: &Seat<'_, Tool<'_>>,
+        company: Company<'_>,
+        repair: &Repair<'_>,
+    ) -> Told {
+        self.count.start(&seat.rule.gate.name);
+        let program = self.program(draft, seat, company);
+        let mut past = Past::Plain;
+        let said = self.guarded(|| {
+            let mut marks = consult(&program, draft, repair)?;
+            marks.retain(|(mark, _)| !told_there(mark, company, &seat.rule.gate.name));
+            if marks.iter().any(|(_, fresh)| *fresh) {
+                past = repair.past();
+            }
+            Ok(marks)
+        });
+        self.count.end_beside(&seat.rule.gate.name);
+        self.weighed(draft, seat.rule, said, past, program.ran())
+    }
+
+    fn program<'p>(
+        &'p self,
+        draft: &Draft<'p>,
+        seat: &Seat<'p, Tool<'p>>,
+        company: Company<'p>,
+    ) -> Program<'p> {
+        Program::new(seat.rule, seat.how, draft.path, &self.case.means, company, self.limit)
+    }
+
+    fn weighed(&self, draft: &Draft<'_>, rule: &Rule, said: Said, past: Past, took: Duration) -> Told {
+        let scales = Scales {
+            rule,
+            level: self.case.terms.level(rule),
+            baseline: self.case.terms.baseline,
+            profile: self.case.terms.profile,
+            draft,
+            past,
+        };
+        match said {
+            Ok(marks) => Told::found(rule, scales.weigh(marks), took),
+            Err(silence) => Told::silent(rule, &silence, took),
+        }
+    }
+
+    /// Runs a gate's work, unless the caller has gone; a panic is the gate's own trouble.
+    fn guarded<T>(&self, work: impl FnOnce() -> Result<T, Silence>) -> Result<T, Silence> {
+        if self.watch.cancelled() {
+            return Err(Silence::Halted(Halt::Cancelled));
+        }
+        catch_unwind(AssertUnwindSafe(work))
+            .unwrap_or_else(|_| Err(Silence::Broken("the gate panicked".to_owned())))
+    }
+}
+
+/// Whether a finding is about a file that the same gate judges for itself in this call.
+fn told_there(mark: &Mark, company: Company<'_>, gate: &str) -> bool {
+    let about =
+        |path: &str| company.iter().any(|other| other.path == path && other.judged_by.contains(&gate));
+    mark.elsewhere.as_deref().is_some_and(about)
+}
+
+/// Looks for patterns in both texts; the one before is looked at only when there is something to compare.
+fn patterns(draft: &Draft<'_>, rules: &PatternRules) -> Vec<(Mark, bool)> {
+    let look = |buffer: &Buffer| -> Vec<Mark> {
+        let findings = pattern::check(rules, draft.path, buffer.view(), draft.beside).into_iter();
+        findings.map(|finding| mark(finding, buffer)).collect()
+    };
+    let after = look(draft.after);
+    let Some(before) = draft.before.filter(|_| !after.is_empty()) else {
+        return after.into_iter().map(|mark| (mark, true)).collect();
+    };
+    let lines = (before.lines().count(), draft.after.lines().count());
+    let new = delta::brought(&look(before), &after, draft.map, lines);
+    after.into_iter().zip(new).collect()
+}
+
+fn mark(finding: Finding, buffer: &Buffer) -> Mark {
+    let mark = Mark::new(buffer.lines(), (finding.line, finding.column), finding.message);
+    Mark { code: finding.code, ..mark }
+}

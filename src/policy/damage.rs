@@ -1,0 +1,102 @@
+//! What agents do to a text by accident, each a rule of the gate `damage`, and what a finding of it does to an edit.
+
+use super::keys;
+use super::node::{Fault, Key, Node};
+
+/// One sort of accident.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Accident {
+    /// Line numbers or diff marks in front of new lines.
+    LinePrefixes,
+    /// `... rest of code unchanged` left in.
+    ElidedCode,
+    /// The markers of a merge conflict.
+    ConflictMarkers,
+    /// A line at the edge of the edit that stands there twice.
+    DoubledLines,
+    /// A file that shrank to under a quarter.
+    ShrunkFile,
+    /// New typographic quotes in code.
+    TypographicQuotes,
+    /// Escaped newlines written as text.
+    EscapedNewlines,
+    /// Tabs turned to spaces.
+    TabsToSpaces,
+    /// Decorators or attributes lost above an edited symbol.
+    LostDecorators,
+    /// NUL bytes.
+    NulBytes,
+}
+
+/// What a finding of one rule does to an edit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Weight {
+    /// It refuses the edit, where the gate may block.
+    Block,
+    /// It is reported.
+    Warn,
+    /// The rule is not looked at.
+    Off,
+}
+
+pub(super) const WEIGHTS: [(&str, Weight); 3] =
+    [("block", Weight::Block), ("warn", Weight::Warn), ("off", Weight::Off)];
+
+impl Accident {
+    /// Every rule with what it does where a policy does not say, in the order of the documentation.
+    pub const ALL: [(Accident, Weight); 10] = [
+        (Accident::LinePrefixes, Weight::Block),
+        (Accident::ElidedCode, Weight::Block),
+        (Accident::ConflictMarkers, Weight::Block),
+        (Accident::DoubledLines, Weight::Warn),
+        (Accident::ShrunkFile, Weight::Warn),
+        (Accident::TypographicQuotes, Weight::Warn),
+        (Accident::EscapedNewlines, Weight::Warn),
+        (Accident::TabsToSpaces, Weight::Warn),
+        (Accident::LostDecorators, Weight::Warn),
+        (Accident::NulBytes, Weight::Block),
+    ];
+
+    /// The rule's name, in a policy and as the code of its findings.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Accident::LinePrefixes => "line_prefixes",
+            Accident::ElidedCode => "elided_code",
+            Accident::ConflictMarkers => "conflict_markers",
+            Accident::DoubledLines => "doubled_lines",
+            Accident::ShrunkFile => "shrunk_file",
+            Accident::TypographicQuotes => "typographic_quotes",
+            Accident::EscapedNewlines => "escaped_newlines",
+            Accident::TabsToSpaces => "tabs_to_spaces",
+            Accident::LostDecorators => "lost_decorators",
+            Accident::NulBytes => "nul_bytes",
+        }
+    }
+}
+
+/// The weight of every rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Damage([(Accident, Weight); 10]);
+
+impl Default for Damage {
+    fn default() -> Damage {
+        Damage(Accident::ALL)
+    }
+}
+
+impl Damage {
+    /// What a finding of this rule does.
+    pub fn weight(&self, accident: Accident) -> Weight {
+        self.0.iter().find(|(known, _)| *known == accident).map_or(Weight::Off, |(_, weight)| *weight)
+    }
+
+    /// Reads `damage`; what it does not say stays as it is.
+    pub(super) fn read(mut self, node: &Node, what: &str) -> Result<Damage, Fault> {
+        node.settings(what, &[keys::DAMAGE])?;
+        for (Key { name, .. }, node) in node.entries(what)? {
+            let weight = node.one_of(&format!("`{name}`"), &WEIGHTS)?;
+            self.0.iter_mut().filter(|(rule, _)| rule.name() == name).for_each(|rule| rule.1 = weight);
+        }
+        Ok(self)
+    }
+}

@@ -1,0 +1,27 @@
+//! What the programs of gates are kept apart by.
+
+/// What keeps a gate's program from the rest of the machine; each holds more than the one before.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Isolation {
+    /// A process group, a cleaned environment and limits of time and output; nothing else.
+    #[default]
+    None,
+    /// Landlock, the kernel's own: the tree can be read, not written; no TCP.
+    Landlock,
+    /// bubblewrap: namespaces of its own, in which the tree is read-only, the home empty and the network absent.
+    Bubblewrap,
+}
+
+impl Isolation {
+    /// Its name, in a policy and in answers.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Isolation::None => "none",
+            Isolation::Landlock => "landlock",
+            Isolation::Bubblewrap => "bubblewrap",
+        }
+    }
+}
+
+pub(super) const ISOLATIONS: [(&str, Isolation); 3] =
+    [("none", Isolation::None), ("landlock", Isolation::Landlock), ("bubblewrap", Isolation::Bubblewrap)];

@@ -1,0 +1,41 @@
+//! The commands that a request may name to have its draft validated, each as a gate that must pass.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::definition;
+use super::node::{Fault, Node};
+use super::rule::{Baseline, Rule, words};
+use crate::text::Stamp;
+
+/// How long such a command may take; `limits.total` ends it earlier.
+const TIMEOUT: Duration = Duration::from_secs(3600);
+
+/// A command that a request may name.
+#[derive(Debug, Clone)]
+pub struct Validator {
+    /// Its words, as the policy has them.
+    pub words: Vec<String>,
+    /// Its gate must pass, whatever was there before.
+    pub rule: Rule,
+}
+
+/// Reads `validate_commands`.
+pub(super) fn validators(node: &Node, what: &str) -> Result<Vec<Validator>, Fault> {
+    node.list(what)?.iter().map(validator).collect()
+}
+
+fn validator(node: &Node) -> Result<Validator, Fault> {
+    let words = words(node, "a command")?;
+    let Some((program, rest)) = words.split_first().filter(|(program, _)| !program.is_empty()) else {
+        return Err(node.fault("a command is empty: its first word is the program"));
+    };
+    if program.contains('/') && (!program.starts_with('/') || program.split('/').any(|part| part == "..")) {
+        return Err(node.fault("the program is a plain name or an absolute path"));
+    }
+    let name = format!("validate_command: {}", words.join(" "));
+    let stamp = Stamp::of_value(&words);
+    let gate = Arc::new(definition::validator(name, program, rest, TIMEOUT, stamp));
+    let rule = Rule { required: true, baseline: Some(Baseline::All), ..Rule::plain(gate) };
+    Ok(Validator { words, rule })
+}
