@@ -127,8 +127,9 @@ fn gates() -> String {
             Languages::Only(names) => names.join(", "),
         };
         let runs = match &gate.kind {
-            Kind::Syntax | Kind::Pattern(_) => "in lockgate".to_owned(),
+            Kind::Syntax | Kind::Damage | Kind::Pattern(_) => "in lockgate".to_owned(),
             Kind::Command(command) => format!("the program `{}`", command.program),
+            Kind::Server(server) => format!("the server `{}`", server.program),
         };
         writeln!(text, "| `{}` | {languages} | {runs} | {} |", gate.name, gate.about.replace('|', "\\|"))
             .unwrap();
