@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use super::replay::{finding, told};
 use super::{Ask, look};
 use crate::gate::finding::Finding;
+use crate::gate::process::Ceiling;
 use crate::gate::stage::Stage;
 use crate::gate::watch::Watch;
 use crate::policy::{Gate, Isolation, Rule, Sample};
@@ -57,6 +58,7 @@ pub fn live(
         on_disk: standing == Standing::Empty,
         company: &[],
         isolation: Isolation::None,
+        ceiling: Ceiling::default(),
         cache: None,
     };
     let limit = watch.until(Instant::now() + rule.timeout.max(LEAST_TIME));

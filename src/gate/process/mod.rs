@@ -11,6 +11,7 @@
 //!
 //! Invariant: what a program does makes neither `run` fail nor its answer come later than two seconds after the limit.
 
+mod cage;
 mod ends;
 mod environment;
 mod pipes;
@@ -30,7 +31,9 @@ use std::time::{Duration, Instant};
 use self::pipes::{Pipes, TooMuch};
 use self::running::{Exit, Running};
 use super::watch::{Halt, Limit};
+use crate::policy::Isolation;
 
+pub(super) use self::cage::{Cage, Ceiling, Layer, shortfall, strongest};
 pub use self::roll::adopt_orphans;
 
 /// How long the program is served before the limit is looked at again.
@@ -49,6 +52,8 @@ pub(super) struct Order<'a> {
     pub(super) env: Vec<(OsString, OsString)>,
     /// What it reads on standard input; without it, that is empty.
     pub(super) input: Option<&'a [u8]>,
+    /// What it is kept in.
+    pub(super) cage: Cage,
 }
 
 /// How a run ended.
@@ -90,7 +95,7 @@ pub(super) fn run(order: &Order<'_>, limit: Limit<'_>) -> Ended {
         Err(why) => return Ended::Broken(why),
     };
     match follow(&running, &mut pipes, limit) {
-        Ok(exit) => told(exit, pipes),
+        Ok(exit) => told(order.cage.level, exit, pipes),
         Err(stop) => {
             drop(pipes);
             running.ask_to_end();
@@ -136,8 +141,11 @@ fn follow(running: &Running, pipes: &mut Pipes<'_>, limit: Limit<'_>) -> Result<
     }
 }
 
-fn told(exit: Exit, pipes: Pipes<'_>) -> Ended {
-    match exit {
+fn told(level: Isolation, exit: Exit, pipes: Pipes<'_>) -> Ended {
+    if let Some(why) = cage::unstarted(level, exit, pipes.complaint()) {
+        return Ended::Broken(format!("could not be started: {why}"));
+    }
+    match cage::told(level, exit) {
         Exit::Code(code) if pipes.unread() => Ended::Deaf { code, stderr: pipes.into_said().1 },
         Exit::Code(code) => {
             let (stdout, stderr) = pipes.into_said();

@@ -16,6 +16,7 @@ use tempfile::TempDir;
 
 use super::{Ask, look, mend};
 use crate::gate::output::Seen;
+use crate::gate::process::Ceiling;
 use crate::gate::silence::Silence;
 use crate::gate::watch::Watch;
 use crate::policy::{Isolation, Policy, Rule};
@@ -44,6 +45,7 @@ with open(os.path.join(cache, "seen.json"), "w") as file: json.dump(seen, file)
 pub(super) struct World {
     home: TempDir,
     pub(super) search: OsString,
+    pub(super) ceiling: Ceiling,
 }
 
 impl World {
@@ -51,7 +53,8 @@ impl World {
     pub(super) fn new(files: &[(&str, &str)]) -> World {
         let home = TempDir::new().unwrap();
         fs::create_dir_all(home.path().join("root")).unwrap();
-        let world = World { home, search: crate::gate::search_path() };
+        let ceiling = Ceiling(Isolation::None);
+        let world = World { home, search: crate::gate::search_path(), ceiling };
         files.iter().for_each(|(path, text)| world.write(path, text));
         world
     }
@@ -98,6 +101,7 @@ impl World {
         work(&Ask {
             company: &[],
             isolation: Isolation::None,
+            ceiling: self.ceiling,
             rule,
             program: &python(),
             search: &self.search,

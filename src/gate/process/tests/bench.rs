@@ -15,7 +15,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use crate::gate::process::{Ended, Order, adopt_orphans, run};
+use crate::gate::process::{Cage, Ended, Order, adopt_orphans, run};
 use crate::gate::watch::Watch;
 
 /// Longer than any run needs.
@@ -106,7 +106,7 @@ impl Bench {
     pub fn order<'a>(&'a self, what: &[&str], input: Option<&'a [u8]>) -> Order<'a> {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tools/misbehave.py");
         let argv = [script].iter().chain(what).chain([&self.tag.as_str()]).map(OsString::from).collect();
-        Order { program: python(), argv, folder: self.folder(), env: Vec::new(), input }
+        Order { program: python(), argv, folder: self.folder(), env: Vec::new(), input, cage: Cage::default() }
     }
 
     /// The processes of this bench that run now.
