@@ -72,7 +72,7 @@ impl<'a> Scene<'a> {
         let cage = Cage {
             level,
             tree: Some(ask.root.to_owned()),
-            shown: Vec::new(),
+            shown: named(ask, command),
             own: stage.as_ref().map(|stage| stage.home().to_owned()),
             cache: cache.clone(),
             layers,
@@ -159,6 +159,16 @@ impl<'a> Scene<'a> {
         let value = self.command.values.iter().find(|value| value.name == name);
         value.map(|value| project::value(self.ask.root, self.ask.path, value)).unwrap_or_default()
     }
+}
+
+/// The places that the definition and the policy name by an absolute path, which a person was shown.
+fn named(ask: &Ask<'_>, command: &Command) -> Vec<PathBuf> {
+    let literal = |template: &'_ Template| match template.pieces.as_slice() {
+        [Piece::Text(text)] => Some(PathBuf::from(text)),
+        _ => None,
+    };
+    let words = command.words.iter().filter_map(literal).chain(ask.rule.args.iter().map(PathBuf::from));
+    words.filter(|word| word.is_absolute()).collect()
 }
 
 /// What a run has to be given beside the words.

@@ -15,6 +15,7 @@ use rustix::process::{
 };
 
 use super::Order;
+use super::bounds;
 use super::cage;
 use super::pipes::Pipes;
 use super::roll;
@@ -60,10 +61,16 @@ impl Running {
         let leader = Pid::from_child(&child);
         roll.enter(leader, &mark);
         drop(roll);
+        bounds::hold(leader);
         let running = Running { leader, pidfd: pidfd_open(leader, PidfdFlags::empty()).ok(), mark };
         let input = order.input.unwrap_or_default();
         let pipes = Pipes::take(&mut child, input).map_err(|error| unstarted(order, &error))?;
         Ok((running, pipes))
+    }
+
+    /// The number of its process.
+    pub(super) fn leader(&self) -> Pid {
+        self.leader
     }
 
     /// Gives what becomes readable when the process ends; it may be missing where descriptors are short.

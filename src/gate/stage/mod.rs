@@ -192,7 +192,7 @@ fn write_new(path: &Path, text: &[u8]) -> io::Result<()> {
 ///
 /// mypy takes a module for unchanged whose size and time in whole seconds are what they were, so that of two drafts
 /// written within one second it would see the first one only.
-fn write(path: &Path, text: &[u8]) -> io::Result<()> {
+pub(super) fn write(path: &Path, text: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     file.write_all(text)?;
     let hex = Stamp::of(text).hex();

@@ -12,7 +12,7 @@ use self::cache::Answers;
 pub(super) use self::canary::Proof;
 use self::canary::Proofs;
 pub(super) use self::slots::Slots;
-use super::process::{Ceiling, shortfall, strongest};
+use super::process::{Ceiling, lack, strongest};
 use crate::policy::Isolation;
 
 /// What the gates keep from one call to the next: places to run in, answers, and which programs were seen to work.
@@ -31,9 +31,9 @@ impl Workshop {
         strongest(self.ceiling)
     }
 
-    /// Why they are not kept apart better; nothing where they are.
-    pub fn shortfall(&self) -> Option<String> {
-        shortfall(Isolation::Bubblewrap, self.ceiling)
+    /// Why a better one is not to be had; nothing where it is the best.
+    pub fn short_of_best(&self) -> Option<String> {
+        lack(Isolation::Bubblewrap, self.ceiling)
     }
 }
 

@@ -45,7 +45,7 @@ pub(super) fn said(places: &Places) -> Vec<(OsString, Option<OsString>)> {
     // Where the tree holds the folder of temporary files, that can only be read.
     let is_ours = places.hidden.iter().any(|hidden| hidden == Path::new("/tmp"));
     said.push(("TMPDIR".into(), Some(if is_ours { "/tmp" } else { "/dev/shm" }.into())));
-    if !places.has_home {
+    if places.home.is_none() {
         said.push(("HOME".into(), Some("/dev/shm".into())));
     }
     said
@@ -64,6 +64,9 @@ pub(super) fn words(cage: &Cage, places: &Places, folder: &Path) -> Vec<OsString
     for hidden in &places.hidden {
         words.empty(hidden, if places.writable(hidden) { ROOM } else { LITTLE_ROOM });
     }
+    if let Some(home) = places.home.as_ref().filter(|home| !places.hidden.contains(home)) {
+        words.place("--dir", home);
+    }
     for (to, at) in &places.links {
         words.bind("--symlink", to, at);
     }
@@ -75,9 +78,9 @@ pub(super) fn words(cage: &Cage, places: &Places, folder: &Path) -> Vec<OsString
     for covered in &places.covered {
         words.cover(covered);
     }
-    for folder in cage.own.iter().chain(&cage.cache) {
-        words.bind("--bind", folder, folder);
-    }
+    // What it writes for itself goes to the private folders.
+    cage.own.iter().for_each(|own| words.bind("--ro-bind", own, own));
+    cage.cache.iter().for_each(|cache| words.bind("--bind", cache, cache));
     cage.layers.iter().for_each(|layer| words.lay(layer));
     for hidden in places.hidden.iter().filter(|hidden| !places.writable(hidden)) {
         words.place("--remount-ro", hidden);

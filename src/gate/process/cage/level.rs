@@ -85,16 +85,16 @@ pub(in crate::gate) fn shortfall(required: Isolation, ceiling: Ceiling) -> Optio
     if found >= required {
         return None;
     }
-    let has = match found {
-        Isolation::None => "this machine has none".to_owned(),
-        Isolation::Landlock | Isolation::Bubblewrap => format!("this machine has {}", found.name()),
-    };
-    let why = match had(required) {
-        _ if required > ceiling.0 => format!("{CEILING} allows {} at most", ceiling.0.name()),
-        Err(why) => why.clone(),
-        Ok(()) => String::new(),
-    };
-    Some(format!("the policy requires {}, and {has}: {why}", required.name()))
+    let why = lack(required, ceiling).unwrap_or_default();
+    Some(format!("the policy requires {}, and this machine has {}: {why}", required.name(), found.name()))
+}
+
+/// Gives why a level is not to be had below a ceiling; nothing where it is.
+pub(in crate::gate) fn lack(level: Isolation, ceiling: Ceiling) -> Option<String> {
+    if level > ceiling.0 {
+        return Some(format!("{CEILING} allows {} at most", ceiling.0.name()));
+    }
+    had(level).clone().err()
 }
 
 /// Puts a program into a cage, and sees whether it is kept there.

@@ -21,7 +21,7 @@ use super::environment::environment;
 use super::running::Exit;
 use crate::policy::Isolation;
 
-pub(in crate::gate) use self::level::{Ceiling, shortfall, strongest};
+pub(in crate::gate) use self::level::{Ceiling, lack, shortfall, strongest};
 use self::places::Places;
 
 /// What one program is kept in.

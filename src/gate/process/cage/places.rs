@@ -128,8 +128,8 @@ pub(super) struct Places {
     pub(super) tree: Option<PathBuf>,
     /// What is hidden in the tree, and in what is not hidden otherwise.
     pub(super) covered: Vec<PathBuf>,
-    /// Whether there is a home, which is seen empty.
-    pub(super) has_home: bool,
+    /// The home, where there is one.
+    pub(super) home: Option<PathBuf>,
 }
 
 impl Places {
@@ -154,7 +154,7 @@ impl Places {
         let credentials = credentials
             .flat_map(|home| ["credentials", "credentials.toml"].map(|name| home.join(name)));
         let mut places = Places {
-            has_home: home().is_some_and(|home| home.is_dir()),
+            home: home().and_then(|home| folder(&home)),
             covered: keys.chain(credentials).chain(state).filter_map(|place| real(&place)).collect(),
             hidden,
             tree,
@@ -183,6 +183,7 @@ impl Places {
             all.extend(OF_NETWORK.map(PathBuf::from));
         }
         all.extend(of_program(order.program));
+        all.insert(order.folder.to_owned());
         let search = order.env.iter().rev().find(|(name, _)| name == "PATH");
         for folder in search.iter().flat_map(|(_, path)| env::split_paths(path)) {
             all.insert(folder);

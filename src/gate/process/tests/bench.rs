@@ -51,6 +51,8 @@ pub fn alone(name: &str, manner: Manner, test: fn(&Bench)) {
     }
     let mut own = Command::new(env::current_exe().unwrap());
     own.args(["--exact", name, "--nocapture"]).env(ALONE, name).env(SECRET, "secret");
+    let home = tempfile::tempdir_in(env::current_exe().unwrap().parent().unwrap()).unwrap();
+    own.env("HOME", home.path()).env_remove("XDG_STATE_HOME");
     let output = own.output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     let ran = output.status.success() && said.contains("1 passed");
