@@ -236,7 +236,11 @@ mod tests {
             json!(null),
         ];
         for other in others {
-            assert_eq!(code(seal.agreed(&returned(&state, &other), &call)), Some(Code::NotConfirmed), "{other}");
+            assert_eq!(
+                code(seal.agreed(&returned(&state, &other), &call)),
+                Some(Code::NotConfirmed),
+                "{other}"
+            );
         }
         let nothing = Returned { responses: None, state: Some(state) };
         assert_eq!(code(seal.agreed(&nothing, &call)), Some(Code::NotConfirmed));

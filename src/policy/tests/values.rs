@@ -171,7 +171,10 @@ fn who_is_asked_and_what_keeps_programs_apart_is_read() {
     assert_eq!(read("").isolation, Isolation::None);
     assert_eq!(read("require_isolation: landlock").isolation, Isolation::Landlock);
     assert!(Isolation::None < Isolation::Landlock && Isolation::Landlock < Isolation::Bubblewrap);
-    refused("require_isolation: jail", "unknown require_isolation `jail` (known: none, landlock, bubblewrap)");
+    refused(
+        "require_isolation: jail",
+        "unknown require_isolation `jail` (known: none, landlock, bubblewrap)",
+    );
 }
 
 #[test]
@@ -180,7 +183,7 @@ fn each_accident_has_a_weight_of_its_own() {
     assert_eq!(damage.weight(Accident::NulBytes), Weight::Warn);
     assert_eq!(damage.weight(Accident::ShrunkFile), Weight::Off);
     assert_eq!(damage.weight(Accident::ElidedCode), read("").damage.weight(Accident::ElidedCode));
-    refused("damage: { nul_bytes: yes }", "`nul_bytes` is");
+    refused("damage: { nul_bytes: yes }", "unknown nul_bytes `yes` (known: block, warn, off)");
 }
 
 #[test]
