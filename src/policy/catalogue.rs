@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::text::Stamp;
 
 /// The definitions that are compiled in: a name for a policy, and the text.
-static FILES: [(&str, &str); 43] = [
+static FILES: [(&str, &str); 46] = [
     ("syntax", include_str!("../../gates/syntax.yaml")),
     ("markdown-structure", include_str!("../../gates/markdown-structure.yaml")),
     ("ruff", include_str!("../../gates/ruff.yaml")),
@@ -31,6 +31,8 @@ static FILES: [(&str, &str); 43] = [
     ("goimports", include_str!("../../gates/goimports.yaml")),
     ("go-vet", include_str!("../../gates/go-vet.yaml")),
     ("go-build", include_str!("../../gates/go-build.yaml")),
+    ("golangci-lint", include_str!("../../gates/golangci-lint.yaml")),
+    ("staticcheck", include_str!("../../gates/staticcheck.yaml")),
     ("rustfmt", include_str!("../../gates/rustfmt.yaml")),
     ("cargo-check", include_str!("../../gates/cargo-check.yaml")),
     ("clippy", include_str!("../../gates/clippy.yaml")),
@@ -46,6 +48,7 @@ static FILES: [(&str, &str); 43] = [
     ("shellcheck", include_str!("../../gates/shellcheck.yaml")),
     ("shfmt", include_str!("../../gates/shfmt.yaml")),
     ("yamllint", include_str!("../../gates/yamllint.yaml")),
+    ("actionlint", include_str!("../../gates/actionlint.yaml")),
     ("zizmor", include_str!("../../gates/zizmor.yaml")),
     ("taplo", include_str!("../../gates/taplo.yaml")),
     ("xmllint", include_str!("../../gates/xmllint.yaml")),
