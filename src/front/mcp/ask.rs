@@ -56,6 +56,13 @@ pub(super) enum Asked {
     No(Error),
 }
 
+impl Asked {
+    /// Nobody agreed, because of what happened meanwhile.
+    pub(super) fn unanswered(why: &str) -> Asked {
+        Asked::No(unasked(why))
+    }
+}
+
 impl Seal {
     /// A seal that nobody else has; without one, where the system gives no randomness, nobody can be asked that way.
     pub(super) fn new() -> Seal {
