@@ -32,6 +32,7 @@ mod suite {
     mod regex_parity;
     mod spans;
     mod speed;
+    mod spellings;
     mod store;
     mod trials;
     mod trust;

@@ -8,6 +8,7 @@ mod base;
 mod batch;
 mod call;
 mod check;
+mod confirm;
 mod decide;
 mod edit;
 mod guards;
