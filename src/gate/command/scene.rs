@@ -63,7 +63,8 @@ impl<'a> Scene<'a> {
         };
         let file = root.join(ask.path);
         let text = given(command, ask.text);
-        let draft = stage.as_ref().filter(|_| needs.draft).map(|stage| stage.draft(ask.path, text)).transpose()?;
+        let draft =
+            stage.as_ref().filter(|_| needs.draft).map(|stage| stage.draft(ask.path, text)).transpose()?;
         let overlay = match (&stage, &draft) {
             (Some(stage), Some(draft)) => Some(overlay(ask, stage, &root, draft)?),
             (Some(_) | None, _) => None,
@@ -88,7 +89,19 @@ impl<'a> Scene<'a> {
             command.input,
             World::Disk(ask.root.to_owned()),
         );
-        Ok(Scene { ask: *ask, command, args, folder, file, draft, overlay, cache, cage, names, _stage: stage })
+        Ok(Scene {
+            ask: *ask,
+            command,
+            args,
+            folder,
+            file,
+            draft,
+            overlay,
+            cache,
+            cage,
+            names,
+            _stage: stage,
+        })
     }
 
     /// Gives what is to be run.
@@ -209,7 +222,9 @@ fn placed(
 ) -> io::Result<(PathBuf, Vec<Layer>)> {
     let own = Staged { path: ask.path, text: Some(given(command, ask.text)) };
     let staged: Vec<Staged<'_>> = [own].into_iter().chain(others(company(ask, command))).collect();
-    if level == Isolation::Bubblewrap {
+    // Who is told the root by its environment knows the crates of one run from those of another by it.
+    let knows_by_root = command.env.iter().any(|(_, value)| value.has(Hole::Root));
+    if level == Isolation::Bubblewrap && !knows_by_root {
         // Programs that are told of a draft keep what they know of other files by time, and may run twice in a second.
         let dated = if command.input == Input::Shadow { Dated::ByText } else { Dated::Now };
         if let Some(layers) = stage.lay(ask.root, &staged, dated)? {
