@@ -70,15 +70,7 @@ impl<'a> Scene<'a> {
             (Some(_) | None, _) => None,
         };
         let cache = if needs_cache { cache(ask.cache, stage.as_ref())? } else { None };
-        let cage = Cage {
-            level,
-            tree: Some(ask.root.to_owned()),
-            shown: named(ask, command),
-            own: stage.as_ref().map(|stage| stage.home().to_owned()),
-            cache: cache.clone(),
-            layers,
-            network: command.network,
-        };
+        let cage = Cage { layers, ..cage(ask, command, level, (stage.as_ref(), cache.as_deref())) };
         let folder = project::below(&root, project::folder_of(ask.root, ask.path, &command.cwd));
         let roots = [ask.root, &root].into_iter();
         let names = Names::new(
@@ -171,6 +163,24 @@ impl<'a> Scene<'a> {
     fn value(&self, name: &str) -> String {
         let value = self.command.values.iter().find(|value| value.name == name);
         value.map(|value| project::value(self.ask.root, self.ask.path, value)).unwrap_or_default()
+    }
+}
+
+/// What the program is kept in; it may write to the folder of its run, if it has one, and to its cache.
+fn cage(
+    ask: &Ask<'_>,
+    command: &Command,
+    level: Isolation,
+    (stage, cache): (Option<&Stage>, Option<&Path>),
+) -> Cage {
+    Cage {
+        level,
+        tree: Some(ask.root.to_owned()),
+        shown: named(ask, command),
+        own: stage.map(|stage| stage.home().to_owned()),
+        cache: cache.map(Path::to_owned),
+        layers: Vec::new(),
+        network: command.network,
     }
 }
 
