@@ -94,7 +94,12 @@ pub(super) fn notes(verdict: &Verdict) -> Vec<String> {
         let remedy = "a person can let the policy's programs run with `lockgate trust`";
         notes.push(format!("not checked by {}: {why}; {remedy}", names(&withheld)));
     }
-    let absent: Vec<&Run> = runs().filter(|run| run.outcome == Outcome::Unavailable).collect();
+    let unavailable = runs().filter(|run| run.outcome == Outcome::Unavailable);
+    let (held, absent): (Vec<&Run>, Vec<&Run>) = unavailable
+        .partition(|run| run.why.as_deref().is_some_and(|why| why.starts_with("the policy requires ")));
+    if let Some(why) = held.first().and_then(|run| run.why.as_deref()) {
+        notes.push(format!("not checked by {}: {why}", names(&held)));
+    }
     if !absent.is_empty() {
         let word = if absent.len() == 1 { "its program is" } else { "their programs are" };
         notes.push(format!("not checked by {}: {word} not to be had here", names(&absent)));

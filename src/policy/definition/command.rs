@@ -93,9 +93,8 @@ impl Command {
 /// for unchanged by the times of its files, so each run has a wrapper by a path of its own, as gates/cargo-check.yaml has it.
 fn validating_env(program: &str) -> Vec<(String, Template)> {
     let up = "/../../../../../../../../../../../../../../../../usr/bin/env";
-    let filled = |hole: Hole, rest: &str| Template {
-        pieces: vec![Piece::Hole(hole), Piece::Text(rest.to_owned())],
-    };
+    let filled =
+        |hole: Hole, rest: &str| Template { pieces: vec![Piece::Hole(hole), Piece::Text(rest.to_owned())] };
     let mut env = vec![("GOCACHE".to_owned(), filled(Hole::Cache, "/go-build"))];
     if program.rsplit('/').next() == Some("cargo") {
         env.push(("CARGO_TARGET_DIR".to_owned(), filled(Hole::Cache, "/validate")));
