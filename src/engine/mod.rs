@@ -10,6 +10,7 @@ mod call;
 mod check;
 mod confirm;
 mod decide;
+mod draft;
 mod edit;
 mod guards;
 mod history;
