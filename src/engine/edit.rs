@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::call::{Call, Target};
 use super::check::{Drafted, Seen, cancelled};
-use super::{Decision, Report, Workspace, decide, guards};
+use super::{Decision, Report, Workspace, confirm, decide, guards};
 use crate::edit::{Edit, Planned};
 use crate::error::{Code, Error};
 use crate::gate::{Verdict, Watch};
@@ -26,6 +26,8 @@ pub(super) struct Draft<'a> {
     pub(super) planned: Planned,
     pub(super) drafted: Drafted,
     pub(super) verdict: Verdict,
+    /// Whether it is written although a gate would refuse it in `strict`.
+    pub(super) overruled: bool,
 }
 
 /// How far an attempt came.
@@ -109,6 +111,7 @@ impl Workspace {
             })
             .collect::<Result<Vec<Draft<'_>>, Error>>()?;
         self.judge(call, &mut drafts, watch)?;
+        confirm::check(call, &drafts)?;
         let done = self.publish(call, &drafts)?;
         Ok(self.reports(call, drafts, done))
     }
@@ -129,7 +132,16 @@ impl Workspace {
         let mut drafted = Drafted::new(&seen, &planned, rules)?;
         // An empty file is not the same as none.
         drafted.differs |= request.edit == Edit::Remove;
-        Ok(Draft { request, target, seen, base, planned, drafted, verdict: Verdict::default() })
+        Ok(Draft {
+            request,
+            target,
+            seen,
+            base,
+            planned,
+            drafted,
+            verdict: Verdict::default(),
+            overruled: false,
+        })
     }
 }
 

@@ -10,6 +10,7 @@ mod base;
 mod batch;
 mod call;
 mod check;
+mod confirm;
 mod decide;
 mod edit;
 mod guards;

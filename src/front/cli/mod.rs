@@ -5,6 +5,7 @@
 
 mod check;
 mod completions;
+mod confirm;
 mod demo;
 mod done;
 mod edit;

@@ -22,7 +22,7 @@ enum Together {
 /// Judges the requests, each by itself.
 ///
 /// Errors: what stops the first of them that is stopped.
-pub(super) fn judge(roots: Roots, promise: Promise, sources: &[PathBuf]) -> Result<Results, Error> {
+pub(super) fn judge(roots: &Roots, promise: Promise, sources: &[PathBuf]) -> Result<Results, Error> {
     let asked = sources.iter().map(|source| asked(source)).collect::<Result<Vec<Together>, Error>>()?;
     let reports = work(roots, promise, |workspace, watch| async move {
         let mut reports: Vec<Report> = Vec::new();

@@ -77,7 +77,7 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
         let subjects = Subjects { paths: paths_given.then_some(paths), base };
         let progress = progress::Progress::new();
         let heard = progress.heard();
-        let audit = work(roots, word.promise(), |workspace, watch| async move {
+        let audit = work(&roots, word.promise(), |workspace, watch| async move {
             let watch = match heard {
                 Some(heard) => watch.telling(heard),
                 None => watch,
@@ -87,7 +87,7 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
         progress.end();
         audit.map(|audit| Results::of_audit(audit, unreadable))
     } else {
-        asked::judge(roots, word.promise(), &requests)
+        asked::judge(&roots, word.promise(), &requests)
     };
     match results {
         Ok(results) => tell(&results, format, sarif),
