@@ -14,6 +14,7 @@ mod suite {
     mod architecture;
     mod bad_input;
     mod cases;
+    mod checking;
     mod cli;
     mod delta;
     mod docs;
