@@ -11,7 +11,8 @@ use crate::error::Error;
 use crate::text::Stamp;
 
 /// The definitions that are compiled in: a name for a policy, and the text.
-static FILES: [(&str, &str); 20] = [
+static FILES: [(&str, &str); 21] = [
+    ("damage", include_str!("../../gates/damage.yaml")),
     ("syntax", include_str!("../../gates/syntax.yaml")),
     ("markdown-structure", include_str!("../../gates/markdown-structure.yaml")),
     ("ruff", include_str!("../../gates/ruff.yaml")),

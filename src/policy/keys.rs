@@ -216,6 +216,7 @@ tables! {
     SAMPLE {
         "path": Text, Refused => "where the text lies";
         "draft": Text, Refused => "the text";
+        "before": Text, Says("it is a new file") => "the text before; only gates in process are shown it";
         "beside": List(&Text, 0), Is("[]") => "other paths that exist";
         "with": ByName("", &Text), Is("{}") => "other files with their texts";
         "output": Text, Says("none") => "what the program wrote to standard output";
