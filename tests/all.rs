@@ -15,6 +15,7 @@ mod suite {
     mod bad_input;
     mod cases;
     mod cli;
+    mod damage;
     mod delta;
     mod docs;
     mod drafts;

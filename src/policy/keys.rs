@@ -132,8 +132,8 @@ tables! {
         "conflict_markers": WEIGHT, Is("block") => "conflict markers";
         "doubled_lines": WEIGHT, Is("warn") => "a line at the edge of the edit that stands there twice";
         "shrunk_file": WEIGHT, Is("warn") => "a file that shrank to under a quarter";
-        "typographic_quotes": WEIGHT, Is("warn") => "new typographic quotes in code";
-        "escaped_newlines": WEIGHT, Is("warn") => "escaped newlines written as text";
+        "typographic_quotes": WEIGHT, Is("block") => "new typographic quotes in code";
+        "escaped_newlines": WEIGHT, Is("block") => "escaped newlines written as text";
         "tabs_to_spaces": WEIGHT, Is("warn") => "tabs turned to spaces";
         "lost_decorators": WEIGHT, Is("warn") => "decorators or attributes lost above an edited symbol";
         "nul_bytes": WEIGHT, Is("block") => "NUL bytes";

@@ -24,7 +24,7 @@ pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
     let new = scene.written().filter_map(|(line, _)| Some((line, marker(scene.after.text(line))?)));
     let new: Vec<(usize, Marker)> = new.collect();
     let counts = |&(line, marker): &(usize, Marker)| match marker {
-        Marker::Ours | Marker::Theirs | Marker::Base => !is_shown(scene, line),
+        Marker::Ours | Marker::Theirs | Marker::Base => !is_shown(scene, line, marker),
         Marker::Between => false,
     };
     let of_one = |lines: &[(usize, Marker)]| lines.iter().any(counts);
@@ -62,7 +62,14 @@ fn marker(text: &str) -> Option<Marker> {
     }
 }
 
-/// Whether a text shows the marker and does not hold it: a string, or a fenced block of a page.
-fn is_shown(scene: &Scene<'_>, line: usize) -> bool {
-    scene.is_fenced(line) || scene.part_of_line(line) == Part::Text
+/// Whether a text shows the marker and does not hold it: a string, or a fenced block of a page. There it is a conflict
+/// where one side of it was there before.
+fn is_shown(scene: &Scene<'_>, line: usize, marker: Marker) -> bool {
+    let inside = match marker {
+        Marker::Ours | Marker::Base | Marker::Between => line + 1,
+        Marker::Theirs => line.saturating_sub(1),
+    };
+    let side = scene.after.text(inside);
+    let was_there = side.trim().len() > 2 && scene.was_there(side);
+    !was_there && (scene.is_fenced(line) || scene.part_of_line(line) == Part::Text)
 }

@@ -64,15 +64,15 @@ fn says_enough(scene: &Scene<'_>, start: usize, size: usize) -> bool {
     let shown = scene.part_of_line(start) == Part::Text;
     match scene.sort {
         Sort::Data => size > 2 && telling > 2 && !shown,
-        Sort::Prose => telling > 0 && lines().any(|text| text.len() > 20),
-        Sort::Code => telling > 0 && !shown,
+        Sort::Prose => telling > 0 && (scene.is_fenced(start) || lines().any(|text| text.len() > 8)),
+        Sort::Code => telling > 0 && (!shown || lines().any(|text| text.len() > 20)),
         Sort::Patch | Sort::Unknown => telling > 0,
     }
 }
 
 fn tells(scene: &Scene<'_>, text: &str) -> bool {
     let letters = text.chars().filter(|c| c.is_alphabetic()).count();
-    let table = scene.sort == Sort::Prose && text.starts_with(['|', '+', '`', '~', '<', '-', '*', '#']);
+    let table = scene.sort == Sort::Prose && text.starts_with(['|', '+', '<']);
     letters > 2 && !table && !text.starts_with("</") && !COMMON.contains(&text)
 }
 

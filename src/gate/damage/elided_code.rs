@@ -17,7 +17,7 @@ const FEWEST_LOST: usize = 3;
 
 /// What can only be elision is one of these at some place.
 static TRIGGER: LazyLock<Regex> = LazyLock::new(|| {
-    compiled(r"(?i)\.\.\.|…|\b(rest|remainder|remaining|existing|unchanged|omitted|previous|snip|truncated|elided)\b")
+    compiled(r"(?i)\.\.\.|…|\b(rest|remainder|remaining|existing|unchanged|omitted|previous|snip|truncated|elided|same as|as before|keep|remains?|other|no (other )?changes?)\b")
 });
 
 /// A line's words, without what makes them a comment.
@@ -53,7 +53,7 @@ static SPOKEN: LazyLock<Regex> = LazyLock::new(|| {
               (?: (?:is\s+|are\s+|remains?\s+|stays?\s+|continues?\s+|goes\s+|follows\s+)?
                   (?: unchanged | the\s+same | same | here | omitted\b.* | elided | as\s+(?:is|before|it\s+was) | unmodified | untouched )
                 | remains? | continues? | follows | stays )
-          | (?: remaining | existing | previous | original | unchanged | unmodified ) \s+
+          | (?: remaining | existing | previous | original | unchanged | unmodified | other ) \s+
               (?: code | content | contents | implementation | logic | methods? | functions? | class(?:es)? | file | body | lines | imports | tests | definitions? | fields | members | properties | sections? )
               (?: \s+ (?:is|are|remains?|stays?|continues?|goes|follows) )?
               (?: \s+ (?: here | unchanged | the\s+same | as\s+(?:is|before) | omitted\b.* | below | above | elided | unmodified | untouched ) )+
@@ -63,6 +63,15 @@ static SPOKEN: LazyLock<Regex> = LazyLock::new(|| {
           | no \s+ changes \s+ (?: here | below | above | to \s+ (?:the\s+)? (?:rest|remaining) .* )
           )
           \.? \)? $",
+    )
+});
+
+/// What says it where the edit took lines away, and may be a good comment elsewhere.
+static LOOSE: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"(?xi) ^ (?: same \s+ as \s+ (?:before|above|original) | as \s+ before | unchanged | no \s+ (?:other\s+)? changes? \b .*
+          | keep \s+ (?:all\s+|the\s+|your\s+)* (?:existing|rest|remaining|remainder|original|other) \b .{0,40}
+          | (?:existing|remaining|other|previous|original|unchanged) \s+ \w+ (?:\s+here)? | (?:the\s+)? rest \s+ of \s+ .{0,40} ) \.? $",
     )
 });
 
@@ -76,7 +85,8 @@ pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
         if text.len() > 200 || !TRIGGER.is_match(text) || !elides(scene, piece, line, text) {
             continue;
         }
-        if scene.was_there(text) || scene.part_of_line(line) == Part::Text {
+        let shown = scene.part_of_line(line) == Part::Text && lost(scene, piece) < FEWEST_LOST;
+        if shown || scene.was_there(text) {
             continue;
         }
         let seen: String = text.trim().chars().take(60).collect();
@@ -93,13 +103,14 @@ fn elides(scene: &Scene<'_>, piece: &Piece, line: usize, text: &str) -> bool {
     let said = WORDS.captures(text);
     let part = |name: &str| said.as_ref().and_then(|said| said.name(name)).map(|part| part.as_str());
     let (open, words) = (part("open"), part("words").unwrap_or_default());
+    let words = words.strip_prefix(['[', '(', '<']).unwrap_or(words);
     let comment = open.is_some_and(|open| !open.starts_with(['[', '(', '<', '{']) || open.contains("--") || open.contains('*'));
     let prose = scene.sort == Sort::Prose || scene.is_fenced(line);
     let dots = dotted(words);
     let says = match dots {
         Some("") => comment && lost >= FEWEST_LOST && !prose,
         Some(rest) => DOTTED.is_match(rest) && (comment || open.is_some() || begins_dotted(words)),
-        None => (comment || open.is_some()) && SPOKEN.is_match(words),
+        None => (comment || open.is_some()) && (SPOKEN.is_match(words) || lost >= FEWEST_LOST && LOOSE.is_match(words)),
     };
     let says = says || trailing(scene, line, text);
     says && (!prose || lost >= FEWEST_LOST) && !heading(scene, text)

@@ -14,6 +14,7 @@ pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
         let found = match scene.sort {
             Sort::Code => in_code(scene, line, text),
             Sort::Data if scene.language() != "yaml" => in_code(scene, line, text),
+            Sort::Data | Sort::Prose | Sort::Unknown if scene.is_fenced(line) => None,
             Sort::Data | Sort::Prose | Sort::Unknown => in_words(text),
             Sort::Patch => None,
         };
@@ -39,8 +40,10 @@ fn in_code(scene: &Scene<'_>, line: usize, text: &str) -> Option<usize> {
         let rest = text.get(at + 1..).unwrap_or_default();
         let doubled = text.get(..*at).is_some_and(|before| before.ends_with('\\'));
         match rest.as_bytes().first() {
-            Some(b'n') => !doubled && (!css || rest.starts_with("n ")),
-            Some(b't' | b'"') => !doubled && !shell && !css,
+            Some(b'n') => !doubled,
+            Some(b't') => !doubled && !shell,
+            // Selectors have it, where a class is named for what it does.
+            Some(b'"') => !doubled && !shell && !css,
             _ => false,
         }
     });

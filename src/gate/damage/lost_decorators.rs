@@ -59,11 +59,14 @@ fn lost(scene: &Scene<'_>, before: Lines<'_>, old: &Symbol<'_>, kept: &Kept<'_, 
         return None;
     }
     let named = |mark: &str| mark.split(['(', ' ', '=']).next().unwrap_or(mark).to_owned();
-    let there: Vec<String> = new.above.iter().map(|(_, mark)| named(mark)).collect();
-    let missing: Vec<_> = old.above.iter().filter(|(_, mark)| !there.contains(&named(mark))).collect();
-    let was: Vec<String> = old.above.iter().map(|(_, mark)| named(mark)).collect();
-    let others = there.iter().filter(|mark| !was.contains(mark)).count();
-    let (line, mark) = missing.get(others)?;
+    let mut others: Vec<String> = new.above.iter().map(|(_, mark)| named(mark)).collect();
+    let mut missing = old.above.iter().filter(|(_, mark)| {
+        let partner = others.iter().position(|other| *other == named(mark));
+        partner.map(|partner| others.swap_remove(partner)).is_none()
+    });
+    let missing: Vec<_> = missing.by_ref().collect();
+    // What is new above it may stand there in the place of what is gone.
+    let (line, mark) = missing.get(others.len())?;
     if !wrote(scene, before, old) || same_line(scene, new, mark) {
         return None;
     }

@@ -99,10 +99,13 @@ impl<'a> Scene<'a> {
         self.part(self.after.span(line).start)
     }
 
-    /// Whether a place is code for the grammar as well, where there is one that can say.
+    /// Whether a place is code for the grammar as well, where the walk over the text may be wrong about it.
     pub(super) fn is_surely_code(&self, offset: usize) -> bool {
         if self.part(offset) != Part::Code {
             return false;
+        }
+        if !matches!(self.language(), "javascript" | "typescript" | "bash" | "yaml") {
+            return true;
         }
         let read = || {
             let text = self.draft.after.view();

@@ -27,11 +27,11 @@ static HEAD: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"(?x) ^\s* (?: (?:export|default|public|private|protected|internal|static|final|abstract|async|override|virtual
               |readonly|sealed|unsafe|const|extern(?:\s+\x22\w+\x22)?|pub(?:\([^)]*\))?|inline|synchronized|native|declare|strictfp)\s+ )*
-          (?: (?:def|class|fn|struct|enum|trait|interface|union|mod|type|impl(?:<[^>]*>)?|record)\s+ (?P<named>[\w:<>]+)
+          (?: (?:def|class|fn|struct|enum|trait|interface|union|mod|type|impl(?:<[^>]*>)?|record)\s+ (?P<named>[\w:]+)
             | func\s+ (?:\([^)]*\)\s*)? (?P<func>\w+)
             | function\s*\*?\s* (?P<function>\w+)
             | (?:(?:static|get|set|async)\s+)* (?:[\w<>\[\],.?]+\s+){0,3} (?P<method>\w+)\s*\( [^;]*$
-            | (?:var|let|readonly|static)?\s* (?P<field>[\w$]+)[?!]?\s*[:=;] )",
+            | (?:readonly|static)?\s* (?P<field>[\w$]+)[?!]?\s*[:=;] )",
     )
 });
 
@@ -47,8 +47,9 @@ pub(super) fn symbols<'t>(lines: Lines<'t>, language: &str) -> Vec<Symbol<'t>> {
         } else if is_mark(body, language) {
             above.push((line, body));
             open = balance(body).max(0);
-            if let Some(symbol) = after_mark(body, language).and_then(|rest| name(rest, language)) {
-                symbols.push(Symbol { name: symbol, line, end: line, above: std::mem::take(&mut above) });
+            if let Some(rest) = after_mark(body, language) {
+                let above = std::mem::take(&mut above);
+                symbols.extend(name(rest, language).map(|name| Symbol { name, line, end: line, above }));
             }
         } else if body.is_empty() || is_comment(body, language) {
             if body.is_empty() && language == "go" {
@@ -102,7 +103,7 @@ fn name<'t>(text: &'t str, language: &str) -> Option<&'t str> {
     let found = ["named", "func", "function"].into_iter().find_map(|group| captures.name(group));
     let loose = || ["method", "field"].into_iter().find_map(|group| captures.name(group));
     let name = found.or_else(|| if plain && language != "rust" { None } else { loose() })?.as_str();
-    (!matches!(name, "if" | "for" | "while" | "switch" | "return" | "catch" | "else" | "match")).then_some(name)
+    (!matches!(name, "let" | "if" | "for" | "while" | "switch" | "return" | "catch" | "else" | "match")).then_some(name)
 }
 
 /// How many brackets more open than close.

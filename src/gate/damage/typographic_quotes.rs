@@ -46,7 +46,10 @@ fn is_meant(scene: &Scene<'_>, text: &str, start: usize, at: usize) -> bool {
     match scene.language() {
         // Most of their text is a value without quotes, in which anything may stand.
         "html" => before.ends_with('=') && before.contains('<'),
-        "yaml" => before.ends_with([':', '-']) && scene.is_surely_code(start + at),
+        "yaml" => {
+            let wrapped = text.trim_end().ends_with(QUOTES) && before.ends_with([':', '-']);
+            wrapped && scene.is_surely_code(start + at)
+        }
         _ => scene.is_surely_code(start + at),
     }
 }

@@ -9,7 +9,11 @@ use crate::gate::delta::Piece;
 pub(super) fn look(scene: &Scene<'_>, piece: &Piece) -> Option<Spot> {
     let text = |line: usize| scene.after.text(line);
     let lines = || (piece.new.0..=piece.new.1).filter(|line| !text(*line).trim().is_empty());
-    let shown = |line: usize| scene.is_fenced(line) || scene.part_of_line(line) != Part::Code;
+    let took = |line: usize| marked(text(line)).is_some_and(|(mark, rest)| {
+        mark == '-' && rest.trim().len() > 2 && scene.took(piece, rest)
+    });
+    let proven = lines().any(took);
+    let shown = |line: usize| !proven && (scene.is_fenced(line) || scene.part_of_line(line) != Part::Code);
     if let Some(line) = lines().find(|line| is_hunk(text(*line)) && !shown(*line)) {
         return Some(spot(line, "@@"));
     }
@@ -61,7 +65,7 @@ fn judge(scene: &Scene<'_>, piece: &Piece, run: &[usize]) -> Option<Spot> {
         Sort::Code => plus > 1 || plus > 0 && minus > 0 || minus > 1 && known('-') > 0 || plus > 0 && alone(scene, first),
         Sort::Data if scene.language() == "yaml" => plus > 1 || plus > 0 && known('-') > 0 || minus > 1 && known('-') > 1,
         Sort::Data => plus + minus > 1 && scene.language() != "csv" || known('-') > 0,
-        Sort::Prose | Sort::Unknown => known('-') > 0 && plus > 0 || known('+') + known('-') > 2,
+        Sort::Prose | Sort::Unknown => known('-') > 0 && plus > 0 || known('+') + known('-') > 1,
         Sort::Patch => false,
     };
     let mark = if scene.after.text(first).starts_with('+') { "+" } else { "-" };

@@ -60,13 +60,11 @@ fn follows(run: &[Numbered<'_>], next: &Numbered<'_>) -> bool {
 
 fn close(scene: &Scene<'_>, piece: &Piece, run: Vec<Numbered<'_>>) -> Option<Spot> {
     let (first, last) = (run.first()?, run.last()?);
-    if scene.part_of_line(first.line) == Part::Text || scene.is_fenced(first.line) && scene.before.is_none() {
-        return None;
-    }
-    Run { scene, piece, lines: &run }.is_of_a_tool().then(|| {
+    let run = Run { scene, piece, lines: &run };
+    (run.is_known() || run.is_of_a_tool()).then(|| {
         let text = scene.after.text(first.line);
         let mark = text.strip_suffix(first.rest).unwrap_or(text).trim();
-        let message = match run.len() {
+        let message = match run.lines.len() {
             1 => format!("the line number `{mark}` stands in front of a new line; send the line without it"),
             _ => format!(
                 "line numbers such as `{mark}` stand in front of lines {}-{}; send the lines without them",
@@ -85,8 +83,18 @@ struct Run<'r, 's> {
 }
 
 impl Run<'_, '_> {
+    /// Whether the lines were there before, without their numbers.
+    fn is_known(&self) -> bool {
+        let (known, all) = (self.known(), self.lines.iter().filter(|line| !line.rest.trim().is_empty()).count());
+        known * 2 >= all && (known > 1 || known > 0 && self.in_place())
+    }
+
     fn is_of_a_tool(&self) -> bool {
         let (known, many) = (self.known(), self.lines.len() > 1);
+        let first = self.lines.first().map_or(0, |line| line.line);
+        if self.scene.part_of_line(first) == Part::Text || self.scene.is_fenced(first) {
+            return false;
+        }
         let Some(separator) = self.lines.first().map(|line| line.separator) else { return false };
         let code = match self.scene.sort {
             Sort::Code => true,
@@ -94,9 +102,6 @@ impl Run<'_, '_> {
             Sort::Prose => self.scene.language() == "html",
             Sort::Patch | Sort::Unknown => false,
         };
-        if known * 2 >= self.lines.len() && (known > 1 || self.in_place()) {
-            return true;
-        }
         if self.is_table() {
             return false;
         }
