@@ -40,11 +40,15 @@ pub(super) const LATER_TOOLSETS: [&str; 2] = ["ai", "content"];
 /// Declares tables: key, what may stand there, what holds without it, what it says.
 macro_rules! tables {
     ($($(#[$about:meta])* $table:ident { $($name:literal: $shape:expr, $absent:expr => $meaning:literal;)* })*) => {
-        $($(#[$about])* pub(super) const $table: &[Setting] = &[
+        $($(#[$about])* pub(in crate::policy) const $table: &[Setting] = &[
             $(Setting { name: $name, shape: $shape, absent: $absent, meaning: $meaning },)*
         ];)*
     };
 }
+
+mod pattern;
+
+pub(super) use self::pattern::{DEMAND, LAYOUT, PATTERN, QUERY};
 
 tables! {
     /// The policy itself.
@@ -165,13 +169,6 @@ tables! {
     LSP {
         "command": List(&Text, 1), Refused => "its program and words, without a shell";
         "bin": List(&Text, 1), Says("the program's name") => "where the program may lie";
-    }
-    /// Definitions of the kind `pattern`.
-    PATTERN {
-        "must_match": Regex, Says("nothing must") => "`pattern`: what must stand somewhere in the text";
-        "must_not_match": Regex, Says("anything may") => "`pattern`: what may stand nowhere in the text";
-        "message": Text, Says("none") => "`pattern`: what a finding says; needed with a regular expression";
-        "structure": Words(&["markdown"]), Says("none") => "`pattern`: a title and links that lead somewhere, instead";
     }
     /// Definitions of the kind `command`.
     COMMAND {
