@@ -16,6 +16,7 @@ mod suite {
     mod cases;
     mod checking;
     mod cli;
+    mod damage;
     mod delta;
     mod docs;
     mod drafts;
