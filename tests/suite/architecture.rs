@@ -20,8 +20,8 @@ const NAMED_BY: &[(&[&str], &[&str])] = &[
     (&["ignore::"], &["policy/glob.rs"]),
     (&["rmcp", "schemars"], &["front/"]),
     (&["clap::", "clap_complete::", "anstream", "annotate_snippets"], &["front/cli/", "main.rs"]),
-    (&["serde_json"], &["front/", "engine/trust/", "gate/syntax/", "gate/output/", "gate/stage.rs"]),
-    (&["tempfile"], &["gate/stage.rs"]),
+    (&["serde_json"], &["front/", "engine/trust/", "gate/syntax/", "gate/output/", "gate/stage/"]),
+    (&["tempfile"], &["gate/stage/"]),
     (&["tree_sitter", "tree_sitter_"], &["grammar/"]),
     (&["ruff_", "oxc_", "syn::", "saphyr_parser", "granit_parser", "toml_edit"], &["gate/syntax/"]),
     // The demo is a client of its own server, as every reader of it could be.
@@ -30,7 +30,7 @@ const NAMED_BY: &[(&[&str], &[&str])] = &[
         &["front/cli/demo", "gate/process/"],
     ),
     (&["rusqlite", "zstd"], &["store/sql/"]),
-    (&["rustix::fs", "cap_std"], &["store/"]),
+    (&["rustix::fs", "cap_std"], &["store/", "gate/process/bounds.rs"]),
     (
         &["std::fs", "fs::"],
         &[
@@ -39,7 +39,7 @@ const NAMED_BY: &[(&[&str], &[&str])] = &[
             "gate/command/",
             "gate/pins.rs",
             "gate/process/",
-            "gate/stage.rs",
+            "gate/stage/",
             "gate/workshop/",
         ],
     ),
