@@ -106,7 +106,12 @@ fn only_what_is_new_counts() {
     assert!(clean.stdout.starts_with("clean     0 files judged against HEAD ("), "{}", clean.stdout);
     write(
         &scene,
-        &[("a.py", BAD), ("old.py", &format!("# moved\n{old}")), ("new.py", BAD), ("sub/c.py", "x = 1\n")],
+        &[
+            ("a.py", BAD),
+            ("old.py", &format!("# moved\n{old}")),
+            ("new.py", "y = (\n"),
+            ("sub/c.py", "x = 1\n"),
+        ],
     );
     fs::remove_file(scene.at("root/gone.py")).unwrap();
     let answer = json(&scene, &[], 1);
@@ -125,10 +130,10 @@ fn a_second_copy_of_an_old_finding_is_new() {
     let scene = project();
     let policy = "quality_gates: { '*': [{ tool: no-todo }] }\ndefine:\n  no-todo: { about: No TODO., kind: pattern, \
                   languages: ['*'], must_not_match: 'TODO', message: a TODO }\n";
-    commit(&scene, &[("quality.yaml", policy), ("a.txt", "TODO\nb\n")]);
-    write(&scene, &[("a.txt", "b\n\nTODO\n")]);
+    commit(&scene, &[("quality.yaml", policy), ("a.txt", "x\nTODO\nb\n")]);
+    write(&scene, &[("a.txt", "x\n\n\nTODO\nb\n")]);
     assert_eq!(json(&scene, &[], 0)["counts"]["old"], 1);
-    write(&scene, &[("a.txt", "b\nTODO\nTODO\n")]);
+    write(&scene, &[("a.txt", "x\nTODO\nTODO\nb\n")]);
     let counts = json(&scene, &[], 1)["counts"].clone();
     assert_eq!((&counts["old"], &counts["blocking"]), (&1.into(), &1.into()));
 }
@@ -194,7 +199,7 @@ fn what_is_no_text_is_passed_over_and_counted() {
     ] {
         assert!(over.contains(&expected), "{expected:?}: {over:?}");
     }
-    assert!(check(&scene, &[], 0).stdout.contains("passed    over 1 file: not text\n"));
+    assert!(check(&scene, &[], 0).stdout.contains("note      passed over 1 file: not text\n"));
 }
 
 #[test]
