@@ -16,6 +16,7 @@ mod suite {
     mod cases;
     mod checking;
     mod cli;
+    mod damage;
     mod delta;
     mod docs;
     mod drafts;
@@ -33,6 +34,7 @@ mod suite {
     mod regex_parity;
     mod spans;
     mod speed;
+    mod spellings;
     mod store;
     mod trials;
     mod trust;

@@ -12,6 +12,7 @@ mod call;
 mod check;
 mod confirm;
 mod decide;
+mod draft;
 mod edit;
 mod guards;
 mod history;

@@ -252,3 +252,18 @@ fn several_roots_are_each_compared_with_their_own_repository() {
     assert_eq!(found(&answer), [absolute.to_str().unwrap(), "a.py"]);
     assert_eq!(answer["bases"][1]["why"], "no commit");
 }
+
+#[test]
+fn the_transcript_in_the_readme_is_real() {
+    let readme = include_str!("../../README.md");
+    let (_, rest) = readme.split_once("```console\n$ lockgate check --base main...\n").unwrap();
+    let wanted = rest.split("```").next().unwrap();
+    let scene = project();
+    let body = "    if quantity > item.stock:\n        raise ValueError(\"not enough\")\n    item.stock -= quantity\n";
+    let stock = format!("def ship(item, quantity):\n{body}");
+    commit(&scene, &[("stock.py", &stock), ("old.py", "x = (\n"), ("README.md", "# Stock\n")]);
+    write(&scene, &[("stock.py", &stock.replace("        raise", "raise")), ("old.py", "# moved\nx = (\n")]);
+    let seen = check(&scene, &["--base", "main..."], 1).stdout;
+    let id = git(&scene, "root", &["rev-parse", "HEAD"]);
+    assert_eq!(seen, wanted.replace("6c11e102fe", &id[..10]));
+}

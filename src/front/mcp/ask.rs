@@ -56,6 +56,13 @@ pub(super) enum Asked {
     No(Error),
 }
 
+impl Asked {
+    /// Nobody agreed, because of what happened meanwhile.
+    pub(super) fn unanswered(why: &str) -> Asked {
+        Asked::No(unasked(why))
+    }
+}
+
 impl Seal {
     /// A seal that nobody else has; without one, where the system gives no randomness, nobody can be asked that way.
     pub(super) fn new() -> Seal {
@@ -176,4 +183,73 @@ fn refused(action: &ElicitationAction) -> Error {
 
 fn unasked(why: &str) -> Error {
     Error::new(Code::NotConfirmed, format!("the policy has a person asked before this write, and {why}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn asking(tool: &str, arguments: &Value) -> Asking {
+        Asking::of(tool, arguments.as_object().unwrap(), &Way::Again)
+    }
+
+    fn question() -> Question {
+        Question { text: "may I?".to_owned(), about: "a1b2".to_owned() }
+    }
+
+    fn returned(state: &str, response: &Value) -> Returned {
+        let responses = [(WRITE.to_owned(), response.clone())].into();
+        Returned { responses: Some(responses), state: Some(state.to_owned()) }
+    }
+
+    fn code<T>(done: Result<T, Error>) -> Option<Code> {
+        done.err().map(|refusal| refusal.code)
+    }
+
+    #[test]
+    fn an_answer_counts_for_the_call_that_was_asked_about_alone() {
+        let (seal, call) = (Seal::new(), asking("safe_edit_file", &json!({ "path": "a", "content": "x" })));
+        let state = seal.later(&question(), &call).unwrap().request_state.unwrap();
+        let yes = json!({ "action": "accept", "content": {} });
+        assert_eq!(seal.agreed(&Returned::default(), &call), Ok(None));
+        assert_eq!(seal.agreed(&returned(&state, &yes), &call), Ok(Some("a1b2".to_owned())));
+        let others = [
+            asking("safe_edit_file", &json!({ "path": "b", "content": "x" })),
+            asking("create_file", &json!({ "path": "a", "content": "x" })),
+            Asking::default(),
+        ];
+        for other in others {
+            assert_eq!(code(seal.agreed(&returned(&state, &yes), &other)), Some(Code::NotConfirmed));
+        }
+        assert_eq!(code(Seal::new().agreed(&returned(&state, &yes), &call)), Some(Code::NotConfirmed));
+        for forged in ["", "x", "a1b2", &state.replacen('.', "", 1), &format!("{state}A")] {
+            let told = seal.agreed(&returned(forged, &yes), &call);
+            assert_eq!(code(told), Some(Code::NotConfirmed), "{forged}");
+        }
+    }
+
+    #[test]
+    fn nothing_but_accept_is_an_agreement() {
+        let (seal, call) = (Seal::new(), asking("safe_edit_file", &json!({ "path": "a" })));
+        let state = seal.later(&question(), &call).unwrap().request_state.unwrap();
+        let others = [
+            json!({ "action": "decline" }),
+            json!({ "action": "cancel" }),
+            json!({ "action": "ACCEPT" }),
+            json!({ "content": {} }),
+            json!("accept"),
+            json!(null),
+        ];
+        for other in others {
+            assert_eq!(
+                code(seal.agreed(&returned(&state, &other), &call)),
+                Some(Code::NotConfirmed),
+                "{other}"
+            );
+        }
+        let nothing = Returned { responses: None, state: Some(state) };
+        assert_eq!(code(seal.agreed(&nothing, &call)), Some(Code::NotConfirmed));
+    }
 }

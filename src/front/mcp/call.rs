@@ -73,7 +73,12 @@ pub(super) async fn call(
         let Carried { shape: wanted, question, told } =
             carry(asked.by(&author), shape.clone(), &desk, &context).await;
         let Some(question) = question else { return render(wanted, told).await.into() };
-        match (way.ask(&question, &desk.seal, &asking).await, again) {
+        let answer = tokio::select! {
+            answer = way.ask(&question, &desk.seal, &asking) => answer,
+            () = context.ct.cancelled() => Asked::unanswered("the call was cancelled"),
+            () = desk.stop.cancelled() => Asked::unanswered("the server was stopped"),
+        };
+        match (answer, again) {
             (Asked::Agreed, Some(again)) => {
                 author.agreed = Some(question.about);
                 asked = again;
