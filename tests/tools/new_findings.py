@@ -8,7 +8,8 @@ changed files of both, started here and not by lockgate; what they find in the s
 
 The difference is made here by other means than lockgate's: by the blocks of Python's difflib. A finding of the second
 release is old where one of the first has the same code and words (numbers aside), and stands on a line of the same text or
-in the lines that its block replaced; each old one pardons one. So it is the same rule, but nothing of the same code.
+in the lines that its block replaced, or where both speak of the file as a whole, at its very start; each old one pardons one.
+A file with the very text of one that is gone is that one. So it is the same rule, but nothing of the same code.
 """
 
 import argparse
@@ -111,6 +112,7 @@ def new_of(before, after, old, new):
         return None
 
     rules = [
+        lambda was, now: (was.line, was.column) == (now.line, now.column) == (1, 1),
         lambda was, now: carried(was) == now.line,
         lambda was, now: text(before, was) == text(after, now),
         lambda was, now: side(was, 1) is not None and side(was, 1) == side(now, 3),
@@ -154,7 +156,9 @@ def main() -> int:
         run([*git, "commit", "-q", "-m", "x"], root, env=env)
         for file in sorted(root.rglob("*.py")):
             text[str(file.relative_to(root))] = file.read_text(encoding="utf-8").split("\n")
-    changed = [path for path, after in texts[1].items() if texts[0].get(path) != after]
+    gone = {tuple(text): path for path, text in texts[0].items() if path not in texts[1]}
+    renamed = [path for path, text in texts[1].items() if path not in texts[0] and any(text) and tuple(text) in gone]
+    changed = [path for path, text in texts[1].items() if texts[0].get(path) != text and path not in renamed]
     found = []
     for commit, text in zip(["main~1", "main"], texts):
         run([*git, "checkout", "-q", "--detach", commit], root, env=env)
@@ -184,6 +188,7 @@ def main() -> int:
     for extra in sorted((told - expected).elements()):
         print("not new:", *extra)
     totals = [sum(len(it) for it in by_file.values()) for by_file in found]
+    print(f"{len(changed)} files changed, {len(renamed)} renamed: {' '.join(renamed)}")
     print(f"{name} {versions[0]} -> {versions[1]}: {totals[0]} and {totals[1]} findings, {sum(expected.values())} new;"
           f" check tells {sum(told.values())}, of {len(answer['files'])} files")
     return 0 if expected == told and expected else 1

@@ -23,7 +23,8 @@ enum Together {
 ///
 /// Errors: what stops the first of them that is stopped.
 pub(super) fn judge(roots: &Roots, promise: Promise, sources: &[PathBuf]) -> Result<Results, Error> {
-    let asked = sources.iter().map(|source| asked(source.as_path())).collect::<Result<Vec<Together>, Error>>()?;
+    let asked =
+        sources.iter().map(|source| asked(source.as_path())).collect::<Result<Vec<Together>, Error>>()?;
     let reports = work(roots, promise, |workspace, watch| async move {
         let mut reports: Vec<Report> = Vec::new();
         for together in asked {
