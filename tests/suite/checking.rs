@@ -106,7 +106,12 @@ fn only_what_is_new_counts() {
     assert!(clean.stdout.starts_with("clean     0 files judged against HEAD ("), "{}", clean.stdout);
     write(
         &scene,
-        &[("a.py", BAD), ("old.py", &format!("# moved\n{old}")), ("new.py", BAD), ("sub/c.py", "x = 1\n")],
+        &[
+            ("a.py", BAD),
+            ("old.py", &format!("# moved\n{old}")),
+            ("new.py", "y = (\n"),
+            ("sub/c.py", "x = 1\n"),
+        ],
     );
     fs::remove_file(scene.at("root/gone.py")).unwrap();
     let answer = json(&scene, &[], 1);
@@ -125,10 +130,10 @@ fn a_second_copy_of_an_old_finding_is_new() {
     let scene = project();
     let policy = "quality_gates: { '*': [{ tool: no-todo }] }\ndefine:\n  no-todo: { about: No TODO., kind: pattern, \
                   languages: ['*'], must_not_match: 'TODO', message: a TODO }\n";
-    commit(&scene, &[("quality.yaml", policy), ("a.txt", "TODO\nb\n")]);
-    write(&scene, &[("a.txt", "b\n\nTODO\n")]);
+    commit(&scene, &[("quality.yaml", policy), ("a.txt", "x\nTODO\nb\n")]);
+    write(&scene, &[("a.txt", "x\n\n\nTODO\nb\n")]);
     assert_eq!(json(&scene, &[], 0)["counts"]["old"], 1);
-    write(&scene, &[("a.txt", "b\nTODO\nTODO\n")]);
+    write(&scene, &[("a.txt", "x\nTODO\nTODO\nb\n")]);
     let counts = json(&scene, &[], 1)["counts"].clone();
     assert_eq!((&counts["old"], &counts["blocking"]), (&1.into(), &1.into()));
 }
@@ -194,7 +199,7 @@ fn what_is_no_text_is_passed_over_and_counted() {
     ] {
         assert!(over.contains(&expected), "{expected:?}: {over:?}");
     }
-    assert!(check(&scene, &[], 0).stdout.contains("passed    over 1 file: not text\n"));
+    assert!(check(&scene, &[], 0).stdout.contains("note      passed over 1 file: not text\n"));
 }
 
 #[test]
@@ -246,4 +251,19 @@ fn several_roots_are_each_compared_with_their_own_repository() {
     let absolute = other.join("b.py");
     assert_eq!(found(&answer), [absolute.to_str().unwrap(), "a.py"]);
     assert_eq!(answer["bases"][1]["why"], "no commit");
+}
+
+#[test]
+fn the_transcript_in_the_readme_is_real() {
+    let readme = include_str!("../../README.md");
+    let (_, rest) = readme.split_once("```console\n$ lockgate check --base main...\n").unwrap();
+    let wanted = rest.split("```").next().unwrap();
+    let scene = project();
+    let body = "    if quantity > item.stock:\n        raise ValueError(\"not enough\")\n    item.stock -= quantity\n";
+    let stock = format!("def ship(item, quantity):\n{body}");
+    commit(&scene, &[("stock.py", &stock), ("old.py", "x = (\n"), ("README.md", "# Stock\n")]);
+    write(&scene, &[("stock.py", &stock.replace("        raise", "raise")), ("old.py", "# moved\nx = (\n")]);
+    let seen = check(&scene, &["--base", "main..."], 1).stdout;
+    let id = git(&scene, "root", &["rev-parse", "HEAD"]);
+    assert_eq!(seen, wanted.replace("6c11e102fe", &id[..10]));
 }

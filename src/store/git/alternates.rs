@@ -2,7 +2,7 @@
 //!
 //! Invariant: none of these folders lies outside of the repository, at any distance.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::error::{Code, Error};
 
@@ -31,7 +31,7 @@ fn is_inside(real: &Path, folders: &[&Path]) -> bool {
     folders.iter().any(|folder| real.starts_with(folder))
 }
 
-fn refused(top: &Path, other: &PathBuf) -> Error {
+fn refused(top: &Path, other: &Path) -> Error {
     let seen = format!("the repository in {} takes objects from {}", top.display(), other.display());
     Error::new(Code::InvalidInput, format!("{seen}, which lies outside of it"))
         .field("--root")

@@ -61,9 +61,18 @@ fn where_two_histories_parted_is_the_base_of_both() {
 #[test]
 fn a_revision_that_is_not_there_is_refused_with_what_was_seen() {
     let scene = history();
-    for base in
-        ["none", "HEAD~9", "HEAD:a.py", "", "-x", "main..side", "0123456", "main...none", "HEAD@{u}", ":/x"]
-    {
+    for base in [
+        "none",
+        "HEAD~9",
+        "HEAD:a.py",
+        "",
+        "-x",
+        "main..side",
+        "0123456",
+        "main...none",
+        "HEAD@{u}",
+        ":/nowhere",
+    ] {
         let done = check(&scene, &[&format!("--base={base}")], 2);
         assert!(
             done.stderr.contains(&format!("there is no revision {base:?} here")),

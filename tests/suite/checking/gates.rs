@@ -90,7 +90,7 @@ fn a_gate_that_cannot_look_is_said_and_fails_where_it_is_required() {
 fn a_warning_is_told_and_fails_nothing() {
     let scene = scene(", level: warn", Some(FINDS));
     let text = check(&scene, &["--trust"], 0).stdout;
-    assert!(text.contains("warning: # bad two") && text.contains("1 finding that block nothing"), "{text}");
+    assert!(text.contains("warning: # bad two") && text.contains("1 finding that blocks nothing"), "{text}");
     let told = check(&scene, &["--trust", "--format", "github"], 0).stdout;
     assert!(told.starts_with("::warning file=a.py,line=3,col=1,title=it::# bad two\n"), "{told}");
     assert_eq!(sarif(&scene, &["--trust"], 0)["runs"][0]["results"][0]["level"], "warning");
@@ -107,7 +107,7 @@ fn the_policy_says_on_which_occasion_a_gate_is_asked() {
     let answer = json(&scene, &[], 1);
     let findings = answer["findings"].as_array().unwrap();
     assert_eq!((findings.len(), &findings[0]["gate"]), (1, &"at-check".into()));
-    scene.write("request.json", "{\"path\": \"a.txt\", \"content\": \"bad bad\\n\"}");
+    scene.write("request.json", "{\"path\": \"a.txt\", \"content\": \"bad\\nx\\n\"}");
     let request = scene.at("request.json");
     let asked = json(&scene, &["--request", request.to_str().unwrap()], 0);
     assert_eq!(asked["counts"]["judged"], 1, "an edit of a file that was bad before adds nothing: {asked:#}");
@@ -120,7 +120,7 @@ fn a_gate_that_mends_only_looks() {
     scene.write("bin/it", "#!/bin/sh\nsed 's/bad/good/'\n");
     scene.executable("bin/it");
     let formats = "quality_gates: { python: [{ tool: it }] }\ndefine:\n  it:\n    about: Mends what is bad.\n    languages: [python]\n    \
-                   kind: command\n    role: fix\n    input: stdin\n    command: [it]\n    bin: [it]\n    output: formatted\n";
+                   kind: command\n    role: fix\n    input: stdin\n    command: [it]\n    bin: [it]\n    output: { text: formatted }\n";
     commit(&scene, &[("quality.yaml", formats), ("a.py", "x = 1\n")]);
     write(&scene, &[("a.py", "x = 1  # bad\n")]);
     let answer = json(&scene, &["--trust"], 1);
@@ -134,9 +134,9 @@ fn what_a_gate_finds_in_another_file_is_told_once() {
     let mut scene = project();
     scene.path = format!("{}:/usr/bin:/bin", scene.at("bin").display());
     // It tells of every file that has `bad` in it, whichever it is asked about; the draft comes on standard input.
-    scene.write("bin/it", "#!/bin/sh\ngrep -n bad | sed \"s/^/$1:/\"\nfor f in *.py; do [ \"$f\" = \"$1\" ] || grep -n bad \"$f\" /dev/null; done; true\n");
+    scene.write("bin/it", "#!/bin/sh\nown=${1##*/}\ngrep -n bad | sed \"s/^/$own:/\"\nfor f in *.py; do [ \"$f\" = \"$own\" ] || grep -n bad \"$f\" /dev/null; done; true\n");
     scene.executable("bin/it");
-    let policy = finds("").replace("'^(?P<line>", "'^(?P<path>[^:]+):(?P<line>");
+    let policy = finds("").replace("'^(?P<line>", "'^(?P<file>[^:]+):(?P<line>");
     commit(&scene, &[("quality.yaml", &policy), ("a.py", GOOD), ("b.py", GOOD), ("c.py", "# bad\n")]);
     write(&scene, &[("a.py", "# bad a\n"), ("b.py", "# bad b\n")]);
     let answer = json(&scene, &["--trust"], 1);

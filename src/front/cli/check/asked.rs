@@ -1,6 +1,6 @@
 //! Requests that are judged and not carried out: the results are what `verify_only` says of them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
@@ -23,7 +23,8 @@ enum Together {
 ///
 /// Errors: what stops the first of them that is stopped.
 pub(super) fn judge(roots: &Roots, promise: Promise, sources: &[PathBuf]) -> Result<Results, Error> {
-    let asked = sources.iter().map(|source| asked(source)).collect::<Result<Vec<Together>, Error>>()?;
+    let asked =
+        sources.iter().map(|source| asked(source.as_path())).collect::<Result<Vec<Together>, Error>>()?;
     let reports = work(roots, promise, |workspace, watch| async move {
         let mut reports: Vec<Report> = Vec::new();
         for together in asked {
@@ -37,7 +38,7 @@ pub(super) fn judge(roots: &Roots, promise: Promise, sources: &[PathBuf]) -> Res
     Ok(Results::of_reports(reports))
 }
 
-fn asked(source: &PathBuf) -> Result<Together, Error> {
+fn asked(source: &Path) -> Result<Together, Error> {
     let mut arguments: Map<String, Value> = parse_request(source, "--request")?;
     arguments.insert("mode".to_owned(), Mode::VerifyOnly.name().into());
     let tool = if arguments.contains_key("edits") { &edit_files::TOOL } else { &safe_edit_file::TOOL };

@@ -22,7 +22,7 @@ pub(super) fn told(results: &Results) -> String {
     }
     text += &results.gates.iter().map(gate).collect::<String>();
     for (why, count) in results.passed_over_by_reason() {
-        text += &labelled(LABEL, "passed", format!("over {}: {}", files(count), visible(why)));
+        text += &labelled(LABEL, "note", format!("passed over {}: {}", files(count), visible(why)));
     }
     for note in &results.notes {
         text += &labelled(LABEL, "note", visible(note));
@@ -38,9 +38,9 @@ pub(super) fn summary(results: &Results) -> String {
     let against = if base.is_empty() { String::new() } else { format!(" against {}", base.join(", ")) };
     let new = match (blocking, counted) {
         (0, 0) => "nothing new".to_owned(),
-        (0, warnings) => format!("{} that block nothing", findings(warnings)),
-        (blocking, 0) => format!("{} that block", findings(blocking)),
-        (blocking, warnings) => format!("{} that block, {warnings} that do not", findings(blocking)),
+        (0, warnings) => format!("{} nothing", that_block(warnings)),
+        (blocking, 0) => that_block(blocking),
+        (blocking, warnings) => format!("{}, {warnings} that do not", that_block(blocking)),
     };
     let unasked: Vec<&str> =
         results.gates.iter().filter(|gate| gate.blocking).map(|gate| gate.gate.as_str()).collect();
@@ -48,10 +48,13 @@ pub(super) fn summary(results: &Results) -> String {
     if !unasked.is_empty() {
         told += &format!("; required and not able to look: {}", unasked.join(", "));
     }
-    let rest =
-        [(old, "old findings"), (results.unchanged, "files unchanged"), (results.deleted, "files deleted")];
-    for (count, what) in rest.into_iter().filter(|(count, _)| *count > 0) {
-        told += &format!("; {count} {what}");
+    if old > 0 {
+        told += &format!("; {old} old");
+    }
+    for (count, what) in [(results.unchanged, "unchanged"), (results.deleted, "deleted")] {
+        if count > 0 {
+            told += &format!("; {} {what}", files(count));
+        }
     }
     visible(&told).replace('\n', " ")
 }
@@ -102,6 +105,6 @@ fn files(count: usize) -> String {
     format!("{count} {}", if count == 1 { "file" } else { "files" })
 }
 
-fn findings(count: usize) -> String {
-    format!("{count} {}", if count == 1 { "finding" } else { "findings" })
+fn that_block(count: usize) -> String {
+    if count == 1 { "1 finding that blocks".to_owned() } else { format!("{count} findings that block") }
 }
