@@ -14,6 +14,7 @@ mod suite {
     mod architecture;
     mod bad_input;
     mod cases;
+    mod checking;
     mod cli;
     mod damage;
     mod delta;
@@ -33,6 +34,7 @@ mod suite {
     mod regex_parity;
     mod spans;
     mod speed;
+    mod spellings;
     mod store;
     mod trials;
     mod trust;

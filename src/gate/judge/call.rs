@@ -87,6 +87,7 @@ impl<'a> Call<'a> {
             self.count.start(&seat.rule.gate.name);
             let left = mended.as_ref().map_or(*draft, |mended| mended.draft(draft));
             let program = self.program(&left, seat, &[]);
+            let isolation = program.isolation();
             let said = self.guarded(|| fix(&program, &left)).and_then(|new| match new {
                 Some(new) => self.accepted(new, draft, here).map(Some),
                 None => Ok(None),
@@ -101,7 +102,7 @@ impl<'a> Call<'a> {
                 Ok(None) => Told::found(seat.rule, Vec::new(), program.ran()),
                 Err(silence) => Told::silent(seat.rule, &silence, program.ran()),
             };
-            board.insert(seat.at, told);
+            board.insert(seat.at, told.kept_apart(isolation));
             self.count.end();
         }
         mended
@@ -142,7 +143,8 @@ impl<'a> Call<'a> {
             Ok(marks)
         });
         self.count.end_beside(&seat.rule.gate.name);
-        self.weighed(draft, seat.rule, said, past, program.ran())
+        let told = self.weighed(draft, seat.rule, said, past, program.ran());
+        told.kept_apart(program.isolation())
     }
 
     fn program<'p>(

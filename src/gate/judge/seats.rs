@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::told::Told;
 use crate::gate::draft::Draft;
 use crate::gate::means::{Grant, Means};
+use crate::gate::process::shortfall;
 use crate::gate::silence::Silence;
 use crate::policy::{Command, Kind, PatternRules, Profile, Role, Rule, Terms};
 
@@ -131,7 +132,10 @@ fn tool<'a>(rule: &Rule, command: &'a Command, means: &Means<'a>) -> Result<Tool
     match means.grant {
         Grant::Withheld(why) => Err(Silence::Withheld(why.clone())),
         Grant::Pinned(pins) => match pins.program(&rule.gate.name) {
-            Some(program) => Ok(Tool { command, program, search: pins.path() }),
+            Some(program) => match shortfall(means.isolation, means.workshop.ceiling) {
+                Some(why) => Err(Silence::Unavailable(why)),
+                None => Ok(Tool { command, program, search: pins.path() }),
+            },
             None => Err(Silence::Unavailable(pins.passed_over(&rule.gate.name).join("; "))),
         },
     }

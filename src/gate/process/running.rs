@@ -6,8 +6,6 @@
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,7 +15,8 @@ use rustix::process::{
 };
 
 use super::Order;
-use super::environment::environment;
+use super::bounds;
+use super::cage;
 use super::pipes::Pipes;
 use super::roll;
 use super::strays::{self, Strays};
@@ -57,26 +56,21 @@ impl Running {
     /// Starts a program; on failure says why, as the end of a sentence that begins with its name.
     pub(super) fn start<'a>(order: &Order<'a>) -> Result<(Running, Pipes<'a>), String> {
         let mark = format!("{:016x}", RandomState::new().hash_one(order.program));
-        let mut command = Command::new(order.program);
-        let stdin = if order.input.is_some() { Stdio::piped() } else { Stdio::null() };
-        command
-            .args(&order.argv)
-            .current_dir(order.folder)
-            .env_clear()
-            .envs(environment(&order.env, &mark))
-            .process_group(0)
-            .stdin(stdin)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
         let mut roll = roll::hold();
-        let mut child = command.spawn().map_err(|error| unstarted(order, &error))?;
+        let mut child = cage::start(order, &mark).map_err(|error| unstarted(order, &error))?;
         let leader = Pid::from_child(&child);
         roll.enter(leader, &mark);
         drop(roll);
+        bounds::hold(leader);
         let running = Running { leader, pidfd: pidfd_open(leader, PidfdFlags::empty()).ok(), mark };
         let input = order.input.unwrap_or_default();
         let pipes = Pipes::take(&mut child, input).map_err(|error| unstarted(order, &error))?;
         Ok((running, pipes))
+    }
+
+    /// The number of its process.
+    pub(super) fn leader(&self) -> Pid {
+        self.leader
     }
 
     /// Gives what becomes readable when the process ends; it may be missing where descriptors are short.

@@ -12,6 +12,8 @@ use self::cache::Answers;
 pub(super) use self::canary::Proof;
 use self::canary::Proofs;
 pub(super) use self::slots::Slots;
+use super::process::{Ceiling, lack, strongest};
+use crate::policy::Isolation;
 
 /// What the gates keep from one call to the next: places to run in, answers, and which programs were seen to work.
 #[derive(Debug)]
@@ -19,12 +21,26 @@ pub struct Workshop {
     pub(super) slots: Slots,
     pub(super) answers: Answers,
     pub(super) proofs: Proofs,
+    /// What programs are kept apart by at most.
+    pub(super) ceiling: Ceiling,
+}
+
+impl Workshop {
+    /// What the programs of gates are kept apart by here; found out when it is asked first.
+    pub fn isolation(&self) -> Isolation {
+        strongest(self.ceiling)
+    }
+
+    /// Why a better one is not to be had; nothing where it is the best.
+    pub fn short_of_best(&self) -> Option<String> {
+        lack(Isolation::Bubblewrap, self.ceiling)
+    }
 }
 
 impl Default for Workshop {
     /// As many programs may run at one time as the machine has cores.
     fn default() -> Workshop {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
-        Workshop { slots: Slots::new(cores), answers: Answers::default(), proofs: Proofs::default() }
+        Workshop { slots: Slots::new(cores), answers: Answers::default(), proofs: Proofs::default(), ceiling: Ceiling::default() }
     }
 }

@@ -155,7 +155,7 @@ fn examined(shelf: &Shelf, gate: &Arc<Gate>, command: &Command, watch: &Watch) -
 fn tried(gate: &Arc<Gate>, command: &Command, ready: &Ready<'_>, watch: &Watch) -> State {
     let Some(canary) = canary(gate) else { return State::Unproven };
     for standing in standings(command) {
-        match live(gate, &canary, ready.program, ready.search, *standing, watch) {
+        match live(gate, &canary, ready.program, ready.search, *standing, ready.cache, watch) {
             Ok(found) if found.iter().any(|finding| finding.elsewhere.is_none()) => {}
             Ok(_) => return State::Broken(BLIND.to_owned()),
             Err(why) => return silent(&why),
