@@ -13,8 +13,8 @@ use super::{Unreadable, of, read};
 /// The longest source, in bytes, and the deepest nesting of its brackets.
 const LONGEST: usize = 16 << 10;
 const DEEPEST: usize = 64;
-/// The most matches that may be open at once, and the most that are given.
-const OPEN: u32 = 4096;
+/// The most matches that may be open at once, each of which every step looks at; and the most that are given.
+const OPEN: u32 = 64;
 const MOST: usize = 1000;
 /// The paths by which the dialects of a language are told.
 const PATHS: [&str; 3] = ["a", "a.tsx", "a.h"];
@@ -64,7 +64,7 @@ impl Query {
     }
 
     /// Gives where the matches in a text begin, in its order: each at its first capture. Steps are those of [`read`],
-    /// and as many again for the search.
+    /// and a sixteenth as many for the search, each of which may look at many open matches.
     pub fn places(&self, language: &str, path: &str, text: &str, steps: usize) -> Result<Vec<usize>, Unreadable> {
         let tree = read(language, path, text, steps)?;
         let query = self.dialects.iter().find(|(known, _)| *known == *tree.language());
@@ -81,7 +81,7 @@ fn search(
 ) -> Result<Vec<usize>, Unreadable> {
     let mut cursor = QueryCursor::new();
     cursor.set_match_limit(OPEN);
-    let (mut left, mut broke) = (steps, false);
+    let (mut left, mut broke) = (steps / 16, false);
     let mut go_on = |_: &QueryCursorState| match left.checked_sub(1) {
         Some(less) => {
             left = less;
@@ -114,7 +114,7 @@ fn search(
 fn fault(error: &tree_sitter::QueryError, source: &str, language: &str) -> QueryFault {
     let line = source.lines().nth(error.row).unwrap_or_default();
     let column = line.get(..error.column).map_or(0, |before| before.chars().count());
-    let word: String = error.message.lines().next().unwrap_or_default().chars().take(60).collect();
+    let word: String = error.message.lines().next().unwrap_or_default().trim_matches('"').chars().take(60).collect();
     let what = match error.kind {
         tree_sitter::QueryErrorKind::Syntax => "it cannot be read here".to_owned(),
         tree_sitter::QueryErrorKind::NodeType => format!("{language} has no node `{word}`"),

@@ -109,7 +109,12 @@ fn elides(scene: &Scene<'_>, piece: &Piece, line: usize, text: &str) -> bool {
     let dots = dotted(words);
     let says = match dots {
         Some("") => comment && lost >= FEWEST_LOST && !prose,
-        Some(rest) => DOTTED.is_match(rest) && (comment || open.is_some() || begins_dotted(words)),
+        Some(rest) if begins_dotted(words) => DOTTED.is_match(rest),
+        // A sentence may trail off.
+        Some(rest) => {
+            let says = SPOKEN.is_match(rest) || lost >= FEWEST_LOST && DOTTED.is_match(rest);
+            says && (comment || open.is_some())
+        }
         None => (comment || open.is_some()) && (SPOKEN.is_match(words) || lost >= FEWEST_LOST && LOOSE.is_match(words)),
     };
     let says = says || trailing(scene, line, text);

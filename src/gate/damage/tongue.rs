@@ -80,7 +80,7 @@ const fn plain(name: &'static str, sort: Sort) -> Tongue {
     Tongue { name, sort, line_comments: &[], block_comment: None, strings: &[], quirk: Quirk::None }
 }
 
-static TABLE: [Tongue; 19] = [
+static TABLE: [Tongue; 22] = [
     hashed(
         "python",
         Sort::Code,
@@ -120,6 +120,12 @@ static TABLE: [Tongue; 19] = [
         &[quoted("\"", true, true), quoted("'", false, true)],
         Quirk::Words,
     ),
+    Tongue {
+        line_comments: &["--"],
+        ..code("sql", &[quoted("'", false, true), quoted("\"", false, true)])
+    },
+    hashed("dockerfile", Sort::Unknown, &[], Quirk::Words),
+    Tongue { block_comment: POINTED, ..plain("xml", Sort::Data) },
     Tongue { block_comment: POINTED, ..plain("html", Sort::Prose) },
     Tongue { block_comment: POINTED, ..plain("markdown", Sort::Prose) },
     plain("text", Sort::Prose),

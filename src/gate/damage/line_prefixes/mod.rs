@@ -146,7 +146,7 @@ impl Run<'_, '_> {
     /// Whether the numbers are aligned at their ends: `  9` and ` 10`.
     fn is_aligned(&self) -> bool {
         let (Some(first), Some(last)) = (self.lines.first(), self.lines.last()) else { return false };
-        first.at > 0 && (first.at > last.at || first.number.ilog10() == last.number.ilog10())
+        first.at > last.at
     }
 
     /// Whether the lines are the entries of a table with numbers for keys.
