@@ -10,7 +10,7 @@ use std::fmt::Write;
 
 use super::Decision;
 use super::call::Call;
-use super::edit::Draft;
+use super::draft::Draft;
 use crate::edit::Edit;
 use crate::error::{Code, Error, Question};
 use crate::gate::clean;

@@ -5,30 +5,16 @@ use std::sync::Arc;
 
 use super::call::{Call, Target};
 use super::check::{Drafted, Seen, cancelled};
-use super::{Decision, Report, Workspace, confirm, decide, guards};
-use crate::edit::{Edit, Planned};
+use super::draft::Draft;
+use super::{Report, Workspace, confirm, guards};
+use crate::edit::Edit;
 use crate::error::{Code, Error};
 use crate::gate::{Verdict, Watch};
 use crate::request::Request;
 use crate::store::{Held, Key};
-use crate::text::Buffer;
 
 /// How often a call begins anew because the paths changed while their locks were waited for.
 const ATTEMPTS: usize = 8;
-
-/// One file of a call on its way through the line.
-pub(super) struct Draft<'a> {
-    pub(super) request: &'a Request,
-    pub(super) target: &'a Target,
-    pub(super) seen: Seen,
-    /// The text that the caller spoke of, where it is another than the one that is there.
-    pub(super) base: Option<Buffer>,
-    pub(super) planned: Planned,
-    pub(super) drafted: Drafted,
-    pub(super) verdict: Verdict,
-    /// Whether it is written although a gate would refuse it in `strict`.
-    pub(super) overruled: bool,
-}
 
 /// How far an attempt came.
 enum Attempt {
@@ -142,12 +128,5 @@ impl Workspace {
             verdict: Verdict::default(),
             overruled: false,
         })
-    }
-}
-
-impl Draft<'_> {
-    /// What happens to it.
-    pub(super) fn decision(&self) -> Decision {
-        decide(self.request.mode, &self.verdict)
     }
 }

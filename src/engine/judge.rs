@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::Workspace;
 use super::call::{Call, Target};
 use super::check::{Drafted, cancelled};
-use super::edit::Draft;
+use super::draft::Draft;
 use crate::edit::Edit;
 use crate::error::{Code, Error};
 use crate::gate::{self, Case, Grant, Means, Verdict, Watch};

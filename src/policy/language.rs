@@ -169,7 +169,8 @@ mod tests {
             ("a.htm", "html"),
             (".py", "none"),
             ("py", "none"),
-            ("a.py.txt", "none"),
+            ("a.py.txt", "text"),
+            ("a.py.zzz", "none"),
             ("", "none"),
         ] {
             assert_eq!(name(path, ""), expected, "{path}");

@@ -17,9 +17,13 @@ const FUNCTION_LINES: (usize, usize) = (50, 8);
 /// in `_` or `:` is the beginning of one.
 const NAMED_BY: &[(&[&str], &[&str])] = &[
     (&["serde_saphyr"], &["policy/yaml.rs"]),
-    (&["ignore::"], &["policy/glob.rs"]),
+    (&["ignore::"], &["policy/glob.rs", "store/listing.rs"]),
+    (&["gix"], &["store/git/"]),
     (&["rmcp", "schemars"], &["front/"]),
-    (&["clap::", "clap_complete::", "anstream", "annotate_snippets"], &["front/cli/", "main.rs"]),
+    (
+        &["clap::", "clap_complete::", "anstream", "annotate_snippets", "indicatif"],
+        &["front/cli/", "main.rs"],
+    ),
     (&["serde_json"], &["front/", "engine/trust/", "gate/syntax/", "gate/output/", "gate/stage/"]),
     (&["tempfile"], &["gate/stage/"]),
     (&["tree_sitter", "tree_sitter_"], &["grammar/"]),

@@ -242,7 +242,7 @@ mod tests {
             (json!({"search_context": "x", "similar": "any"}), Code::InvalidInput, "similar"),
             (json!({"search_context": "x", "similar": "all"}), Code::InvalidInput, "similar"),
             (
-                json!({"search_context": "x", "validate_command": "go vet"}),
+                json!({"search_context": "x", "validate_command": ["go", "vet"]}),
                 Code::InvalidInput,
                 "validate_command",
             ),

@@ -45,7 +45,7 @@ fn lists_replace_by_language_and_other_keys_one_by_one() {
 fn the_default_is_the_built_in_policy_whatever_is_above() {
     let policy = child(PARENT, "extends: default\nquality_gates: { go: [{ tool: syntax, level: warn }] }\n");
     assert_eq!(policy.limits, Limits::default());
-    assert_eq!(names(&policy, "sub/a.md", "markdown"), ["markdown-structure", "syntax"]);
+    assert_eq!(names(&policy, "sub/a.md", "markdown"), ["markdown-structure", "damage", "syntax"]);
     assert_eq!(policy.terms("sub/a.go", language_named("go"), Profile::Edit).rules[0].level, Level::Warn);
 }
 

@@ -8,8 +8,8 @@ use super::*;
 fn the_embedded_policy_judges_markdown_and_code() {
     let policy = Policy::embedded();
     assert_eq!(policy.limits, Limits::default());
-    assert_eq!(names(&policy, "a.md", "markdown"), ["markdown-structure", "syntax"]);
-    assert_eq!(names(&policy, "a.py", "python"), ["syntax"]);
+    assert_eq!(names(&policy, "a.md", "markdown"), ["markdown-structure", "damage", "syntax"]);
+    assert_eq!(names(&policy, "a.py", "python"), ["damage", "syntax"]);
     let terms = policy.terms("a", None, Profile::Edit);
     assert!(terms.rules.iter().all(|rule| rule.level == Level::Block && rule.enabled));
 }
