@@ -36,6 +36,7 @@ mod suite {
     mod speed;
     mod spellings;
     mod store;
+    mod together;
     mod trials;
     mod trust;
     mod untrusted;

@@ -24,8 +24,8 @@ const NAMED_BY: &[(&[&str], &[&str])] = &[
         &["clap::", "clap_complete::", "anstream", "annotate_snippets", "indicatif"],
         &["front/cli/", "main.rs"],
     ),
-    (&["serde_json"], &["front/", "engine/trust/", "gate/syntax/", "gate/output/", "gate/stage.rs"]),
-    (&["tempfile"], &["gate/stage.rs"]),
+    (&["serde_json"], &["front/", "engine/trust/", "gate/syntax/", "gate/output/", "gate/stage/"]),
+    (&["tempfile"], &["gate/stage/"]),
     (&["tree_sitter", "tree_sitter_"], &["grammar/"]),
     (&["ruff_", "oxc_", "syn::", "saphyr_parser", "granit_parser", "toml_edit"], &["gate/syntax/"]),
     // The demo is a client of its own server, as every reader of it could be.
@@ -34,7 +34,7 @@ const NAMED_BY: &[(&[&str], &[&str])] = &[
         &["front/cli/demo", "gate/process/"],
     ),
     (&["rusqlite", "zstd"], &["store/sql/"]),
-    (&["rustix::fs", "cap_std"], &["store/"]),
+    (&["rustix::fs", "cap_std"], &["store/", "gate/process/bounds.rs"]),
     (
         &["std::fs", "fs::"],
         &[
@@ -43,7 +43,7 @@ const NAMED_BY: &[(&[&str], &[&str])] = &[
             "gate/command/",
             "gate/pins.rs",
             "gate/process/",
-            "gate/stage.rs",
+            "gate/stage/",
             "gate/workshop/",
         ],
     ),

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::wire::{Answer, Server};
+use super::wire::{Answer, Server, lockgate};
 
 /// Edits that are under way at the same time.
 const EDITS: usize = 200;
@@ -140,7 +140,9 @@ fn patient(lines: usize) -> (tempfile::TempDir, tempfile::TempDir, Server) {
         )
         .unwrap();
     }
-    let server = Server::start(root.path(), &["--trust"]);
+    let mut command = lockgate(beside.path());
+    command.env("LOCKGATE_ISOLATION", "none");
+    let server = Server::start_by(command, root.path(), &["--tools", "all", "--trust"]);
     (root, beside, server)
 }
 

@@ -63,21 +63,14 @@ impl<'a> Scene<'a> {
         };
         let file = root.join(ask.path);
         let text = given(command, ask.text);
-        let draft = stage.as_ref().filter(|_| needs.draft).map(|stage| stage.draft(ask.path, text)).transpose()?;
+        let draft =
+            stage.as_ref().filter(|_| needs.draft).map(|stage| stage.draft(ask.path, text)).transpose()?;
         let overlay = match (&stage, &draft) {
             (Some(stage), Some(draft)) => Some(overlay(ask, stage, &root, draft)?),
             (Some(_) | None, _) => None,
         };
         let cache = if needs_cache { cache(ask.cache, stage.as_ref())? } else { None };
-        let cage = Cage {
-            level,
-            tree: Some(ask.root.to_owned()),
-            shown: named(ask, command),
-            own: stage.as_ref().map(|stage| stage.home().to_owned()),
-            cache: cache.clone(),
-            layers,
-            network: command.network,
-        };
+        let cage = Cage { layers, ..cage(ask, command, level, (stage.as_ref(), cache.as_deref())) };
         let folder = project::below(&root, project::folder_of(ask.root, ask.path, &command.cwd));
         let roots = [ask.root, &root].into_iter();
         let names = Names::new(
@@ -88,7 +81,19 @@ impl<'a> Scene<'a> {
             command.input,
             World::Disk(ask.root.to_owned()),
         );
-        Ok(Scene { ask: *ask, command, args, folder, file, draft, overlay, cache, cage, names, _stage: stage })
+        Ok(Scene {
+            ask: *ask,
+            command,
+            args,
+            folder,
+            file,
+            draft,
+            overlay,
+            cache,
+            cage,
+            names,
+            _stage: stage,
+        })
     }
 
     /// Gives what is to be run.
@@ -161,6 +166,24 @@ impl<'a> Scene<'a> {
     }
 }
 
+/// What the program is kept in; it may write to the folder of its run, if it has one, and to its cache.
+fn cage(
+    ask: &Ask<'_>,
+    command: &Command,
+    level: Isolation,
+    (stage, cache): (Option<&Stage>, Option<&Path>),
+) -> Cage {
+    Cage {
+        level,
+        tree: Some(ask.root.to_owned()),
+        shown: named(ask, command),
+        own: stage.map(|stage| stage.home().to_owned()),
+        cache: cache.map(Path::to_owned),
+        layers: Vec::new(),
+        network: command.network,
+    }
+}
+
 /// The places that the definition and the policy name by an absolute path, which a person was shown.
 fn named(ask: &Ask<'_>, command: &Command) -> Vec<PathBuf> {
     let literal = |template: &'_ Template| match template.pieces.as_slice() {
@@ -209,7 +232,9 @@ fn placed(
 ) -> io::Result<(PathBuf, Vec<Layer>)> {
     let own = Staged { path: ask.path, text: Some(given(command, ask.text)) };
     let staged: Vec<Staged<'_>> = [own].into_iter().chain(others(company(ask, command))).collect();
-    if level == Isolation::Bubblewrap {
+    // Who is told the root by its environment knows the crates of one run from those of another by it.
+    let knows_by_root = command.env.iter().any(|(_, value)| value.has(Hole::Root));
+    if level == Isolation::Bubblewrap && !knows_by_root {
         // Programs that are told of a draft keep what they know of other files by time, and may run twice in a second.
         let dated = if command.input == Input::Shadow { Dated::ByText } else { Dated::Now };
         if let Some(layers) = stage.lay(ask.root, &staged, dated)? {

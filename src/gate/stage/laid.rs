@@ -81,7 +81,9 @@ impl Plan {
                     return Ok(None);
                 }
                 let mut above = named.ancestors().skip(1);
-                let Some(above) = above.find(|above| above.symlink_metadata().is_ok()) else { return Ok(None) };
+                let Some(above) = above.find(|above| above.symlink_metadata().is_ok()) else {
+                    return Ok(None);
+                };
                 let (real, way) = (above.canonicalize()?, named.strip_prefix(above).unwrap_or(&named));
                 if !real.starts_with(root) || !real.is_dir() {
                     return Ok(None);

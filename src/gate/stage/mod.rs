@@ -214,7 +214,9 @@ mod tests {
     #[test]
     fn several_files_of_a_project_are_there_and_others_gone() {
         let root = tempfile::tempdir().unwrap();
-        let text = |path: &str| fs::create_dir_all(root.path().join(path).parent().unwrap()).map(|()| path.to_owned());
+        let text = |path: &str| {
+            fs::create_dir_all(root.path().join(path).parent().unwrap()).map(|()| path.to_owned())
+        };
         for path in ["a/b/old.py", "a/b/kept.py", "a/gone.py", "c/kept.py"] {
             fs::write(root.path().join(text(path).unwrap()), "old").unwrap();
         }

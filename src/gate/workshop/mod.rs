@@ -41,6 +41,11 @@ impl Default for Workshop {
     /// As many programs may run at one time as the machine has cores.
     fn default() -> Workshop {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
-        Workshop { slots: Slots::new(cores), answers: Answers::default(), proofs: Proofs::default(), ceiling: Ceiling::default() }
+        Workshop {
+            slots: Slots::new(cores),
+            answers: Answers::default(),
+            proofs: Proofs::default(),
+            ceiling: Ceiling::default(),
+        }
     }
 }

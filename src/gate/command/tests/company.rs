@@ -94,7 +94,10 @@ fn links_lead_out_of_no_root() {
             let told = seen["words"][0].as_str().unwrap();
             assert_eq!(seen["here"][told]["text"], "draft", "{} {path}", level.name());
         }
-        assert_eq!((text_of(&outside), text_of(&world.root().join("b.txt"))), ("outside".into(), "old".into()));
+        assert_eq!(
+            (text_of(&outside), text_of(&world.root().join("b.txt"))),
+            ("outside".into(), "old".into())
+        );
     }
 }
 
@@ -121,7 +124,11 @@ fn hash(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut all = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        if path.is_dir() { all.extend(hash(&path)) } else { all.push((path.clone(), fs::read(&path).unwrap())) }
+        if path.is_dir() {
+            all.extend(hash(&path))
+        } else {
+            all.push((path.clone(), fs::read(&path).unwrap()))
+        }
     }
     all.sort();
     all

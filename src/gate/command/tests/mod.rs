@@ -116,7 +116,12 @@ impl World {
         let company: Vec<Companion<'_>> = others
             .iter()
             .zip(&texts)
-            .map(|((path, _), text)| Companion { root: &root, path, text: text.as_ref(), judged_by: Vec::new() })
+            .map(|((path, _), text)| Companion {
+                root: &root,
+                path,
+                text: text.as_ref(),
+                judged_by: Vec::new(),
+            })
             .collect();
         let company: Vec<&Companion<'_>> = company.iter().collect();
         work(&Ask {

@@ -29,15 +29,10 @@ const MOST: ABI = ABI::V10;
 /// The most entries of one folder that are allowed one by one.
 const MOST_ENTRIES: usize = 4096;
 /// What programs write to though they keep nothing.
-const SINKS: [&str; 6] =
-    ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
+const SINKS: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
 /// Where compilers look below the home that they are not given: the variable, and its place below the real one.
-const TOOLS: [(&str, &str); 4] = [
-    ("CARGO_HOME", ".cargo"),
-    ("RUSTUP_HOME", ".rustup"),
-    ("GOPATH", "go"),
-    ("PYTHONUSERBASE", ".local"),
-];
+const TOOLS: [(&str, &str); 4] =
+    [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup"), ("GOPATH", "go"), ("PYTHONUSERBASE", ".local")];
 
 /// Makes the private home and the private folder for temporary files, and gives what the environment says of them.
 pub(super) fn said(cage: &Cage) -> io::Result<Vec<(OsString, Option<OsString>)>> {
@@ -45,7 +40,8 @@ pub(super) fn said(cage: &Cage) -> io::Result<Vec<(OsString, Option<OsString>)>>
     let folders = [own.join("home"), own.join("tmp")];
     folders.iter().try_for_each(|folder| private_folder(folder))?;
     let [private, temporary] = folders;
-    let mut said: Vec<(OsString, Option<OsString>)> = super::places::UNSAID.map(|name| (name.into(), None)).into();
+    let mut said: Vec<(OsString, Option<OsString>)> =
+        super::places::UNSAID.map(|name| (name.into(), None)).into();
     if let Some(home) = home() {
         let unset = TOOLS.iter().filter(|(name, _)| std::env::var_os(name).is_none());
         said.extend(unset.map(|(name, place)| (name.into(), Some(home.join(place).into()))));
@@ -61,10 +57,12 @@ pub(super) fn start(mut command: Command, cage: &Cage, places: &Places) -> io::R
     let restricted = move || {
         let status = rules.restrict_self().map_err(io::Error::other)?;
         match status.ruleset {
-            RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced if status.no_new_privs => command.spawn(),
-            RulesetStatus::FullyEnforced
-            | RulesetStatus::PartiallyEnforced
-            | RulesetStatus::NotEnforced => Err(io::Error::other("the kernel took no rules")),
+            RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced if status.no_new_privs => {
+                command.spawn()
+            }
+            RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced | RulesetStatus::NotEnforced => {
+                Err(io::Error::other("the kernel took no rules"))
+            }
         }
     };
     let thread = Builder::new().name("lockgate-cage".to_owned()).spawn(restricted)?;

@@ -114,7 +114,10 @@ fn proved(level: Isolation) -> Result<(), String> {
         Ended::Exited { code: HOLDS, .. } if fs::read(&known).is_ok_and(|text| text == b"known") => Ok(()),
         Ended::Exited { code, .. } | Ended::Deaf { code, .. } => {
             let fault = FAULTS.iter().find(|(known, _)| *known == code);
-            Err(fault.map_or_else(|| format!("its proof ended with exit code {code}"), |(_, why)| (*why).to_owned()))
+            Err(fault.map_or_else(
+                || format!("its proof ended with exit code {code}"),
+                |(_, why)| (*why).to_owned(),
+            ))
         }
         Ended::Broken(why) => Err(why),
         Ended::Halted(_) => Err("its proof did not end in time".to_owned()),

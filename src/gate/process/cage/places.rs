@@ -20,8 +20,7 @@ use crate::gate::process::Order;
 use crate::gate::process::environment::home;
 
 /// Variables that name places which are hidden; without them programs take those below their home.
-pub(super) const UNSAID: [&str; 4] =
-    ["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"];
+pub(super) const UNSAID: [&str; 4] = ["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"];
 
 /// Hidden wherever the home is.
 const PRIVATE: [&str; 3] = ["/tmp", "/var/tmp", "/run"];
@@ -151,8 +150,8 @@ impl Places {
         }
         let keys = homes.iter().filter(|home| holds(home)).flat_map(|home| KEYS.map(|key| home.join(key)));
         let credentials = env::var_os("CARGO_HOME").map(PathBuf::from).into_iter();
-        let credentials = credentials
-            .flat_map(|home| ["credentials", "credentials.toml"].map(|name| home.join(name)));
+        let credentials =
+            credentials.flat_map(|home| ["credentials", "credentials.toml"].map(|name| home.join(name)));
         let mut places = Places {
             home: home().and_then(|home| folder(&home)),
             covered: keys.chain(credentials).chain(state).filter_map(|place| real(&place)).collect(),

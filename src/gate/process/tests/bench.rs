@@ -108,7 +108,14 @@ impl Bench {
     pub fn order<'a>(&'a self, what: &[&str], input: Option<&'a [u8]>) -> Order<'a> {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tools/misbehave.py");
         let argv = [script].iter().chain(what).chain([&self.tag.as_str()]).map(OsString::from).collect();
-        Order { program: python(), argv, folder: self.folder(), env: Vec::new(), input, cage: Cage::default() }
+        Order {
+            program: python(),
+            argv,
+            folder: self.folder(),
+            env: Vec::new(),
+            input,
+            cage: Cage::default(),
+        }
     }
 
     /// The processes of this bench that run now.

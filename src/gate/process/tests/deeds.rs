@@ -75,15 +75,20 @@ impl Scene {
         for name in ["a.txt", "b.txt", "c.txt"] {
             fs::write(tree.join(name), "text").unwrap();
         }
-        for (folder, name) in [(home.join(".ssh"), "id"), (state.clone(), "journal"), (around.path().into(), "file")] {
+        for (folder, name) in
+            [(home.join(".ssh"), "id"), (state.clone(), "journal"), (around.path().into(), "file")]
+        {
             fs::write(folder.join(name), "a secret").unwrap();
         }
         let victim = Command::new("sleep").arg("60").env("VICTIMS_KEY", "a secret").spawn().unwrap();
         let name = format!("lockgate-test-{}", std::process::id());
         let at = |path: &Path| UnixListener::bind(path).unwrap();
         let address = SocketAddr::from_abstract_name(&name).unwrap();
-        let sockets =
-            [at(&around.path().join("s")), at(&tree.join("socket")), UnixListener::bind_addr(&address).unwrap()];
+        let sockets = [
+            at(&around.path().join("s")),
+            at(&tree.join("socket")),
+            UnixListener::bind_addr(&address).unwrap(),
+        ];
         let (tcp, udp) = (TcpListener::bind("127.0.0.1:0").unwrap(), UdpSocket::bind("127.0.0.1:0").unwrap());
         let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let facts = json!({
@@ -110,7 +115,8 @@ impl Scene {
 
     /// What a program of this level did: what it said, but where the world shows it.
     fn done(mut self, bench: &Bench, level: Isolation) -> BTreeMap<String, bool> {
-        let order = Order { cage: self.cage(level), ..bench.order(&["attempts", &self.facts.to_string()], None) };
+        let order =
+            Order { cage: self.cage(level), ..bench.order(&["attempts", &self.facts.to_string()], None) };
         let (watch, over) = (Watch::idle(), AtomicBool::new(false));
         // What listens is heard of only where somebody calls.
         let port = self.facts["free"].as_u64().unwrap() as u16;
@@ -185,7 +191,8 @@ fn each_level_stops_what_the_page_says() {
         for (level, done) in &done {
             for (deed, told) in DEEDS {
                 let says = cell(table, told, *level);
-                let due = says == "stopped" && !(*level == Isolation::Landlock && NEWER.contains(&deed) && !newer());
+                let due = says == "stopped"
+                    && !(*level == Isolation::Landlock && NEWER.contains(&deed) && !newer());
                 assert!(!(due && done[deed]), "{}: {deed} is not stopped\n{done:#?}", level.name());
                 // A newer kernel may stop more.
                 let lets = says == "let through" && *level != Isolation::Landlock;
@@ -224,7 +231,10 @@ fn made(done: &[(Isolation, BTreeMap<String, bool>)]) -> String {
 fn cell<'t>(table: &'t str, told: &str, level: Isolation) -> &'t str {
     let row = table.lines().find(|line| line.starts_with(&format!("| {told} |")));
     let row = row.unwrap_or_else(|| panic!("no row `{told}` in docs/security.md: UPDATE=1 makes it"));
-    row.split(" | ").nth(1 + LEVELS.iter().position(|known| *known == level).unwrap()).unwrap().trim_end_matches(" |")
+    row.split(" | ")
+        .nth(1 + LEVELS.iter().position(|known| *known == level).unwrap())
+        .unwrap()
+        .trim_end_matches(" |")
 }
 
 /// Whatever does not end, multiplies or takes too much is ended in time at every level, and nothing is left of it.
@@ -277,11 +287,17 @@ fn a_disk_is_not_filled() {
             let found = rustix::fs::statvfs(scene.around.path()).unwrap();
             let left = found.f_bavail * found.f_frsize;
             let bounds = Bounds::with_room(&order.cage, left - (40 << 20));
-            let ended = run_within(&order, Watch::idle().until(Instant::now() + Duration::from_secs(4)), bounds);
+            let ended =
+                run_within(&order, Watch::idle().until(Instant::now() + Duration::from_secs(4)), bounds);
             match level {
-                Isolation::Bubblewrap => assert_eq!(ended, Ended::Halted(Halt::TimedOut), "it wrote to memory"),
+                Isolation::Bubblewrap => {
+                    assert_eq!(ended, Ended::Halted(Halt::TimedOut), "it wrote to memory")
+                }
                 Isolation::None | Isolation::Landlock => {
-                    assert!(matches!(&ended, Ended::Broken(why) if why.starts_with("left less than")), "{ended:?}");
+                    assert!(
+                        matches!(&ended, Ended::Broken(why) if why.starts_with("left less than")),
+                        "{ended:?}"
+                    );
                 }
             }
         }

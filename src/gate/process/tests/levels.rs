@@ -37,7 +37,8 @@ fn give(order: &Order<'_>) -> Ended {
 fn answers_and_signals_pass_through(bench: &Bench) {
     for level in levels() {
         for code in [0, 1, 3, 64, 255] {
-            let (told, stdout, stderr) = exited(give(&caged(bench, level, &["exit", &code.to_string()], None)));
+            let (told, stdout, stderr) =
+                exited(give(&caged(bench, level, &["exit", &code.to_string()], None)));
             assert_eq!((told, stdout.as_str(), stderr.as_str()), (code, "out", "err"), "{}", level.name());
         }
         let killed = give(&caged(bench, level, &["die-of", "SIGKILL"], None));
@@ -68,7 +69,9 @@ fn a_draft_is_seen_in_the_place_of_its_file_and_nothing_changes_on_disk(bench: &
         Layer::Sealed(pkg),
     ];
     order.program = Path::new("/bin/sh");
-    order.argv = ["-c", "cat a pkg/b pkg/link pkg/c; ls pkg; (echo > pkg/d) 2> /dev/null || echo sealed"].map(Into::into).to_vec();
+    order.argv = ["-c", "cat a pkg/b pkg/link pkg/c; ls pkg; (echo > pkg/d) 2> /dev/null || echo sealed"]
+        .map(Into::into)
+        .to_vec();
     assert_eq!(exited(give(&order)).1, "newkeptkeptnewb\nc\nlink\nsealed\n");
     assert_eq!(fs::read_to_string(tree.join("a")).unwrap(), "old");
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
@@ -97,4 +100,27 @@ fn a_cage_that_is_not_to_be_had_is_not_replaced(_: &Bench) {
     }
     let best = levels().last().unwrap();
     assert_eq!((strongest(Ceiling(best)), shortfall(best, Ceiling(best))), (best, None));
+}
+
+/// What each level adds to a run of a program that does nothing, measured in turns.
+#[test]
+#[ignore = "measures"]
+fn what_a_cage_costs() {
+    let bench = Bench::new(super::bench::Manner::Library);
+    let levels: Vec<Isolation> = levels().collect();
+    let mut times = vec![Vec::new(); levels.len()];
+    for _ in 0..100 {
+        for (level, times) in levels.iter().zip(&mut times) {
+            let order = Order {
+                program: Path::new("/bin/true"),
+                argv: Vec::new(),
+                ..caged(&bench, *level, &[], None)
+            };
+            times.push(super::bench::timed(|| give(&order)).0);
+        }
+    }
+    for (level, times) in levels.iter().zip(&mut times) {
+        times.sort();
+        println!("{}: median {:?}, best {:?}", level.name(), times[times.len() / 2], times[0]);
+    }
 }

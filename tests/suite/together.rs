@@ -1,0 +1,146 @@
+//! Drafts of one call are judged in each other's company by programs that read the project: what is right together passes,
+//! what is wrong alone is refused, and the project on disk is never touched.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use super::mcp::installed;
+use super::store::not_run;
+use super::wire::{Server, lockgate};
+
+const LEVELS: [&str; 3] = ["none", "landlock", "bubblewrap"];
+
+fn server(root: &Path, user: &Path, level: &str) -> Server {
+    let mut command = lockgate(user);
+    command.env("LOCKGATE_ISOLATION", level);
+    Server::start_by(command, root, &["--tools", "all", "--trust"])
+}
+
+/// Names and texts of all that is in a project.
+fn state(root: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(root).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            all.extend(state(&path))
+        } else {
+            all.push((path.clone(), fs::read(&path).unwrap()))
+        }
+    }
+    all.sort();
+    all
+}
+
+/// A function and its caller in two files, `old` renamed to `new` in both: refused singly, written together.
+fn renamed(policy: &str, files: [(&str, &str); 2], with: &[(&str, &str)]) {
+    for level in LEVELS {
+        let (root, user) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        for (path, text) in files.iter().chain(with) {
+            let place = root.path().join(path);
+            fs::create_dir_all(place.parent().unwrap()).unwrap();
+            fs::write(place, text).unwrap();
+        }
+        fs::write(root.path().join("quality.yaml"), policy).unwrap();
+        let mut server = server(root.path(), user.path(), level);
+        let before = state(root.path());
+        let edit = |path: &str| json!({"path": path, "search": "old", "replace": "new"});
+        for (path, _) in files {
+            let answer = server.call("safe_edit_file", &edit(path));
+            assert_eq!(answer.code(), "GATE_REFUSED", "{level}: {path} alone: {}", answer.text);
+            assert_eq!(state(root.path()), before, "{level}: {path}");
+        }
+        let answer = server.call("edit_files", &json!({"edits": files.map(|(path, _)| edit(path))}));
+        assert_eq!(answer.status(), "written", "{level}: {}\n{:#}", answer.text, answer.structured);
+        let wanted: Vec<_> =
+            files.iter().map(|(path, text)| (root.path().join(path), text.replace("old", "new"))).collect();
+        for (path, text) in wanted {
+            assert_eq!(fs::read_to_string(path).unwrap(), text, "{level}");
+        }
+        assert_eq!(state(root.path()).len(), before.len(), "{level}");
+    }
+}
+
+#[test]
+fn a_function_of_python_is_renamed_with_its_callers() {
+    if installed("LOCKGATE_TEST_VENV", "venv", "bin/mypy").is_none() {
+        return;
+    }
+    let files = [
+        ("pkg/a.py", "def old() -> int:\n    return 1\n"),
+        ("pkg/b.py", "from pkg.a import old as f\n\nx: int = f()\n"),
+    ];
+    let with = [("pkg/__init__.py", ""), ("main.py", "from pkg.b import x\n\nprint(x)\n")];
+    // The one that defines is judged with its callers as they are on disk only by tools that look at those.
+    let callers = |policy: &str| {
+        for level in LEVELS {
+            let (root, user) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+            for (path, text) in files.iter().chain(&with) {
+                let place = root.path().join(path);
+                fs::create_dir_all(place.parent().unwrap()).unwrap();
+                fs::write(place, text).unwrap();
+            }
+            fs::write(root.path().join("quality.yaml"), policy).unwrap();
+            let mut server = server(root.path(), user.path(), level);
+            let edit = |path: &str| json!({"path": path, "search": "old", "replace": "new"});
+            let before = state(root.path());
+            let alone = server.call("safe_edit_file", &edit("pkg/b.py"));
+            assert_eq!(alone.code(), "GATE_REFUSED", "{level}: {}", alone.text);
+            assert_eq!(state(root.path()), before, "{level}");
+            let both = json!({"edits": [edit("pkg/a.py"), edit("pkg/b.py")]});
+            let answer = server.call("edit_files", &both);
+            assert_eq!(answer.status(), "written", "{level}: {}\n{:#}", answer.text, answer.structured);
+        }
+    };
+    callers("quality_gates: { python: [{ tool: pyright, level: block }] }\n");
+    callers("quality_gates: { python: [{ tool: mypy, level: block }] }\n");
+}
+
+#[test]
+fn a_function_of_go_is_renamed_with_its_callers() {
+    if std::process::Command::new("go").arg("version").output().is_err() {
+        return not_run("a function of Go, renamed: there is no go");
+    }
+    renamed(
+        "quality_gates: { go: [{ tool: go-build, level: block }] }\n",
+        [
+            ("a.go", "package m\n\nfunc old() int { return 1 }\n"),
+            ("b.go", "package m\n\nfunc B() int { return old() }\n"),
+        ],
+        &[("go.mod", "module example.org/m\n\ngo 1.19\n")],
+    );
+}
+
+/// A policy that requires what is not to be had gets nothing run, and an answer says what a program was kept apart by.
+#[test]
+fn isolation_that_is_required_is_there_or_nothing_runs() {
+    let policy = |more: &str| {
+        format!(
+            "define:\n  it:\n    about: Finds nothing.\n    languages: ['*']\n    kind: command\n    input: stdin\n    \
+             command: [sh, -c, 'touch \"$1/ran\"', sh, '{{root}}']\n    output: {{ text: exit, message: found }}\n\
+             quality_gates: {{ '*': [{{ tool: it, required: true }}] }}\n{more}\n"
+        )
+    };
+    let answer = |more: &str| {
+        let (root, user) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::write(root.path().join("quality.yaml"), policy(more)).unwrap();
+        let mut server = server(root.path(), user.path(), "none");
+        let answer = server.call("safe_edit_file", &json!({"path": "a.txt", "content": "a\n"}));
+        (answer, root.path().join("ran").exists(), root.path().join("a.txt").exists())
+    };
+    let (free, ran, written) = answer("");
+    assert_eq!((free.structured["gates"][0]["isolation"].as_str(), ran, written), (Some("none"), true, true));
+    for level in ["landlock", "bubblewrap"] {
+        let (held, ran, written) = answer(&format!("require_isolation: {level}"));
+        assert_eq!((held.code(), ran, written), ("GATE_REFUSED", false, false), "{}", held.text);
+        let gate = &held.structured["gates"][0];
+        let why = format!(
+            "the policy requires {level}, and this machine has none: LOCKGATE_ISOLATION allows none at most"
+        );
+        assert_eq!(
+            (gate["outcome"].as_str(), gate["why"].as_str()),
+            (Some("unavailable"), Some(why.as_str()))
+        );
+    }
+}
