@@ -75,3 +75,62 @@ impl Known {
             (severity, fresh, counts, blocking);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Change;
+    use super::*;
+    use crate::gate::Verdict;
+    use crate::text::Buffer;
+
+    fn file(path: &str, findings: &[(Option<&str>, usize, bool)]) -> Checked {
+        let finding = |(elsewhere, line, fresh): &(Option<&str>, usize, bool)| Finding {
+            gate: "mypy".to_owned(),
+            elsewhere: elsewhere.map(str::to_owned),
+            fresh: *fresh,
+            counts: *fresh,
+            blocking: *fresh,
+            ..Finding::new(*line, 1, "seen")
+        };
+        let verdict = Verdict::new(Vec::new(), findings.iter().map(finding).collect());
+        Checked {
+            ground: 0,
+            path: path.to_owned(),
+            change: Change::Modified,
+            text: Buffer::default(),
+            verdict,
+        }
+    }
+
+    fn told(files: &[Checked]) -> Vec<(&str, Option<&str>, usize, bool)> {
+        let all = files.iter().flat_map(|file| file.verdict.findings.iter().map(move |it| (file, it)));
+        all.map(|(file, it)| (file.path.as_str(), it.elsewhere.as_deref(), it.line, it.blocking)).collect()
+    }
+
+    #[test]
+    fn each_finding_is_told_once_and_as_grave_as_anywhere() {
+        let mut files = [
+            file("a", &[(None, 1, false), (None, 2, true), (Some("b"), 7, true), (Some("c"), 3, false)]),
+            file("b", &[(None, 7, false), (None, 7, false), (Some("a"), 1, false), (Some("c"), 3, true)]),
+        ];
+        merge(&mut files);
+        assert_eq!(
+            told(&files),
+            [
+                ("a", None, 2, true),
+                ("a", Some("c"), 3, true),
+                ("a", None, 1, false),
+                ("b", None, 7, true),
+                ("b", None, 7, true)
+            ]
+        );
+    }
+
+    #[test]
+    fn roots_are_told_apart() {
+        let mut files = [file("a", &[(Some("c"), 3, false)]), file("b", &[(Some("c"), 3, false)])];
+        files[1].ground = 1;
+        merge(&mut files);
+        assert_eq!(told(&files).len(), 2);
+    }
+}
