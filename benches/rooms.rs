@@ -135,5 +135,45 @@ fn gates(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, pure, gates);
+/// 10,000 lines of Python as people write it: with decorators, strings with escapes, and comments.
+fn module() -> String {
+    let function = |n: usize| {
+        format!(
+            "@register({n})\ndef load_{n}(path, size=\"a\\tb\"):\n    \"\"\"Loads what stands at a path.\"\"\"\n    \
+             # it's read line by line\n    with open(path) as file:\n        lines = file.read().split(\"\\n\")\n    \
+             return [line.strip() for line in lines if len(line) > {n}]\n\n\n"
+        )
+    };
+    (0..10_000 / 9).map(function).collect()
+}
+
+/// All built-in gates on an edit in the middle, and on the text as a new file: every line is then an edited one.
+fn built_in(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("built-in kinds");
+    group.sample_size(20);
+    let text = module();
+    let new = text.replacen("@register(555)\ndef load_555(path, ", "def load_555(path, name, ", 1);
+    let (before, after) = (buffer(&text), buffer(&new));
+    let map = before.rewrite(&new).unwrap().line_map(&before, &after);
+    let policy = Policy::embedded();
+    let language = language_of("a.py", None);
+    let terms = policy.terms("a.py", language, Profile::Edit);
+    let (grant, workshop) = (Grant::Withheld(String::new()), Workshop::default());
+    let means = Means {
+        root: Path::new("/"),
+        grant: &grant,
+        workshop: &workshop,
+        isolation: Isolation::None,
+        cache: None,
+    };
+    for (name, before) in [("an edit", Some(&before)), ("a new file", None)] {
+        let draft = Draft { path: "a.py", language, before, after: &after, map: &map, beside: &|_| true };
+        group.bench_function(BenchmarkId::new(name, 10_000), |bench| {
+            bench.iter(|| judge(&draft, &terms, &means, &Watch::idle()));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, pure, gates, built_in);
 criterion_main!(benches);
