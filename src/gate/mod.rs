@@ -21,6 +21,7 @@ mod pattern;
 mod percent;
 mod pins;
 mod process;
+mod server;
 mod silence;
 mod stage;
 mod syntax;

@@ -38,7 +38,8 @@ pub use catalogue::Catalogue;
 pub use damage::{Accident, Damage, Weight};
 pub use definition::{
     Canary, Columns, Command, Configuration, Expected, Form, Gate, Hole, InSteps, Input, Kind, Languages,
-    Output, PatternRules, Piece, Place, Pointer, Role, Sample, Scope, Server, Stream, Template, Transitional,
+    Message, NewFiles, Offer, Output, PatternRules, Piece, Place, Pointer, Role, Sample, Scope, Server, Stream,
+    Template, Transitional,
     Unconfigured, Value,
 };
 pub use demands::{Confirm, Demands, Guard, Interactive};

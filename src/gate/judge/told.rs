@@ -37,6 +37,13 @@ impl Told {
         Told { run, findings: Vec::new() }
     }
 
+    /// Adds why it was asked as it was.
+    pub(super) fn noting(mut self, why: String) -> Told {
+        let all: Vec<String> = self.run.why.into_iter().chain([clean(&why)]).collect();
+        self.run.why = Some(all.join("; "));
+        self
+    }
+
     /// Whether one of its findings refuses the draft.
     pub(super) fn refuses(&self) -> bool {
         self.findings.iter().any(|finding| finding.blocking)

@@ -13,6 +13,7 @@
 
 mod ends;
 mod environment;
+mod lasting;
 mod pipes;
 mod proc;
 mod roll;
@@ -31,6 +32,7 @@ use self::pipes::{Pipes, TooMuch};
 use self::running::{Exit, Running};
 use super::watch::{Halt, Limit};
 
+pub(super) use self::lasting::Lasting;
 pub use self::roll::adopt_orphans;
 
 /// How long the program is served before the limit is looked at again.

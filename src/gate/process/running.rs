@@ -7,7 +7,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -56,9 +56,17 @@ pub(super) struct Running {
 impl Running {
     /// Starts a program; on failure says why, as the end of a sentence that begins with its name.
     pub(super) fn start<'a>(order: &Order<'a>) -> Result<(Running, Pipes<'a>), String> {
+        let stdin = if order.input.is_some() { Stdio::piped() } else { Stdio::null() };
+        let (running, mut child) = Running::spawn(order, stdin)?;
+        let input = order.input.unwrap_or_default();
+        let pipes = Pipes::take(&mut child, input).map_err(|error| unstarted(order, &error))?;
+        Ok((running, pipes))
+    }
+
+    /// The same without anybody who serves its pipes; what it reads comes from there.
+    pub(super) fn spawn(order: &Order<'_>, stdin: Stdio) -> Result<(Running, Child), String> {
         let mark = format!("{:016x}", RandomState::new().hash_one(order.program));
         let mut command = Command::new(order.program);
-        let stdin = if order.input.is_some() { Stdio::piped() } else { Stdio::null() };
         command
             .args(&order.argv)
             .current_dir(order.folder)
@@ -69,14 +77,17 @@ impl Running {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut roll = roll::hold();
-        let mut child = command.spawn().map_err(|error| unstarted(order, &error))?;
+        let child = command.spawn().map_err(|error| unstarted(order, &error))?;
         let leader = Pid::from_child(&child);
         roll.enter(leader, &mark);
         drop(roll);
         let running = Running { leader, pidfd: pidfd_open(leader, PidfdFlags::empty()).ok(), mark };
-        let input = order.input.unwrap_or_default();
-        let pipes = Pipes::take(&mut child, input).map_err(|error| unstarted(order, &error))?;
-        Ok((running, pipes))
+        Ok((running, child))
+    }
+
+    /// The number of its process.
+    pub(super) fn leader(&self) -> Pid {
+        self.leader
     }
 
     /// Gives what becomes readable when the process ends; it may be missing where descriptors are short.

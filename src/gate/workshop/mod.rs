@@ -6,11 +6,13 @@ mod cache;
 mod canary;
 mod slots;
 
-pub(super) use self::basis::Basis;
+pub(super) use self::around::survey;
+pub(super) use self::basis::{Basis, Rests, configured};
 pub(super) use self::cache::Answer;
 use self::cache::Answers;
 pub(super) use self::canary::Proof;
 use self::canary::Proofs;
+use super::server::Fleet;
 pub(super) use self::slots::Slots;
 
 /// What the gates keep from one call to the next: places to run in, answers, and which programs were seen to work.
@@ -19,12 +21,30 @@ pub struct Workshop {
     pub(super) slots: Slots,
     pub(super) answers: Answers,
     pub(super) proofs: Proofs,
+    pub(super) fleet: Fleet,
+}
+
+impl Workshop {
+    /// Has language servers kept from here on, for a process that lasts.
+    pub fn keep_servers(&self) {
+        self.fleet.keep();
+    }
+
+    /// Whether language servers are kept.
+    pub fn keeps_servers(&self) -> bool {
+        self.fleet.keeps()
+    }
 }
 
 impl Default for Workshop {
-    /// As many programs may run at one time as the machine has cores.
+    /// Without servers that stay. As many programs may run at one time as the machine has cores.
     fn default() -> Workshop {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
-        Workshop { slots: Slots::new(cores), answers: Answers::default(), proofs: Proofs::default() }
+        Workshop {
+            slots: Slots::new(cores),
+            answers: Answers::default(),
+            proofs: Proofs::default(),
+            fleet: Fleet::default(),
+        }
     }
 }

@@ -23,7 +23,8 @@ pub use self::output::{Form, Output, Place, Pointer, Stream};
 pub use self::pattern::PatternRules;
 pub use self::project::{Configuration, Unconfigured, Value};
 pub use self::sample::{Expected, Sample};
-pub use self::server::Server;
+pub use self::server::{Message, NewFiles, Offer, Server};
+pub(super) use self::server::{MESSAGES, NEW_FILES, OFFERS};
 pub use self::template::{Hole, Piece, Template};
 use super::language::{Language, language_named, languages};
 use super::node::{Fault, Fields, Node, unknown};
@@ -88,6 +89,14 @@ impl Gate {
             Kind::Command(command) => Some(command),
             Kind::Server(server) => server.fallback.as_ref(),
             Kind::Syntax | Kind::Damage | Kind::Pattern(_) => None,
+        }
+    }
+
+    /// The language server that the gate asks, where it has one.
+    pub fn server(&self) -> Option<&Server> {
+        match &self.kind {
+            Kind::Server(server) => Some(server),
+            Kind::Command(_) | Kind::Syntax | Kind::Damage | Kind::Pattern(_) => None,
         }
     }
 
