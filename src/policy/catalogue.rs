@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::text::Stamp;
 
 /// The definitions that are compiled in: a name for a policy, and the text.
-static FILES: [(&str, &str); 20] = [
+static FILES: [(&str, &str); 21] = [
     ("syntax", include_str!("../../gates/syntax.yaml")),
     ("markdown-structure", include_str!("../../gates/markdown-structure.yaml")),
     ("ruff", include_str!("../../gates/ruff.yaml")),
@@ -24,6 +24,7 @@ static FILES: [(&str, &str); 20] = [
     ("goimports", include_str!("../../gates/goimports.yaml")),
     ("go-vet", include_str!("../../gates/go-vet.yaml")),
     ("go-build", include_str!("../../gates/go-build.yaml")),
+    ("gopls", include_str!("../../gates/gopls.yaml")),
     ("rustfmt", include_str!("../../gates/rustfmt.yaml")),
     ("eslint", include_str!("../../gates/eslint.yaml")),
     ("prettier", include_str!("../../gates/prettier.yaml")),

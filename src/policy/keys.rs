@@ -6,12 +6,13 @@
 //! that asks for nothing.
 
 use super::damage::WEIGHTS;
-use super::definition::{COLUMNS, IN_STEPS, INPUTS, MESSAGES, NEW_FILES, OFFERS, ROLES, SCOPES, STREAMS};
+use super::definition::{COLUMNS, IN_STEPS, INPUTS, ROLES, SCOPES, STREAMS};
 use super::demands::{CONFIRMED, GUARDED, INTERACTIVE};
 use super::isolation::ISOLATIONS;
 use super::paths::ACCESS;
 use super::publishing::{DURABILITIES, HARD_LINKED};
 use super::rule::{BASELINES, LEVELS, PROFILES};
+use super::served::{BESIDE, SERVED, SERVER_KIND};
 use super::severity::SEVERITIES;
 use super::shape::Absent::{Is, Refused, Says};
 use super::shape::Shape::{
@@ -30,8 +31,6 @@ pub(super) const STEPS: Range = Range { least: 1_000, most: 1_000_000_000, said:
 pub(super) const JOURNAL: Range = Range { least: 0, most: 1 << 40, said: "at most 1024GiB" };
 pub(super) const JOURNAL_AGE: Range = Range { least: 0, most: 3650 * 86_400_000, said: "at most 3650d" };
 pub(super) const EXIT: Range = Range { least: 0, most: 255, said: "from 0 to 255" };
-/// The memory of a language server.
-pub(super) const MEMORY: Range = Range { least: 16 << 20, most: 1 << 40, said: "from 16MiB to 1024GiB" };
 /// A place in a text, counted from 1.
 pub(super) const COUNTED: Range = Range { least: 1, most: u32::MAX as u64, said: "at least 1" };
 
@@ -47,6 +46,8 @@ macro_rules! tables {
         ];)*
     };
 }
+
+pub(super) use tables;
 
 tables! {
     /// The policy itself.
@@ -158,32 +159,6 @@ tables! {
     PATTERN_KIND { "kind": Words(&["pattern"]), Refused => "how the gate works"; }
     DAMAGE_KIND { "kind": Words(&["damage"]), Refused => "how the gate works"; }
     COMMAND_KIND { "kind": Words(&["command"]), Refused => "how the gate works"; }
-    SERVER_KIND { "kind": Words(&["server"]), Refused => "how the gate works"; }
-    /// Definitions of the kind `server`: beside these, those of the kind `command` for its fall-back.
-    SERVED {
-        "server": Map(&[LSP]), Refused => "`server`: the language server";
-    }
-    /// The language server of a definition.
-    LSP {
-        "command": List(&Text, 1), Refused => "its program and words, without a shell";
-        "bin": List(&Text, 1), Says("the program's name") => "where the program may lie";
-        "language_ids": ByName("^[a-z0-9_-]+$", &Text), Is("{}")
-            => "what it calls a language, by the name that it has here";
-        "options": Text, Is("{}") => "JSON that it is started with, as `initializationOptions`";
-        "settings": Text, Is("{}") => "JSON of which it is given the sections that it asks for";
-        "env": ByName("^[A-Za-z0-9_]+$", &Text), Is("{}") => "what is added to its environment";
-        "memory": Size(MEMORY), Is("4GiB") => "how much memory it may take with all that it starts";
-        "diagnostics": Words(&words(&OFFERS)), Says("what it offers")
-            => "`pull`: it is asked for what it finds; `push`: it tells by itself";
-        "sources": List(&Text, 0), Says("all") => "the `source` of the diagnostics that count";
-        "code": Text, Is("{code}") => "how its codes are written, so that they are those of the command";
-        "message": Words(&words(&MESSAGES)), Is("whole")
-            => "how much of its messages is taken: those of the command may be shorter";
-        "ready": Regex, Says("nothing")
-            => "what it says when it has loaded the project, by progress, message or status; nothing is asked before";
-        "new_files": Words(&words(&NEW_FILES)), Is("alone")
-            => "which files it sees that are not on disk yet: the one that it is asked about, `all` of a call, or `none`";
-    }
     /// Definitions of the kind `pattern`.
     PATTERN {
         "must_match": Regex, Says("nothing must") => "`pattern`: what must stand somewhere in the text";
@@ -217,16 +192,6 @@ tables! {
         "network": Flag, Is("false") => "`command`: whether it may use the network";
         "probe": List(&Text, 0), Is("[]") => "`command`: the words that print its version";
         "install": List(&Text, 0), Is("[]") => "`command`: where it can be had, as package URLs";
-    }
-    /// What a definition of the kind `server` has of these where no command stands in.
-    BESIDE {
-        "cwd": List(&Text, 0), Is("[]")
-            => "`server`: it is started for the nearest folder above the file that has one of these files, else for the root";
-        "config": List(&Text, 0), Is("[]")
-            => "`server`: names of files whose text changes its answer; `name#text` counts where the file holds that text";
-        "scope": Words(&words(&SCOPES)), Is("project") => "`server`: what its answer depends on";
-        "probe": List(&Text, 0), Is("[]") => "`server`: the words that print its version";
-        "install": List(&Text, 0), Is("[]") => "`server`: where it can be had, as package URLs";
     }
     CANARY {
         "keep": Regex, Says("nothing") => "what of the draft's beginning stands before it";

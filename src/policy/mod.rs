@@ -24,6 +24,7 @@ mod policy;
 mod publishing;
 mod quantity;
 mod rule;
+mod served;
 mod severity;
 mod shape;
 mod source;

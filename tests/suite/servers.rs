@@ -2,7 +2,6 @@
 //!
 //! What misbehaves is tested beside the code, by a server that misbehaves on command.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use lockgate::gate::{Case, Draft, Grant, Means, Outcome, Pins, Search, Verdict, Watch, Workshop, judge_all};
@@ -170,4 +169,79 @@ fn pyright_sees_all_drafts_of_a_call_and_afterwards_the_disk() {
     let third = format!("{third}# again\n");
     let found = project.finds(("pkg/c.py", None, &third));
     assert!(found.iter().any(|found| found.contains("\"old\" is unknown import symbol")), "{found:?}");
+}
+
+const GO: [(&str, &str); 3] = [
+    ("go.mod", "module example.org/x\n\ngo 1.16\n"),
+    ("a.go", "package x\n\nfunc A() int { return old() }\n"),
+    ("b.go", "package x\n\nfunc old() int { return 1 }\n"),
+];
+
+/// A project of Go, where the server and the compiler that are here get along.
+fn go() -> Option<Project> {
+    let project = Project::new("gopls", "go", Kept::Yes, &GO)?;
+    let run = project.judge(&[("a.go", Some(GO[1].1), "package x\n\nfunc A() int { return older }\n")]).remove(0).runs;
+    if run[0].outcome != Outcome::Found {
+        not_run(&format!("servers: gopls does not get along with the go that is here: {:?}", run[0]));
+        return None;
+    }
+    Some(project)
+}
+
+#[test]
+fn gopls_finds_the_very_place() {
+    let Some(project) = go() else { return };
+    let before = Some(GO[1].1);
+    let wrong = "package x\n\nfunc A() string { é := \"é😀\"; _ = é; return old() }\n";
+    let found = project.finds(("a.go", before, wrong));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].starts_with("here:3:44 ") && found[0].contains(" error new cannot use old()"), "{found:?}");
+    let broken = project.finds(("a.go", before, "package x\n\nfunc A( int { return old() }\n"));
+    assert!(broken.iter().any(|found| found.starts_with("here:3:")), "{broken:?}");
+    assert_eq!(project.finds(("a.go", before, "package x\n\nfunc A() int { return old() + 1 }\n")), [""; 0]);
+}
+
+#[test]
+fn gopls_sees_all_drafts_of_a_call_and_afterwards_the_disk() {
+    let Some(project) = go() else { return };
+    let (a, b) = (GO[1].1, GO[2].1);
+    let (new_a, new_b) = (a.replace("old", "renewed"), b.replace("old", "renewed"));
+    let [caller, called] = [("a.go", Some(a), new_a.as_str()), ("b.go", Some(b), new_b.as_str())];
+    assert_eq!(project.judge(&[caller, called]).iter().map(told).collect::<Vec<_>>(), [[""; 0]; 2]);
+    let singly = project.finds(caller);
+    assert!(singly.iter().any(|found| found.contains("renewed")), "{singly:?}");
+    assert_eq!(project.finds(("c.go", None, "package x\n\nfunc C() int { return old() }\n")), [""; 0]);
+}
+
+const TYPESCRIPT: [(&str, &str); 3] = [
+    ("tsconfig.json", "{ \"include\": [\"src\"], \"compilerOptions\": { \"strict\": true } }\n"),
+    ("src/a.ts", "import { old } from \"./b\";\n\nexport const a: number = old();\n"),
+    ("src/b.ts", "export const old = (): number => 1;\n"),
+];
+
+#[test]
+fn tsc_finds_as_a_server_what_it_finds_as_a_command() {
+    let both = [Kept::Yes, Kept::No].map(|kept| Project::new("tsc", "typescript", kept, &TYPESCRIPT));
+    let [Some(server), Some(command)] = both else { return };
+    let before = TYPESCRIPT[1].1;
+    for after in [
+        "import { old } from \"./b\";\n\nconst é = \"😀\"; export const a: string = old(); é;\n",
+        "import { none } from \"./b\";\nexport function f(p) { return p; }\n",
+        "export const a: { x: { y: string } } = { x: { y: 1 } };\n",
+        "let x = (;\n",
+        "export {};\n",
+    ] {
+        let edit = ("src/a.ts", Some(before), after);
+        assert_eq!(server.finds(edit), command.finds(edit), "{after}");
+        let edit = ("src/new.ts", None, after);
+        assert_eq!(server.finds(edit), command.finds(edit), "new: {after}");
+    }
+    let called = ("src/b.ts", Some(TYPESCRIPT[2].1), "export const renewed = (): number => 1;\n");
+    let caller = before.replace("old", "renewed");
+    let caller = ("src/a.ts", Some(before), caller.as_str());
+    for project in [&server, &command] {
+        assert_eq!(project.judge(&[caller, called]).iter().map(told).collect::<Vec<_>>(), [[""; 0]; 2]);
+        let singly = project.finds(caller);
+        assert!(singly.iter().any(|found| found.contains("renewed")), "{singly:?}");
+    }
 }

@@ -96,10 +96,9 @@ impl<'a> Program<'a> {
 
     /// The view of a text as it would have it.
     pub(super) fn mend(&self, text: &Buffer, stands: Stands) -> Result<String, Silence> {
-        self.timed(text, stands, self.company, |ask, limit| {
-            let _slot = self.means.workshop.slots.take(limit)?;
-            command::mend(ask, limit.within(self.rule.timeout))
-        })
+        let _slot = self.means.workshop.slots.take(self.limit)?;
+        let limit = self.limit.within(self.rule.timeout);
+        self.timed(text, stands, self.company, |ask| command::mend(ask, limit))
     }
 
     /// Makes sure that it looked at a draft that it calls clean.
@@ -142,14 +141,17 @@ impl<'a> Program<'a> {
 
     fn asked(&self, text: &Buffer, stands: Stands, company: Company<'_>) -> Result<Vec<Seen>, Silence> {
         let workshop = self.means.workshop;
-        self.timed(text, stands, company, |ask, limit| match self.tool.voice {
+        match self.tool.voice {
             Voice::Command(..) => {
-                let _slot = workshop.slots.take(limit)?;
-                command::look(ask, limit.within(self.rule.timeout))
+                let _slot = workshop.slots.take(self.limit)?;
+                let limit = self.limit.within(self.rule.timeout);
+                self.timed(text, stands, company, |ask| command::look(ask, limit))
             }
             // A server takes its slot when it is its turn.
-            Voice::Server(server, _) => server::look(ask, server, workshop, limit.within(self.rule.timeout)),
-        })
+            Voice::Server(server, _) => {
+                self.timed(text, stands, company, |ask| server::look(ask, server, workshop, self.limit))
+            }
+        }
     }
 
     fn timed<T>(
@@ -157,7 +159,7 @@ impl<'a> Program<'a> {
         text: &Buffer,
         stands: Stands,
         company: Company<'_>,
-        work: impl FnOnce(&Ask<'_>, Limit<'_>) -> Result<T, Silence>,
+        work: impl FnOnce(&Ask<'_>) -> Result<T, Silence>,
     ) -> Result<T, Silence> {
         let (Voice::Command(_, program) | Voice::Server(_, program)) = self.tool.voice;
         let start = Instant::now();
@@ -173,7 +175,7 @@ impl<'a> Program<'a> {
             isolation: self.means.isolation,
             cache: self.means.cache,
         };
-        let said = work(&ask, self.limit);
+        let said = work(&ask);
         self.ran.set(self.ran.get() + start.elapsed());
         said
     }

@@ -11,7 +11,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ChildStderr, ChildStdin, ChildStdout, ExitStatus, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::ioctl_fionbio;
@@ -24,6 +24,8 @@ use super::running::{Exit, Running};
 
 /// The bytes that may wait to be read by the program.
 const MOST_WAITING: usize = 64 << 20;
+/// How long a program that has closed its output may take to end.
+const LAST_STEPS: Duration = Duration::from_millis(500);
 /// The bytes read at once: as much as a pipe holds by default (pipe(7)).
 const CHUNK: usize = 64 * 1024;
 
@@ -39,6 +41,8 @@ pub(in crate::gate) struct Lasting {
     waiting: (Vec<u8>, usize),
     complaint: Ends,
     chunk: Vec<u8>,
+    /// When its output was found to be closed.
+    mute: Option<Instant>,
 }
 
 impl Lasting {
@@ -53,6 +57,7 @@ impl Lasting {
             waiting: (Vec::new(), 0),
             complaint: Ends::default(),
             chunk: vec![0; CHUNK],
+            mute: None,
         };
         let unblock = |(pipe, _): (BorrowedFd<'_>, PollFlags)| ioctl_fionbio(pipe, true);
         let all = lasting.open(PollFlags::OUT).into_iter();
@@ -87,6 +92,7 @@ impl Lasting {
         let (taken, open) = read(self.stdout.as_mut(), &mut self.chunk);
         if !open {
             self.stdout = None;
+            self.mute.get_or_insert_with(Instant::now);
         }
         self.chunk.get(..taken).unwrap_or_default()
     }
@@ -100,7 +106,8 @@ impl Lasting {
                 format!("was killed by {}", status.replacen("signal: ", "signal ", 1))
             }
             Some(Exit::Unseen) => "ended".to_owned(),
-            None if self.stdout.is_none() => "closed its output".to_owned(),
+            // Its pipes are closed before it has ended.
+            None if self.mute.is_some_and(|since| since.elapsed() >= LAST_STEPS) => "closed its output".to_owned(),
             None => return None,
         };
         Some(ended)

@@ -38,7 +38,7 @@ use crate::text::Stamp;
 
 pub(super) use self::fleet::{Fleet, Hours};
 
-/// Has the server look at the text, which waits for its turn and for a slot.
+/// Has the server look at the text, which waits for its turn and for a slot; from there on it has the time of the gate.
 pub(super) fn look(
     ask: &Ask<'_>,
     server: &Server,
@@ -58,7 +58,7 @@ pub(super) fn look(
     let launch = || launch(ask, server, &folder, workshop.fleet.hours);
     workshop.fleet.ask(&key(ask, server, &folder), limit, launch, |session| {
         let _slot = workshop.slots.take(limit)?;
-        let (items, columns) = session.ask(&question, limit)?;
+        let (items, columns) = session.ask(&question, limit.within(ask.rule.timeout))?;
         diagnosed(&items, server, columns, ask.text)
     })
 }

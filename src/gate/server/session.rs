@@ -162,11 +162,14 @@ impl<'s> Shown<'s> {
         let path = question.text.path;
         let told = self.session.link.wait(limit, |state| match state.offers(question.offer) {
             Some(Offer::Pull) => Look::Done(None),
-            Some(Offer::Push) | None => match state.published.get(path).map(|told| heard(told, version)) {
-                Some(Look::Done(items)) => Look::Done(Some(items)),
-                Some(Look::Until(moment)) => Look::Until(moment),
-                Some(Look::Wait) | None => Look::Wait,
-            },
+            Some(Offer::Push | Offer::Versioned) | None => {
+                let names_all = state.versions || question.offer == Some(Offer::Versioned);
+                match state.published.get(path).map(|told| heard(told, version, names_all)) {
+                    Some(Look::Done(items)) => Look::Done(Some(items)),
+                    Some(Look::Until(moment)) => Look::Until(moment),
+                    Some(Look::Wait) | None => Look::Wait,
+                }
+            }
         })?;
         match told {
             Some(items) => Ok(items),
@@ -215,12 +218,13 @@ impl Drop for Shown<'_> {
     }
 }
 
-/// What diagnostics that a server told by itself say of a version.
-fn heard(told: &Published, version: i64) -> Look<Vec<Value>> {
+/// What diagnostics that a server told by itself say of a version; `names_all`, when it names the version otherwise.
+fn heard(told: &Published, version: i64, names_all: bool) -> Look<Vec<Value>> {
     match told.version {
         Some(of) if of == version => Look::Done(told.items.clone()),
         // About an older text.
         Some(_) => Look::Wait,
+        None if names_all => Look::Wait,
         None if told.at.elapsed() >= SETTLE => Look::Done(told.items.clone()),
         None => Look::Until(told.at + SETTLE),
     }

@@ -163,6 +163,7 @@ fn publish(params: &Value, state: &mut State) {
     let Some(path) = path.filter(|path| state.open.contains(path)) else { return };
     let items = params.get("diagnostics").and_then(Value::as_array).cloned().unwrap_or_default();
     let version = params.get("version").and_then(Value::as_i64);
+    state.versions |= version.is_some();
     state.published.insert(path, Published { version, items, at: Instant::now() });
 }
 

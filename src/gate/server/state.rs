@@ -50,6 +50,8 @@ pub(super) struct State {
     /// The documents whose diagnostics are kept, by their paths.
     pub(super) open: HashSet<String>,
     pub(super) published: HashMap<String, Published>,
+    /// Whether it has named the version of a text that it spoke of.
+    pub(super) versions: bool,
     awaited: HashMap<u64, Option<Result<Value, i64>>>,
     last: u64,
     /// Whether somebody asks it now, and when somebody did last.
@@ -72,6 +74,7 @@ impl State {
             refreshes: 0,
             open: HashSet::new(),
             published: HashMap::new(),
+            versions: false,
             awaited: HashMap::new(),
             last: 0,
             busy: false,

@@ -29,7 +29,7 @@ pub use self::template::{Hole, Piece, Template};
 use super::language::{Language, language_named, languages};
 use super::node::{Fault, Fields, Node, unknown};
 use super::shape::Setting;
-use super::{keys, quantity};
+use super::{keys, quantity, served};
 use crate::text::{Stamp, nearest};
 
 /// How long a gate may take when its definition does not say.
@@ -89,14 +89,6 @@ impl Gate {
             Kind::Command(command) => Some(command),
             Kind::Server(server) => server.fallback.as_ref(),
             Kind::Syntax | Kind::Damage | Kind::Pattern(_) => None,
-        }
-    }
-
-    /// The language server that the gate asks, where it has one.
-    pub fn server(&self) -> Option<&Server> {
-        match &self.kind {
-            Kind::Server(server) => Some(server),
-            Kind::Command(_) | Kind::Syntax | Kind::Damage | Kind::Pattern(_) => None,
         }
     }
 
@@ -208,7 +200,7 @@ fn own_keys(kind: &Node) -> Result<[&'static [Setting]; 3], Fault> {
         "damage" => Ok([keys::DAMAGE_KIND, &[], &[]]),
         "pattern" => Ok([keys::PATTERN_KIND, keys::PATTERN, &[]]),
         "command" => Ok([keys::COMMAND_KIND, keys::COMMAND, &[]]),
-        "server" => Ok([keys::SERVER_KIND, keys::SERVED, keys::COMMAND]),
+        "server" => Ok([served::SERVER_KIND, served::SERVED, keys::COMMAND]),
         other => Err(kind.fault(unknown("kind", other, &KINDS))),
     }
 }

@@ -5,10 +5,11 @@ use serde_json::Value;
 
 use super::super::keys;
 use super::super::node::{Fault, Fields, Node};
-use super::super::quantity;
+use super::super::{quantity, served};
 use super::command::{Command, Scope, candidates, command, environment, plain, scope};
 use super::project::{Configuration, configurations, names};
 use super::template::Template;
+use super::{Gate, Kind};
 
 /// The memory that a server may take when its definition does not say.
 const DEFAULT_MEMORY: u64 = 4 << 30;
@@ -58,6 +59,34 @@ pub struct Server {
     pub fallback: Option<Command>,
 }
 
+impl Gate {
+    /// The language server that the gate asks, where it has one.
+    pub fn server(&self) -> Option<&Server> {
+        match &self.kind {
+            Kind::Server(server) => Some(server),
+            Kind::Command(_) | Kind::Syntax | Kind::Damage | Kind::Pattern(_) => None,
+        }
+    }
+
+    /// Where the gate's program can be had, as package URLs.
+    pub fn install(&self) -> &[String] {
+        match (self.command(), self.server()) {
+            (Some(command), _) => &command.install,
+            (None, Some(server)) => &server.install,
+            (None, None) => &[],
+        }
+    }
+
+    /// The words that make the gate's program print its version.
+    pub fn probe(&self) -> &[String] {
+        match (self.command(), self.server()) {
+            (Some(command), _) => &command.probe,
+            (None, Some(server)) => &server.probe,
+            (None, None) => &[],
+        }
+    }
+}
+
 /// How a server says what it finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Offer {
@@ -65,6 +94,8 @@ pub enum Offer {
     Pull,
     /// It tells by itself.
     Push,
+    /// It tells by itself, and what it says without a version says nothing.
+    Versioned,
 }
 
 /// How much of a message is taken.
@@ -87,7 +118,8 @@ pub enum NewFiles {
     None,
 }
 
-pub(in crate::policy) const OFFERS: [(&str, Offer); 2] = [("pull", Offer::Pull), ("push", Offer::Push)];
+pub(in crate::policy) const OFFERS: [(&str, Offer); 3] =
+    [("pull", Offer::Pull), ("push", Offer::Push), ("versioned", Offer::Versioned)];
 pub(in crate::policy) const MESSAGES: [(&str, Message); 2] =
     [("whole", Message::Whole), ("first_line", Message::FirstLine)];
 pub(in crate::policy) const NEW_FILES: [(&str, NewFiles); 3] =
@@ -95,7 +127,7 @@ pub(in crate::policy) const NEW_FILES: [(&str, NewFiles); 3] =
 
 pub(super) fn server(fields: &Fields) -> Result<Server, Fault> {
     let node = fields.require("server")?;
-    let own = node.settings("`server`", &[keys::LSP])?;
+    let own = node.settings("`server`", &[served::LSP])?;
     let argv = own.require("command")?;
     let words = Node::texts(argv, "`command`")?;
     let Some((program, words)) = words.split_first() else {
@@ -115,7 +147,7 @@ pub(super) fn server(fields: &Fields) -> Result<Server, Fault> {
         settings: own.optional("settings", json)?.unwrap_or_else(|| Value::Object(serde_json::Map::new())),
         env: own.optional("env", environment)?.unwrap_or_default(),
         memory: own
-            .optional("memory", |node, what| quantity::size(node, what, keys::MEMORY))?
+            .optional("memory", |node, what| quantity::size(node, what, served::MEMORY))?
             .unwrap_or(DEFAULT_MEMORY),
         offer: own.optional("diagnostics", |node, what| node.one_of(what, &OFFERS))?,
         sources: own.optional("sources", Node::texts)?.unwrap_or_default(),
@@ -141,7 +173,7 @@ fn fallback(fields: &Fields) -> Result<Option<Command>, Fault> {
     if fields.get("command").is_some() {
         return command(fields).map(Some);
     }
-    let is_idle = |name: &str| !keys::BESIDE.iter().any(|shared| shared.name == name);
+    let is_idle = |name: &str| !served::BESIDE.iter().any(|shared| shared.name == name);
     let mut idle = keys::COMMAND.iter().filter(|setting| is_idle(setting.name));
     match idle.find_map(|setting| Some((setting.name, fields.get(setting.name)?))) {
         Some((name, node)) => Err(node.fault(format!("`{name}` belongs to a `command` that stands in"))),
