@@ -33,6 +33,7 @@ mod suite {
     mod servers;
     mod spans;
     mod speed;
+    mod spellings;
     mod store;
     mod trials;
     mod trust;

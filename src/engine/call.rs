@@ -93,7 +93,7 @@ impl Call {
 
     /// What the journal is told of the call.
     pub(super) fn deed(&self, gates: String) -> Deed {
-        let request::Author { tool, name } =
+        let request::Author { tool, name, agreed: _ } =
             self.requests.first().map(|request| request.author.clone()).unwrap_or_default();
         Deed { tool, author: name, request: self.digest, kind: self.kind, gates }
     }

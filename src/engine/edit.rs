@@ -5,28 +5,16 @@ use std::sync::Arc;
 
 use super::call::{Call, Target};
 use super::check::{Drafted, Seen, cancelled};
-use super::{Decision, Report, Workspace, decide, guards};
-use crate::edit::{Edit, Planned};
+use super::draft::Draft;
+use super::{Report, Workspace, confirm, guards};
+use crate::edit::Edit;
 use crate::error::{Code, Error};
 use crate::gate::{Verdict, Watch};
 use crate::request::Request;
 use crate::store::{Held, Key};
-use crate::text::Buffer;
 
 /// How often a call begins anew because the paths changed while their locks were waited for.
 const ATTEMPTS: usize = 8;
-
-/// One file of a call on its way through the line.
-pub(super) struct Draft<'a> {
-    pub(super) request: &'a Request,
-    pub(super) target: &'a Target,
-    pub(super) seen: Seen,
-    /// The text that the caller spoke of, where it is another than the one that is there.
-    pub(super) base: Option<Buffer>,
-    pub(super) planned: Planned,
-    pub(super) drafted: Drafted,
-    pub(super) verdict: Verdict,
-}
 
 /// How far an attempt came.
 enum Attempt {
@@ -110,6 +98,7 @@ impl Workspace {
             })
             .collect::<Result<Vec<Draft<'_>>, Error>>()?;
         self.judge(call, &mut drafts, watch)?;
+        confirm::check(call, &drafts)?;
         let done = self.publish(call, &drafts)?;
         Ok(self.reports(call, drafts, done))
     }
@@ -130,13 +119,15 @@ impl Workspace {
         let mut drafted = Drafted::new(&seen, &planned, rules)?;
         // An empty file is not the same as none.
         drafted.differs |= request.edit == Edit::Remove;
-        Ok(Draft { request, target, seen, base, planned, drafted, verdict: Verdict::default() })
-    }
-}
-
-impl Draft<'_> {
-    /// What happens to it.
-    pub(super) fn decision(&self) -> Decision {
-        decide(self.request.mode, &self.verdict)
+        Ok(Draft {
+            request,
+            target,
+            seen,
+            base,
+            planned,
+            drafted,
+            verdict: Verdict::default(),
+            overruled: false,
+        })
     }
 }

@@ -32,7 +32,9 @@ pub(super) fn check(
 }
 
 fn check_access(place: &Place, rules: &Policy) -> Result<(), Error> {
-    let Some(found) = rules.protection(place.in_root()) else { return Ok(()) };
+    // A file may be written under none of its names where one of them is protected.
+    let mut names = [place.in_root()].into_iter().chain(place.names().iter().map(String::as_str));
+    let Some(found) = names.find_map(|name| rules.protection(name)) else { return Ok(()) };
     let path = match place.resolved() {
         Some(resolved) => format!("{} (which is {resolved})", place.shown()),
         None => place.shown().to_owned(),

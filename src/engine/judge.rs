@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::Workspace;
 use super::call::{Call, Target};
 use super::check::{Drafted, cancelled};
-use super::edit::Draft;
+use super::draft::Draft;
 use crate::edit::Edit;
 use crate::error::{Code, Error};
 use crate::gate::{self, Case, Grant, Means, Verdict, Watch};
@@ -38,6 +38,7 @@ impl Workspace {
                 let mended = Drafted::mended(&draft.seen, &text, &draft.target.rules);
                 draft.drafted = mended.map_err(|refusal| call.names(refusal, at))?;
             }
+            draft.overruled = draft.request.mode == Mode::Interactive && verdict.refuses();
             draft.verdict = match draft.request.mode {
                 Mode::Strict | Mode::VerifyOnly => verdict,
                 Mode::Interactive => {
@@ -130,7 +131,7 @@ fn terms<'a>(
     }
     match (&draft.request.scrutiny.validate, validator(draft.request, rules)) {
         (Some(_), Some(validator)) => terms.rules.push(&validator.rule),
-        (Some(words), None) => return Err(unknown_command(words, rules)),
+        (Some(named), None) => return Err(unknown_command(named, rules)),
         (None, _) => {}
     }
     Ok(terms)
@@ -138,21 +139,19 @@ fn terms<'a>(
 
 /// The command of the policy that a request names.
 fn validator<'a>(request: &Request, rules: &'a Policy) -> Option<&'a Validator> {
-    let words = request.scrutiny.validate.as_ref()?;
-    rules.validators.iter().find(|validator| validator.words == *words)
+    let named = request.scrutiny.validate.as_ref()?;
+    let names =
+        |validator: &&Validator| named.split_whitespace().eq(validator.words.iter().map(String::as_str));
+    rules.validators.iter().find(names)
 }
 
-fn unknown_command(words: &[String], rules: &Policy) -> Error {
+fn unknown_command(named: &str, rules: &Policy) -> Error {
     let known: Vec<String> =
         rules.validators.iter().map(|known| format!("`{}`", known.words.join(" "))).collect();
     let hint = match known.as_slice() {
         [] => "leave it out: the policy allows none".to_owned(),
         known => format!("name one of {}, or leave it out", known.join(", ")),
     };
-    let message = format!(
-        "`{}` is none of the `validate_commands` of the policy {}",
-        words.join(" "),
-        rules.origin.name
-    );
+    let message = format!("`{named}` is none of the `validate_commands` of the policy {}", rules.origin.name);
     Error::new(Code::InvalidInput, message).field("validate_command").hint(hint)
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::call::{Call, Past, Target};
 use super::check::Seen;
-use super::edit::Draft;
+use super::draft::Draft;
 use super::{Decision, Report, Workspace};
 use crate::error::Error;
 use crate::gate::{Outcome, Verdict};

@@ -4,7 +4,7 @@ use super::Decision;
 use super::base::moved;
 use super::call::Target;
 use super::check::Seen;
-use super::edit::Draft;
+use super::draft::Draft;
 use crate::edit::Edit;
 use crate::error::{Error, Place};
 use crate::gate::{Outcome, Verdict};

@@ -106,3 +106,12 @@ pub struct Since {
     /// The change from the one to the other, as a unified diff; empty where the text of the one was not kept.
     pub diff: String,
 }
+
+/// What a person is to be asked before a write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// The question, in words; several lines.
+    pub text: String,
+    /// The name of the write: who agreed to it sends this with the same call.
+    pub about: String,
+}

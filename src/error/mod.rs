@@ -9,7 +9,7 @@ mod family;
 
 use std::num::NonZeroU32;
 
-pub use evidence::{Best, Difference, Next, Place, Score, Since};
+pub use evidence::{Best, Difference, Next, Place, Question, Score, Since};
 pub use family::Family;
 
 /// Declares the codes: variant, name on the wire, family, what it means and what to do next.
@@ -92,6 +92,9 @@ codes! {
     Protected "PROTECTED" Access
         "A rule forbids this path, whatever its spelling."
         "leave the file alone; a person can edit it without lockgate";
+    NotConfirmed "NOT_CONFIRMED" Access
+        "The policy has a person asked before such a write, and nobody agreed to it."
+        "leave the file alone, or have a person make the edit with `lockgate edit` in a terminal";
     PermissionDenied "PERMISSION_DENIED" Access
         "The operating system, or the file's own mode, forbids writing it."
         "ask the file's owner to allow it";
@@ -160,6 +163,8 @@ pub struct Error {
     pub best: Option<Box<Best>>,
     /// What happened to the file since the version that the caller knows.
     pub since: Option<Box<Since>>,
+    /// What a person is to be asked, whose answer lets the same call through.
+    pub question: Option<Box<Question>>,
     /// The call that is proposed.
     pub next: Option<Box<Next>>,
     /// What is known of the target now.
@@ -178,6 +183,7 @@ impl Error {
             count: None,
             best: None,
             since: None,
+            question: None,
             next: None,
             disk: Disk::Untouched,
         }
@@ -228,6 +234,13 @@ impl Error {
     #[must_use]
     pub fn since(mut self, since: Since) -> Error {
         self.since = Some(Box::new(since));
+        self
+    }
+
+    /// Says what a person is to be asked.
+    #[must_use]
+    pub fn asking(mut self, question: Question) -> Error {
+        self.question = Some(Box::new(question));
         self
     }
 

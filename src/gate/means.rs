@@ -43,6 +43,7 @@ impl Means<'_> {
                 on_disk: true,
                 company: &[],
                 isolation: self.isolation,
+                ceiling: self.workshop.ceiling,
                 cache: self.cache,
             };
             server::prewarm(&ask, server, &self.workshop.fleet);

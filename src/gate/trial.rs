@@ -11,7 +11,7 @@ use super::draft::Draft;
 use super::finding::{Finding, clean};
 use super::judge::judge;
 use super::means::{Grant, Means};
-use super::process::{self, Ended, Order};
+use super::process::{self, Cage, Ceiling, Ended, Order, strongest};
 use super::stage::Stage;
 use super::verdict::{Outcome, Verdict};
 use super::watch::{Halt, Watch};
@@ -100,7 +100,10 @@ pub fn version(
     let folder = stage.folder("probe").map_err(|error| error.to_string())?;
     let argv = probe.iter().map(Into::into).collect();
     let env = vec![("PATH".into(), search.to_owned())];
-    let order = Order { program, argv, folder: &folder, env, input: None };
+    let ceiling = Ceiling::default();
+    let own = Some(stage.home().to_owned());
+    let cage = Cage { level: strongest(ceiling), own, ..Cage::default() };
+    let order = Order { program, argv, folder: &folder, env, input: None, cage };
     match process::run(&order, watch.until(Instant::now() + PROBE_TIME)) {
         Ended::Exited { code: 0, stdout, stderr } => {
             let both = [stdout, stderr].map(|said| String::from_utf8_lossy(&said).into_owned()).join("\n");

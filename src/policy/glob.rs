@@ -6,6 +6,7 @@
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use super::node::{Fault, Node};
+use crate::text::fold;
 
 /// The longest pattern, in characters.
 const LONGEST: usize = 1000;
@@ -15,6 +16,8 @@ const LONGEST: usize = 1000;
 pub(super) struct Glob {
     text: String,
     matcher: Gitignore,
+    /// The same without regard to how a name is spelled; absent where that is no pattern.
+    folded: Option<Gitignore>,
 }
 
 impl Glob {
@@ -26,9 +29,21 @@ impl Glob {
     /// Whether it finds a file, or a folder above it; the path is relative to the folder of the pattern, with plain names
     /// between its `/`. Any other path is found by no pattern: the matcher panics over some of them.
     pub(super) fn finds(&self, path: &str) -> bool {
-        let is_plain = path.split('/').all(|name| !matches!(name, "" | "." | ".."));
-        is_plain && self.matcher.matched_path_or_any_parents(path, false).is_ignore()
+        found(&self.matcher, path)
     }
+
+    /// The same, also for a path that some file system would take for one that it finds: in other case, in another
+    /// normal form, with characters that are not seen, or with dots and blanks at the end of a name.
+    pub(super) fn finds_alike(&self, path: &str) -> bool {
+        let names: Vec<String> =
+            path.split('/').map(|name| fold(name).trim_end_matches(['.', ' ']).to_owned()).collect();
+        self.finds(path) || self.folded.as_ref().is_some_and(|folded| found(folded, &names.join("/")))
+    }
+}
+
+fn found(matcher: &Gitignore, path: &str) -> bool {
+    let is_plain = path.split('/').all(|name| !matches!(name, "" | "." | ".."));
+    is_plain && matcher.matched_path_or_any_parents(path, false).is_ignore()
 }
 
 /// Reads a pattern.
@@ -38,7 +53,9 @@ pub(super) fn glob(node: &Node, what: &str) -> Result<Glob, Fault> {
         return Err(node.fault(format!("{what} is no pattern: {why}")));
     }
     match matcher(text) {
-        Ok(matcher) if matcher.num_ignores() == 1 => Ok(Glob { text: text.to_owned(), matcher }),
+        Ok(matcher) if matcher.num_ignores() == 1 => {
+            Ok(Glob { text: text.to_owned(), matcher, folded: folded(text) })
+        }
         Ok(_) => Err(node.fault(format!("{what} is no pattern: it would find nothing"))),
         Err(ignore::Error::Glob { err, .. }) => Err(node.fault(format!("{what} is no pattern: {err}"))),
         Err(_) => Err(node.fault(format!("{what} is no pattern"))),
@@ -47,7 +64,11 @@ pub(super) fn glob(node: &Node, what: &str) -> Result<Glob, Fault> {
 
 /// A pattern of lockgate's own.
 pub(super) fn plain(text: &str) -> Option<Glob> {
-    Some(Glob { text: text.to_owned(), matcher: matcher(text).ok()? })
+    Some(Glob { text: text.to_owned(), matcher: matcher(text).ok()?, folded: folded(text) })
+}
+
+fn folded(text: &str) -> Option<Gitignore> {
+    matcher(&fold(text)).ok().filter(|matcher| matcher.num_ignores() == 1)
 }
 
 fn matcher(text: &str) -> Result<Gitignore, ignore::Error> {

@@ -189,6 +189,8 @@ tables! {
         "env": ByName("^[A-Za-z0-9_]+$", &Text), Is("{}") => "`command`: what is added to its environment";
         "except": List(&Text, 0), Is("[]")
             => "`command`: names of files that it never looks at; a `*` stands for any characters";
+        "only": List(&Text, 0), Is("[]")
+            => "`command`: names of the only files that it looks at, with folders before them where it needs those";
         "network": Flag, Is("false") => "`command`: whether it may use the network";
         "probe": List(&Text, 0), Is("[]") => "`command`: the words that print its version";
         "install": List(&Text, 0), Is("[]") => "`command`: where it can be had, as package URLs";

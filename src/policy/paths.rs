@@ -47,6 +47,21 @@ impl PathRule {
         self.origin.below(path).is_some_and(|below| self.glob.finds(below))
     }
 
+    /// The same for a path that some file system would take for one that the entry covers.
+    fn covers_alike(&self, path: &str) -> bool {
+        self.origin.below_alike(path).is_some_and(|below| self.glob.finds_alike(below))
+    }
+
+    /// Whether it says that nobody may write what it covers, or may write it all the same. What may not be written may
+    /// not under any spelling; what may, by its own name alone.
+    fn rules_access(&self, path: &str) -> bool {
+        match self.access {
+            Some(Access::Read) => self.covers_alike(path),
+            Some(Access::Write) => self.covers(path),
+            None => false,
+        }
+    }
+
     /// Every rule that the entry may ask for.
     pub(super) fn rules(&self) -> impl Iterator<Item = &Rule> {
         self.gates.iter().flatten()
@@ -61,8 +76,7 @@ impl PathRule {
 
 /// The last entry that says who may write a path, when it says that nobody may.
 pub(super) fn protection<'a>(rules: &'a [PathRule], path: &str) -> Option<Protection<'a>> {
-    let covering = rules.iter().rev().filter(|rule| rule.access.is_some());
-    let last = covering.into_iter().find(|rule| rule.covers(path))?;
+    let last = rules.iter().rev().find(|rule| rule.rules_access(path))?;
     match last.access {
         Some(Access::Read) => Some(Protection { policy: &last.origin.name, pattern: last.glob.text() }),
         Some(Access::Write) | None => None,

@@ -6,7 +6,7 @@ use super::node::{Fault, Node, Value};
 use super::policy::{Policy, laid_over};
 use super::yaml;
 use crate::error::Error;
-use crate::text::Stamp;
+use crate::text::{Stamp, fold};
 
 /// Where a policy file stands.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -31,6 +31,16 @@ impl Origin {
             "" => Some(path),
             folder => path.strip_prefix(folder)?.strip_prefix('/'),
         }
+    }
+
+    /// The same, whatever way the names of the folder are spelled.
+    pub(super) fn below_alike<'a>(&self, path: &'a str) -> Option<&'a str> {
+        let mut below = path;
+        for name in self.folder.split('/').filter(|name| !name.is_empty()) {
+            let (first, rest) = below.split_once('/')?;
+            below = if fold(first) == fold(name) { rest } else { return None };
+        }
+        Some(below)
     }
 }
 

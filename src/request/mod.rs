@@ -38,19 +38,21 @@ pub struct Request {
 /// What a request asks of the gates beside what the policy says.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Scrutiny {
-    /// The words of one of the policy's `validate_commands`, which must succeed on the draft.
-    pub validate: Option<Vec<String>>,
+    /// One of the policy's `validate_commands`, its words with blanks between, which must succeed on the draft.
+    pub validate: Option<String>,
     /// Whether the edit may be one step of several: gates that mend imports do so, and those that build only warn.
     pub step: bool,
 }
 
-/// Who asks for an edit; it is written down with it, and changes nothing.
+/// Who asks for an edit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Author {
     /// The tool or command that was called.
     pub tool: String,
     /// Who called it, as they name themselves.
     pub name: String,
+    /// The write that a person agreed to, by the name that the question had; absent where nobody was asked.
+    pub agreed: Option<String>,
 }
 
 /// What the caller believes of the target before the edit.

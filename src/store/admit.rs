@@ -43,13 +43,14 @@ pub(super) fn admit(roots: &[Root], path: &str, purpose: Purpose) -> Result<Plac
     refuse_protected(&real_path(&found, &name), path)?;
     alias::refuse_aliases(&found, &name, path)?;
     state::refuse_reached(&found, &name, path)?;
-    match (purpose, &file) {
+    let names = match (purpose, &file) {
         (Purpose::Write, Some((_, stat, fd))) => vet_file(&found, &name, (stat, fd), path)?,
-        (Purpose::Write, None) => vet_new(&found, &name, path)?,
-        (Purpose::Read, Some((_, stat, fd))) => vet_sight(&found, (stat, fd), path)?,
-        (Purpose::Read, None) => {}
-    }
-    place(roots, (root, &rest), found, name).ok_or_else(|| trouble::outside(path))
+        (Purpose::Write, None) => vet_new(&found, &name, path).map(|()| Vec::new())?,
+        (Purpose::Read, Some((_, stat, fd))) => vet_sight(&found, (stat, fd), path).map(|()| Vec::new())?,
+        (Purpose::Read, None) => Vec::new(),
+    };
+    let place = place(roots, (root, &rest), found, name).ok_or_else(|| trouble::outside(path))?;
+    Ok(Place { names, ..place })
 }
 
 /// Finds the folder that a path names, or that of the file that it names, without any right to what is in it: the place
@@ -77,11 +78,18 @@ fn closed(path: &str, is_file: bool) -> Error {
     error.field("path").hint("name the file without the `/` at its end")
 }
 
-fn vet_file(found: &Found, name: &str, (stat, fd): (&Stat, &OwnedFd), path: &str) -> Result<(), Error> {
+/// Gives all names of the file in the root, where it has several.
+fn vet_file(
+    found: &Found,
+    name: &str,
+    (stat, fd): (&Stat, &OwnedFd),
+    path: &str,
+) -> Result<Vec<String>, Error> {
     refuse_special(stat, fd, path)?;
-    alias::refuse_hidden_links(found, stat, path)?;
+    let names = alias::refuse_hidden_links(found, stat, path)?;
     let step = found.folders.last().ok_or_else(|| trouble::outside(path))?;
-    permit::may_replace(&step.folder, name, stat, path)
+    permit::may_replace(&step.folder, name, stat, path)?;
+    Ok(names)
 }
 
 /// Whoever may read a file may do so under any of its names, but for one that is protected under another.
@@ -138,5 +146,6 @@ fn place(roots: &[Root], (asked, rest): (usize, &str), found: Found, name: Strin
         shown: named(roots, asked, &below)?,
         resolved: if found.followed { Some(named(roots, found.root, &in_root)?) } else { None },
         in_root,
+        names: Vec::new(),
     })
 }

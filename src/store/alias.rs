@@ -104,14 +104,15 @@ fn is_git_folder(folder: &Folder) -> bool {
     folder.stat("HEAD").is_ok() && holds("objects", FileType::Directory) && holds("refs", FileType::Directory)
 }
 
-/// The same for a file that is to be written: one of which some names may lie in folders that cannot be looked into is
+/// The same for a file that is to be written, of which all names in the root are given: one of which some names may lie in folders that cannot be looked into is
 /// refused, as one of them may be protected. A name outside of the root is nobody's secret here.
-pub(super) fn refuse_hidden_links(found: &Found, stat: &Stat, path: &str) -> Result<(), Error> {
+pub(super) fn refuse_hidden_links(found: &Found, stat: &Stat, path: &str) -> Result<Vec<String>, Error> {
     match Search::of_names(found, stat) {
         Some(Search { rule: None, is_blind: true, names: 1.., .. }) => {
             Err(permit::hard_linked(path, permit::names_of(stat)))
         }
-        None | Some(Search { rule: None, left: 1.., .. }) => Ok(()),
+        None => Ok(Vec::new()),
+        Some(Search { rule: None, left: 1.., known, .. }) => Ok(known),
         Some(Search { rule: Some(rule), .. }) => Err(access::protected(path, rule)),
         Some(Search { rule: None, left: 0, .. }) => Err(permit::hard_linked(path, permit::names_of(stat))),
     }
@@ -122,6 +123,8 @@ struct Search {
     wanted: Identity,
     left: usize,
     names: usize,
+    /// The paths of those that were seen, relative to the root.
+    known: Vec<String>,
     rule: Option<&'static str>,
     /// Whether a folder could not be looked into.
     is_blind: bool,
@@ -132,7 +135,8 @@ impl Search {
     fn of_names(found: &Found, stat: &Stat) -> Option<Search> {
         let names = permit::names_of(stat);
         let wanted = Identity::of(stat);
-        let mut search = Search { wanted, left: MOST_ENTRIES, names, rule: None, is_blind: false };
+        let mut search =
+            Search { wanted, left: MOST_ENTRIES, names, known: Vec::new(), rule: None, is_blind: false };
         let top = found.folders.first().filter(|_| names > 1)?;
         search.look(&top.folder, "", top.identity.device);
         Some(search)
@@ -148,7 +152,9 @@ impl Search {
             self.left = self.left.saturating_sub(1);
             if inode == self.wanted.inode {
                 self.names = self.names.saturating_sub(1);
-                self.rule = access::rule_for(&join(path, name));
+                let known = join(path, name);
+                self.rule = access::rule_for(&known);
+                self.known.push(known);
             }
             if kind == FileType::Directory || kind == FileType::Unknown {
                 below.push(name.to_owned());

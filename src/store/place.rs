@@ -22,6 +22,8 @@ pub struct Place {
     pub(super) shown: String,
     pub(super) in_root: String,
     pub(super) resolved: Option<String>,
+    /// Where the file is to be written and has several names, all of them in its root, as `in_root` is.
+    pub(super) names: Vec<String>,
 }
 
 /// What a lock is taken on: the folder that is there, by what it is, and the names below it.
@@ -56,6 +58,13 @@ impl Place {
     /// The path of the file that is really edited, when a symlink was followed; spelled as `shown` is.
     pub fn resolved(&self) -> Option<&str> {
         self.resolved.as_deref()
+    }
+}
+
+impl Place {
+    /// All names of the file in its root, relative to it, where it is to be written and has several.
+    pub fn names(&self) -> &[String] {
+        &self.names
     }
 }
 

@@ -6,8 +6,7 @@
 //! Invariant: nothing here touches a file; a spelling is only ever folded to something that more rules cover.
 
 use crate::error::{Code, Error};
-use crate::text::{is_ignorable, steers};
-use unicode_normalization::UnicodeNormalization;
+use crate::text::{fold, steers};
 
 const LONGEST_PATH: usize = 4095;
 const LONGEST_NAME: usize = 255;
@@ -73,17 +72,6 @@ pub(super) fn folded(path: &str) -> [Vec<String>; 2] {
             .collect()
     };
     [names(&['/', '\\'], true), names(&['/', '\\', ':'], false)]
-}
-
-/// One form for all spellings that some file system takes for the same name.
-fn fold(text: &str) -> String {
-    if text.is_ascii() {
-        return text.chars().filter(|c| !c.is_control()).map(|c| c.to_ascii_lowercase()).collect();
-    }
-    let visible = |c: &char| !is_ignorable(*c) && !c.is_control();
-    // Upper before lower case, so that letters with no small form of their own (dotless i, long s) meet the others.
-    let cased = text.nfkc().filter(visible).flat_map(char::to_uppercase).flat_map(char::to_lowercase);
-    cased.nfkc().filter(visible).collect()
 }
 
 #[cfg(test)]

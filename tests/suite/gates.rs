@@ -1,12 +1,19 @@
 //! Every sample of the catalogue, replayed through the real gate: what a definition promises is what it does.
 
 use std::collections::BTreeSet;
+use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
 use lockgate::gate::{Outcome, inside, mismatch, replay};
-use lockgate::policy::{Catalogue, Expected, Gate, Sample, language_of};
+use lockgate::policy::{Catalogue, Command, Expected, Form, Gate, Input, Kind, Sample, language_of};
+
+/// The gates that are asked live, as tests/run installs their programs.
+pub fn live_gates() -> BTreeSet<&'static str> {
+    let lines = include_str!("../tools/live.txt").lines();
+    lines.filter(|line| !line.starts_with('#') && !line.is_empty()).collect()
+}
 
 /// What is wrong with what a gate makes of a sample, in words: of a recorded output, or in process.
 fn disagreement(gate: &Arc<Gate>, sample: &Sample) -> Option<String> {
@@ -100,5 +107,84 @@ fn every_language_that_a_gate_names_has_a_sample() {
         for language in lockgate::policy::languages().iter().filter(|language| gate.covers(Some(language))) {
             assert!(shown.contains(language.name.as_str()), "{}: {}", gate.name, language.name);
         }
+    }
+}
+
+/// How a program gets the draft, and how its output is read, in a few words.
+fn forms(command: &Command) -> [&'static str; 2] {
+    let input = match command.input {
+        Input::Stdin => "standard input",
+        Input::Shadow => "a switch of its own",
+        Input::Staged => "at its place",
+    };
+    let output = match command.output.form {
+        Form::Json(_) => "JSON",
+        Form::Jsonl(_) => "JSON lines",
+        Form::Sarif => "SARIF",
+        Form::Rdjson => "rdjson",
+        Form::Regex { .. } => "lines",
+        Form::Exit(_) => "exit code",
+        Form::Formatted { .. } => "the text",
+    };
+    [input, output]
+}
+
+/// The table of docs/gates.md, from the catalogue and from the list of what is asked live.
+fn tools() -> String {
+    let live = live_gates();
+    let mut table = "| tool | recorded with | draft | output | samples |\n|---|---|---|---|---|\n".to_owned();
+    for gate in Catalogue::embedded().gates() {
+        let (with, [input, output], samples) = match (&gate.kind, gate.command()) {
+            (Kind::Syntax | Kind::Damage | Kind::Pattern(_), _) => {
+                ("lockgate itself", ["in process", "findings"], "live")
+            }
+            (Kind::Command(_), Some(command)) => (recorded(gate), forms(command), asked(&live, gate)),
+            (Kind::Server(_), Some(command)) => {
+                (recorded(gate), ["`didChange`", forms(command)[1]], asked(&live, gate))
+            }
+            (Kind::Command(_) | Kind::Server(_), None) => {
+                (recorded(gate), ["`didChange`", "diagnostics"], asked(&live, gate))
+            }
+        };
+        writeln!(table, "| `{}` | {with} | {input} | {output} | {samples} |", gate.name).unwrap();
+    }
+    table
+}
+
+fn recorded(gate: &Gate) -> &str {
+    gate.recorded.as_deref().unwrap_or("")
+}
+
+fn asked(live: &BTreeSet<&str>, gate: &Gate) -> &'static str {
+    if live.contains(gate.name.as_str()) { "live" } else { "recorded" }
+}
+
+#[test]
+fn the_table_of_tools_is_what_the_catalogue_and_the_tests_have() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/gates.md");
+    let (opening, closing) = ("<!-- tools -->\n", "<!-- end of tools -->");
+    let page = fs::read_to_string(&path).unwrap();
+    let (before, rest) = page.split_once(opening).expect("the page has a place for the table");
+    let (_, after) = rest.split_once(closing).expect("the page has an end of the table");
+    let wanted = format!("{before}{opening}\n{}\n{closing}{after}", tools());
+    if std::env::var_os("UPDATE").is_some() && page != wanted {
+        fs::write(&path, &wanted).unwrap();
+    }
+    let page = fs::read_to_string(&path).unwrap();
+    assert!(
+        page == wanted,
+        "docs/gates.md is out of step; rewrite it with UPDATE=1 cargo test --test all gates"
+    );
+}
+
+#[test]
+fn what_is_asked_live_is_in_the_catalogue_and_enough() {
+    let known: BTreeSet<&str> = Catalogue::embedded().gates().iter().map(|gate| gate.name.as_str()).collect();
+    let live = live_gates();
+    assert!(live.is_subset(&known), "{:?}", live.difference(&known));
+    assert!(live.len() >= 35, "{}", live.len());
+    let programs = Catalogue::embedded().gates().iter().filter(|gate| gate.runs_program());
+    for gate in programs {
+        assert!(gate.recorded.is_some(), "{}: nobody says with what its samples were recorded", gate.name);
     }
 }

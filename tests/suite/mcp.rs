@@ -44,6 +44,21 @@ fn the_python_sdk_is_served_in_both_eras() {
     assert_eq!(told.lines().filter(|line| line.starts_with("ok ")).count(), 21, "{told}");
 }
 
+#[test]
+fn a_person_is_asked_in_both_eras() {
+    let Some(python) = installed("LOCKGATE_TEST_VENV", "venv", "bin/python") else { return };
+    let binary = env!("CARGO_BIN_EXE_lockgate");
+    let told = succeeds(Command::new(python).arg(tool("confirm_client.py")).arg(binary));
+    assert_eq!(told.lines().filter(|line| line.starts_with("ok ")).count(), 12, "{told}");
+}
+
+#[test]
+fn a_person_is_asked_at_the_terminal() {
+    let script = tool("at_terminal.py");
+    let told = succeeds(Command::new("python3").arg(script).arg(env!("CARGO_BIN_EXE_lockgate")));
+    assert_eq!(told, "ok\n");
+}
+
 /// What the inspector says about the tools of a server.
 fn inspected(bin: &Path, server: &[&str]) -> String {
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());

@@ -135,7 +135,23 @@ const PYTHON: [(&str, &str); 3] = [
 
 #[test]
 fn pyright_finds_as_a_server_what_it_finds_as_a_command() {
-    let both = [Kept::Yes, Kept::No].map(|kept| Project::new("pyright", "python", kept, &PYTHON));
+    both_find_the_same("pyright");
+}
+
+#[test]
+fn basedpyright_finds_as_a_server_what_it_finds_as_a_command() {
+    both_find_the_same("basedpyright");
+}
+
+#[test]
+fn ty_finds_as_a_server_what_it_finds_as_a_command() {
+    both_find_the_same("ty");
+}
+
+/// Asks the server of a gate for Python, and its command.
+#[track_caller]
+fn both_find_the_same(gate: &str) {
+    let both = [Kept::Yes, Kept::No].map(|kept| Project::new(gate, "python", kept, &PYTHON));
     let [Some(server), Some(command)] = both else { return };
     let before = PYTHON[1].1;
     for after in [

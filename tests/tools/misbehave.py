@@ -7,9 +7,11 @@ TAG does nothing: it is what the tests find these processes by, in their command
 after a minute, so that a test that fails leaves nothing for long.
 """
 
+import ctypes
 import json
 import os
 import signal
+import socket
 import sys
 import time
 
@@ -193,7 +195,107 @@ def environment(*_):
     say(json.dumps({"variables": dict(os.environ), "folder": os.getcwd(), "words": sys.argv[1:]}))
 
 
+def fork_bomb():
+    """Starts a thousand processes that wait."""
+    for _ in range(1000):
+        try:
+            fork(sleep)
+        except OSError:
+            break
+    sleep()
+
+
+def hoard(mebibytes):
+    """Takes memory, and touches all of it."""
+    kept = [bytearray(os.urandom(1 << 20)) for _ in range(int(mebibytes))]
+    sleep()
+    return kept
+
+
+def fill(mebibytes):
+    """Writes files where temporary files go."""
+    for number in range(int(mebibytes)):
+        with open(os.path.join(os.environ.get("TMPDIR", "/tmp"), "fill-%d-%d" % (os.getpid(), number)), "wb") as file:
+            file.write(os.urandom(1 << 20))
+    sleep()
+
+
+def attempts(scene):
+    """Tries one thing after the other that a gate must not do, and says which of them seemed to succeed."""
+    scene = json.loads(scene)
+    done = {}
+
+    def attempt(name):
+        def decorate(deed):
+            try:
+                done[name] = deed() is not False
+            except Exception as trouble:
+                done[name] = False
+                done[name + ": why"] = str(trouble)
+        return decorate
+
+    def write(name, path, mode):
+        @attempt(name)
+        def _():
+            with open(path, mode) as file:
+                file.write("misdeed")
+
+    def read(name, path):
+        @attempt(name)
+        def _():
+            with open(path, "rb") as file:
+                return b"a secret" in file.read()
+
+    def connect(name, family, kind, address):
+        @attempt(name)
+        def _():
+            with socket.socket(family, kind) as own:
+                own.settimeout(5)
+                own.connect(address)
+                own.send(b"misdeed")
+
+    write("change a file", scene["tree"] + "/a.txt", "r+")
+    write("make a file", scene["tree"] + "/made.txt", "x")
+    write("write a hook", scene["tree"] + "/.git/hooks/pre-commit", "w")
+    write("write to the home", scene["home"] + "/.profile", "a")
+    attempt("cut a file short")(lambda: os.truncate(scene["tree"] + "/b.txt", 0))
+    attempt("remove a file")(lambda: os.unlink(scene["tree"] + "/c.txt"))
+    read("read a key", scene["home"] + "/.ssh/id")
+    read("read the state", scene["state"] + "/journal")
+    read("read a temporary file", scene["temporary"])
+    read("read an environment", "/proc/%d/environ" % scene["victim"])
+    attempt("signal a process")(lambda: os.kill(scene["victim"], signal.SIGUSR1))
+
+    @attempt("trace a process")
+    def _():
+        seize, detach = 0x4206, 17
+        library = ctypes.CDLL(None, use_errno=True)
+        traced = library.ptrace(seize, scene["victim"], None, None) == 0
+        library.ptrace(detach, scene["victim"], None, None)
+        return traced
+
+    connect("connect by TCP", socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", scene["tcp"]))
+    connect("send by UDP", socket.AF_INET, socket.SOCK_DGRAM, ("127.0.0.1", scene["udp"]))
+    connect("connect to an abstract socket", socket.AF_UNIX, socket.SOCK_STREAM, "\0" + scene["abstract"])
+    connect("connect to a socket beside the project", socket.AF_UNIX, socket.SOCK_STREAM, scene["socket"])
+    connect("connect to a socket in the project", socket.AF_UNIX, socket.SOCK_STREAM, scene["tree"] + "/socket")
+
+    @attempt("listen by TCP")
+    def _():
+        with socket.socket() as own:
+            own.bind(("127.0.0.1", scene["free"]))
+            own.listen()
+            own.settimeout(3)
+            own.accept()
+
+    say(json.dumps(done))
+
+
 WHAT = {
+    "attempts": attempts,
+    "fork-bomb": fork_bomb,
+    "hoard": hoard,
+    "fill": fill,
     "bomb": bomb,
     "close-and-exit": close_and_exit,
     "close-and-sleep": close_and_sleep,

@@ -110,6 +110,11 @@ impl Workspace {
         let made = self.trust.state.cache(root);
         made.inspect_err(|why| tracing::debug!(%why, "tools keep nothing")).ok()
     }
+
+    /// The folder in which tools may keep what they know of the samples of their gates, which are of no root.
+    pub fn sample_cache(&self) -> Option<PathBuf> {
+        self.trust.state.cache(Path::new("samples")).ok()
+    }
 }
 
 impl Trust {

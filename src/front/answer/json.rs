@@ -9,6 +9,7 @@ use crate::engine::Status;
 use crate::error::{Code, Difference, Disk, Place, Score};
 use crate::gate::{Finding, Run};
 use crate::locate::Receipt;
+use crate::policy::Isolation;
 use crate::text::Region;
 
 /// Renders the facts; no text is longer than `bytes`, but notes and the diff are put in as they are.
@@ -136,6 +137,10 @@ fn run(run: &Run, bytes: usize) -> Value {
     fields.insert("ms".into(), run.ms.into());
     if let Some(why) = &run.why {
         fields.insert("why".into(), clip(why, bytes).into());
+    }
+    // The best goes without saying.
+    if let Some(isolation) = run.isolation.filter(|isolation| *isolation < Isolation::Bubblewrap) {
+        fields.insert("isolation".into(), isolation.name().into());
     }
     Value::Object(fields)
 }

@@ -6,7 +6,7 @@ use super::excerpt::Excerpt;
 use super::told::Told;
 use super::{paint, show};
 use crate::engine::Report;
-use crate::error::{Error, Family};
+use crate::error::{Error, Family, Question};
 use crate::front::answer::{self, Answer, Forms, Shape, Turned};
 
 /// What became of a command that may write.
@@ -69,6 +69,11 @@ impl Done {
             Done::One(result) => result.as_ref().as_ref().map(std::slice::from_ref),
             Done::All(result, _) | Done::Turned(result, _) => result.as_deref(),
         }
+    }
+
+    /// What a person is to be asked before it is done.
+    pub(super) fn question(&self) -> Option<&Question> {
+        self.reports().err()?.question.as_deref()
     }
 
     fn exit_code(&self) -> ExitCode {

@@ -4,6 +4,7 @@
 //! of a refusal is that of its family, whatever the command.
 
 mod completions;
+mod confirm;
 mod demo;
 mod done;
 mod edit;

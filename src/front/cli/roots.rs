@@ -19,7 +19,7 @@ impl Roots {
     /// Opens the workspace of these folders; without any, of the current folder.
     ///
     /// Errors: `IO_FAILED` when there is no current folder, and what [`Workspace::open`] refuses.
-    pub(super) fn open(self, promise: Promise) -> Result<Arc<Workspace>, Error> {
+    pub(super) fn open(&self, promise: Promise) -> Result<Arc<Workspace>, Error> {
         // Whoever opens a workspace here starts no other programs than those of its gates.
         adopt_orphans();
         if self.roots.is_empty() {

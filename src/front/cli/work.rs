@@ -16,7 +16,7 @@ use crate::request::Author;
 ///
 /// Errors: those of opening and of the work.
 pub(super) fn work<T, F: Future<Output = Result<T, Error>>>(
-    roots: Roots,
+    roots: &Roots,
     promise: Promise,
     work: impl FnOnce(Arc<Workspace>, Watch) -> F,
 ) -> Result<T, Error> {
@@ -40,5 +40,5 @@ pub(super) fn runtime(mut sort: Builder) -> Result<(Runtime, CancellationToken),
 
 /// Who asks for an edit by this command.
 pub(super) fn author(command: &str) -> Author {
-    Author { tool: format!("lockgate {command}"), name: "command line".to_owned() }
+    Author { tool: format!("lockgate {command}"), name: "command line".to_owned(), agreed: None }
 }

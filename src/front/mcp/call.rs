@@ -7,19 +7,20 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::model::{CallToolResult, ContentBlock, JsonObject, ProtocolVersion};
+use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, JsonObject, ProtocolVersion};
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::Value;
 use tokio::task::{JoinError, spawn_blocking};
 use tokio_util::sync::CancellationToken;
 
 use super::Structured;
+use super::ask::{Asked, Asking, Returned, Seal, Way};
 use super::progress::watch;
 use crate::engine::Workspace;
-use crate::error::{Code, Error};
+use crate::error::{Code, Error, Question};
 use crate::front::answer::{self, Answer, Call, Forms, Offers, Shape};
 use crate::front::past;
-use crate::front::tools::{Ask, Asked, AskedAll, Tool};
+use crate::front::tools::{self, Ask, AskedAll, Tool};
 use crate::gate::{Watch, clean};
 use crate::request::{Author, History, Revert};
 
@@ -37,66 +38,122 @@ pub(super) struct Desk {
     pub(super) reader: Option<&'static str>,
     /// Cancelled when the server is asked to stop.
     pub(super) stop: CancellationToken,
+    /// What questions are sealed with.
+    pub(super) seal: Seal,
 }
 
-/// Carries out one call.
+/// How often a person is asked about one call, should the file change meanwhile.
+const ASKED: usize = 3;
+
+/// Carries out one call; where the policy has a person asked, the person is asked.
 pub(super) async fn call(
     tool: &'static Tool,
     desk: Desk,
     arguments: JsonObject,
-    context: RequestContext<RoleServer>,
-) -> CallToolResult {
+    returned: Returned,
+    context: Context,
+) -> CallToolResponse {
     let forms = forms(desk.structured, context.protocol_version());
     let path = arguments.get(tool.voice.names.path).and_then(Value::as_str).map(str::to_owned);
     let offers = Offers { again: again(tool, &arguments), reader: desk.reader };
-    let shape = Shape { forms, path: path.clone(), voice: tool.voice, offers, ..Shape::default() };
-    let author = author(tool, &context);
-    let asked =
-        spawn_blocking(move || (tool.ask)(arguments)).await.unwrap_or_else(|trouble| Err(broken(&trouble)));
-    match asked.map(|asked| asked.by(&author)) {
-        Err(refusal) => render(shape, move |shape| answer::refusal(&refusal, shape)).await,
-        Ok(Ask::Edit(asked)) => edit(*asked, shape, &desk, &context).await,
-        Ok(Ask::EditAll(all)) => edit_all(*all, shape, &desk, &context).await,
-        Ok(Ask::Revert(revert)) => turn(revert, shape, &desk, &context).await,
-        Ok(Ask::Look(look)) => {
-            let seen = tokio::spawn(async move { desk.workspace.read_lines(look).await });
-            let seen = seen.await.unwrap_or_else(|trouble| Err(broken(&trouble)));
-            let seen = seen.map_err(|refusal| shape.voice.renamed(refusal));
-            render(shape, move |shape| answer::lines(&seen, shape)).await
-        }
-        Ok(Ask::History(history)) => {
-            let most = history.most;
-            // One more than is shown tells whether there are more.
-            let history = History { most: most + 1, ..history };
-            let edits = tokio::spawn(async move { desk.workspace.history(history).await });
-            let edits = edits.await.unwrap_or_else(|trouble| Err(broken(&trouble)));
-            render(shape, move |shape| answer::history(&edits, most, shape)).await
+    let shape = Shape { forms, path, voice: tool.voice, offers, ..Shape::default() };
+    let way = Way::of(&context);
+    let asking = Asking::of(tool.name, &arguments, &way);
+    let mut author = author(tool, &context);
+    match desk.seal.agreed(&returned, &asking) {
+        Ok(agreed) => author.agreed = agreed,
+        Err(refusal) => return refused(shape, refusal).await.into(),
+    }
+    let mut asked = match raised(tool, arguments).await {
+        Ok(asked) => asked,
+        Err(refusal) => return refused(shape, refusal).await.into(),
+    };
+    for _ in 0..ASKED {
+        let again = way.can_ask().then(|| asked.clone());
+        let Carried { shape: wanted, question, told } =
+            carry(asked.by(&author), shape.clone(), &desk, &context).await;
+        let Some(question) = question else { return render(wanted, told).await.into() };
+        let answer = tokio::select! {
+            answer = way.ask(&question, &desk.seal, &asking) => answer,
+            () = context.ct.cancelled() => Asked::unanswered("the call was cancelled"),
+            () = desk.stop.cancelled() => Asked::unanswered("the server was stopped"),
+        };
+        match (answer, again) {
+            (Asked::Agreed, Some(again)) => {
+                author.agreed = Some(question.about);
+                asked = again;
+            }
+            (Asked::Later(later), _) => return (*later).into(),
+            (Asked::No(refusal), _) => return refused(wanted, refusal).await.into(),
+            (Asked::Agreed, None) => break,
         }
     }
+    let seen = "the file changed each time that a person was asked";
+    refused(shape, Error::new(Code::NotConfirmed, seen)).await.into()
 }
 
 type Context = RequestContext<RoleServer>;
 
-async fn edit(asked: Asked, shape: Shape, desk: &Desk, context: &Context) -> CallToolResult {
-    let Asked { request, shape: wanted } = asked;
-    let shape = Shape { forms: shape.forms, path: shape.path, offers: shape.offers, ..wanted };
-    let edited =
-        write(desk, context, |workspace, watch| async move { workspace.edit(request, watch).await }).await;
-    let edited = edited.map_err(|refusal| shape.voice.renamed(refusal));
-    render(shape, move |shape| answer::answer(&edited, shape)).await
+/// What came of a call, to be put into words; or what a person is to be asked first.
+struct Carried {
+    shape: Shape,
+    question: Option<Box<Question>>,
+    told: Told,
 }
 
-async fn edit_all(all: AskedAll, shape: Shape, desk: &Desk, context: &Context) -> CallToolResult {
+type Told = Box<dyn FnOnce(&Shape) -> Answer + Send>;
+
+/// Raises the arguments of a call, where it holds up nobody.
+async fn raised(tool: &'static Tool, arguments: JsonObject) -> Result<Ask, Error> {
+    spawn_blocking(move || (tool.ask)(arguments)).await.unwrap_or_else(|trouble| Err(broken(&trouble)))
+}
+
+async fn carry(asked: Ask, shape: Shape, desk: &Desk, context: &Context) -> Carried {
+    match asked {
+        Ask::Edit(asked) => edit(*asked, shape, desk, context).await,
+        Ask::EditAll(all) => edit_all(*all, shape, desk, context).await,
+        Ask::Revert(revert) => turn(revert, shape, desk, context).await,
+        Ask::Look(look) => {
+            let workspace = Arc::clone(&desk.workspace);
+            let seen = tokio::spawn(async move { workspace.read_lines(look).await });
+            let seen = seen.await.unwrap_or_else(|trouble| Err(broken(&trouble)));
+            let seen = seen.map_err(|refusal| shape.voice.renamed(refusal));
+            Carried { shape, question: None, told: Box::new(move |shape| answer::lines(&seen, shape)) }
+        }
+        Ask::History(history) => {
+            let (most, workspace) = (history.most, Arc::clone(&desk.workspace));
+            // One more than is shown tells whether there are more.
+            let history = History { most: most + 1, ..history };
+            let edits = tokio::spawn(async move { workspace.history(history).await });
+            let edits = edits.await.unwrap_or_else(|trouble| Err(broken(&trouble)));
+            let told = Box::new(move |shape: &Shape| answer::history(&edits, most, shape));
+            Carried { shape, question: None, told }
+        }
+    }
+}
+
+async fn edit(asked: tools::Asked, shape: Shape, desk: &Desk, context: &Context) -> Carried {
+    let tools::Asked { request, shape: wanted } = asked;
+    let shape = Shape { forms: shape.forms, path: shape.path, offers: shape.offers, ..wanted };
+    let mut edited =
+        write(desk, context, |workspace, watch| async move { workspace.edit(request, watch).await }).await;
+    let question = question(&mut edited);
+    let edited = edited.map_err(|refusal| shape.voice.renamed(refusal));
+    Carried { shape, question, told: Box::new(move |shape| answer::answer(&edited, shape)) }
+}
+
+async fn edit_all(all: AskedAll, shape: Shape, desk: &Desk, context: &Context) -> Carried {
     let AskedAll { requests, paths, shape: wanted } = all;
     let shape = Shape { forms: shape.forms, offers: shape.offers, ..wanted };
-    let edited =
+    let mut edited =
         write(desk, context, |workspace, watch| async move { workspace.edit_all(requests, watch).await })
             .await;
-    render(shape, move |shape| answer::batch(&edited, &paths, shape)).await
+    let question = question(&mut edited);
+    Carried { shape, question, told: Box::new(move |shape| answer::batch(&edited, &paths, shape)) }
 }
 
 /// Takes an edit back, or makes it again.
-async fn turn(revert: Revert, shape: Shape, desk: &Desk, context: &Context) -> CallToolResult {
+async fn turn(revert: Revert, shape: Shape, desk: &Desk, context: &Context) -> Carried {
     let turned =
         write(
             desk,
@@ -104,9 +161,24 @@ async fn turn(revert: Revert, shape: Shape, desk: &Desk, context: &Context) -> C
             |workspace, watch| async move { Ok(past::revert(&workspace, revert, watch).await) },
         );
     match turned.await {
-        Ok((reports, turned)) => render(shape, move |shape| answer::reverted(&reports, turned, shape)).await,
-        Err(refusal) => render(shape, move |shape| answer::refusal(&refusal, shape)).await,
+        Ok((mut reports, turned)) => {
+            let question = question(&mut reports);
+            let told = Box::new(move |shape: &Shape| answer::reverted(&reports, turned, shape));
+            Carried { shape, question, told }
+        }
+        Err(refusal) => {
+            Carried { shape, question: None, told: Box::new(move |shape| answer::refusal(&refusal, shape)) }
+        }
     }
+}
+
+/// What a person is to be asked before the call is carried out.
+fn question<T>(done: &mut Result<T, Error>) -> Option<Box<Question>> {
+    done.as_mut().err()?.question.take()
+}
+
+async fn refused(shape: Shape, refusal: Error) -> CallToolResult {
+    render(shape, move |shape| answer::refusal(&refusal, shape)).await
 }
 
 /// Who calls, as the client names itself.
@@ -114,7 +186,7 @@ fn author(tool: &Tool, context: &Context) -> Author {
     let client = context.client_info();
     let name = client.map(|client| clean(&format!("{} {}", client.name, client.version)));
     let name = name.unwrap_or_default().chars().take(LONGEST_NAME).collect();
-    Author { tool: tool.name.to_owned(), name }
+    Author { tool: tool.name.to_owned(), name, agreed: None }
 }
 
 /// The call, where it has a text to look for, which a refusal may correct.

@@ -3,6 +3,7 @@
 //!
 //! Invariant: nothing lives in a session. Whatever a call needs to know of an earlier one is in its arguments.
 
+mod ask;
 mod call;
 mod envelope;
 mod frames;

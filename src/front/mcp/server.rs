@@ -13,6 +13,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::Structured;
+use super::ask::{Returned, Seal};
 use super::call::{Desk, call};
 use crate::engine::Workspace;
 use crate::front::tools::{Again, Effect, Tool, edit_files, read_content_lines, safe_edit_file, undo_edit};
@@ -68,7 +69,7 @@ impl Server {
         Server {
             tool_router: Arc::new(tool_router),
             instructions: instructions(selection, access).into(),
-            desk: Desk { workspace, structured, reader, stop },
+            desk: Desk { workspace, structured, reader, stop, seal: Seal::new() },
         }
     }
 }
@@ -134,11 +135,13 @@ pub(super) fn listing(tool: &'static Tool) -> model::Tool {
 
 fn route(tool: &'static Tool) -> ToolRoute<Server> {
     ToolRoute::new_dyn(listing(tool), move |context: ToolCallContext<'_, Server>| {
-        let ToolCallContext { service, request_context, arguments, .. } = context;
+        let ToolCallContext { service, request_context, arguments, input_responses, request_state, .. } =
+            context;
+        let returned = Returned { responses: input_responses, state: request_state };
         let desk = service.desk.clone();
         Box::pin(async move {
             let arguments = arguments.unwrap_or_default();
-            Ok(call(tool, desk, arguments, request_context).await.into())
+            Ok(call(tool, desk, arguments, returned, request_context).await)
         })
     })
 }

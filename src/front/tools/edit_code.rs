@@ -69,6 +69,8 @@ struct EditCode {
     within: Option<String>,
     /// any: one line but the first may differ in any way; needs within or start_line.
     similar: Option<Similar>,
+    /// One of the policy's validate_commands, as in go vet ./...; it must succeed on the draft, or nothing is written.
+    validate_command: Option<String>,
     /// strict (default) writes unless a new finding blocks; interactive writes and warns; verify_only never writes.
     mode: Option<WireMode>,
     /// The `version` of an earlier answer; the edit is refused if the file has changed since.
@@ -109,14 +111,8 @@ fn ask(mut arguments: JsonObject) -> Result<Ask, Error> {
     let expect = asked.expected_version.clone().map_or(Expect::Anything, Expect::Version);
     let mode = asked.mode.map(WireMode::raise).unwrap_or_default();
     let target = Target::File(asked.file_path.clone());
-    let request = Request {
-        target,
-        edit: asked.edit()?,
-        mode,
-        expect,
-        scrutiny: Scrutiny::default(),
-        author: Author::default(),
-    };
+    let scrutiny = Scrutiny { validate: asked.validate_command.clone(), step: true };
+    let request = Request { target, edit: asked.edit()?, mode, expect, scrutiny, author: Author::default() };
     Ok(Ask::Edit(Box::new(Asked { request, shape: Shape { voice, ..Shape::default() } })))
 }
 
@@ -246,7 +242,7 @@ mod tests {
             (json!({"search_context": "x", "similar": "any"}), Code::InvalidInput, "similar"),
             (json!({"search_context": "x", "similar": "all"}), Code::InvalidInput, "similar"),
             (
-                json!({"search_context": "x", "validate_command": "go vet"}),
+                json!({"search_context": "x", "validate_command": ["go", "vet"]}),
                 Code::InvalidInput,
                 "validate_command",
             ),

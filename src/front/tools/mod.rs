@@ -77,7 +77,7 @@ pub enum Again {
 }
 
 /// What one call asks.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum Ask {
     /// An edit.
     Edit(Box<Asked>),
@@ -108,7 +108,7 @@ impl Ask {
 }
 
 /// An edit, and how its answer is to look.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Asked {
     /// The edit.
     pub request: Request,
@@ -117,7 +117,7 @@ pub struct Asked {
 }
 
 /// Several edits, and how their answer is to look.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct AskedAll {
     /// The edits, in the order of the call.
     pub requests: Vec<Request>,

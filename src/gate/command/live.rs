@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 use super::replay::{finding, told};
 use super::{Ask, look};
 use crate::gate::finding::Finding;
+use crate::gate::process::Ceiling;
 use crate::gate::server;
-use crate::gate::stage::Stage;
+use crate::gate::stage::{self, Stage};
 use crate::gate::watch::Watch;
 use crate::gate::workshop::Workshop;
 use crate::policy::{Gate, Isolation, Rule, Sample};
@@ -30,13 +31,15 @@ pub enum Standing {
 }
 
 /// Asks the program at this absolute path about a sample, in a project of the sample's own, as it would be asked about a
-/// draft; or gives why it says nothing. `search` is the search path for the programs that it starts itself.
+/// draft; or gives why it says nothing. `search` is the search path for the programs that it starts itself, and `cache` a
+/// folder in which the gates keep what they know from one sample to the next, each for itself.
 pub fn live(
     gate: &Arc<Gate>,
     sample: &Sample,
     program: &Path,
     search: &OsStr,
     standing: Standing,
+    cache: Option<&Path>,
     watch: &Watch,
 ) -> Result<Vec<Finding>, String> {
     let text = Buffer::read(sample.draft.as_bytes().to_vec(), Hints::default());
@@ -49,6 +52,7 @@ pub fn live(
         write(&root, path, text).map_err(|error| format!("{path}: {error}"))?;
     }
     let rule = Rule::plain(Arc::clone(gate));
+    let cache = cache.map(|cache| cache.join(&gate.name));
     let ask = Ask {
         rule: &rule,
         program,
@@ -59,7 +63,8 @@ pub fn live(
         on_disk: standing == Standing::Empty,
         company: &[],
         isolation: Isolation::None,
-        cache: None,
+        ceiling: Ceiling::default(),
+        cache: cache.as_deref(),
     };
     let limit = watch.until(Instant::now() + rule.timeout.max(LEAST_TIME));
     let seen = match (gate.command(), gate.server()) {
@@ -77,5 +82,6 @@ fn write(root: &Path, path: &str, text: &str) -> io::Result<()> {
     }
     let place = root.join(path);
     fs::create_dir_all(place.parent().unwrap_or(root))?;
-    fs::write(place, text)
+    // Some programs know a file by its time and its size.
+    stage::write(&place, text.as_bytes())
 }

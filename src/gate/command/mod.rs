@@ -21,7 +21,7 @@ use std::path::Path;
 use self::scene::Scene;
 use super::company::Company;
 use super::output::{self, Said, Seen};
-use super::process::{self, Ended};
+use super::process::{self, Ceiling, Ended};
 use super::silence::Silence;
 use super::watch::Limit;
 use crate::policy::{Command, Form, Isolation, Rule};
@@ -51,6 +51,8 @@ pub(super) struct Ask<'a> {
     pub(super) company: Company<'a>,
     /// What the program must at least be kept apart by.
     pub(super) isolation: Isolation,
+    /// What it is kept apart by at most.
+    pub(super) ceiling: Ceiling,
     /// A folder of lockgate's own in which programs keep what they know of this root; made when it is needed.
     pub(super) cache: Option<&'a Path>,
 }

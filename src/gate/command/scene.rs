@@ -8,11 +8,13 @@ use std::path::{Path, PathBuf};
 
 use super::names::{Names, World};
 use super::{Ask, given, project};
+use crate::gate::company::Company;
 use crate::gate::output::Whose;
-use crate::gate::process::Order;
+use crate::gate::process::{Cage, Layer, Order, shortfall, strongest};
 use crate::gate::silence::Silence;
-use crate::gate::stage::{Stage, private_folder};
-use crate::policy::{Command, Hole, Input, Piece, Template, Unconfigured};
+use crate::gate::stage::{Dated, Stage, Staged, private_folder};
+use crate::policy::{Command, Hole, Input, Isolation, Piece, Scope, Template, Unconfigured};
+use crate::text::Buffer;
 
 /// The place of one run.
 #[derive(Debug)]
@@ -28,14 +30,19 @@ pub(super) struct Scene<'a> {
     draft: Option<PathBuf>,
     overlay: Option<PathBuf>,
     cache: Option<PathBuf>,
+    cage: Cage,
     names: Names,
     _stage: Option<Stage>,
 }
 
 impl<'a> Scene<'a> {
-    /// Makes what the program needs; skipped where it does not look at such a file, or has nothing to go by.
+    /// Makes what the program needs; skipped where it does not look at such a file, or has nothing to go by, and
+    /// unavailable where it would not be kept apart as the policy requires.
     pub(super) fn set(ask: &Ask<'a>, command: &'a Command) -> Result<Scene<'a>, Silence> {
         let args = args(ask, command)?;
+        if let Some(why) = shortfall(ask.isolation, ask.ceiling) {
+            return Err(Silence::Unavailable(why));
+        }
         Scene::make(ask, command, args)
             .map_err(|error| Silence::Broken(format!("could not be given the draft: {error}")))
     }
@@ -44,25 +51,33 @@ impl<'a> Scene<'a> {
         if !ask.root.is_absolute() {
             return Err(io::Error::other("the root is no absolute path"));
         }
-        let text = given(command, ask.text);
-        let shadow = command.input == Input::Shadow;
-        let told = [Hole::Path, Hole::Folder, Hole::Overlay];
-        let is_told = command.words.iter().any(|word| told.iter().any(|hole| word.has(*hole)));
-        let copied = command.input == Input::Staged || (shadow && !ask.on_disk && is_told);
+        let level = strongest(ask.ceiling);
         let needs_cache = templates(command).any(|template| template.has(Hole::Cache));
-        let needed = shadow || copied || (needs_cache && ask.cache.is_none());
+        let needs = Needs::of(ask, command);
+        let in_stage = needs.draft || needs.place || (needs_cache && ask.cache.is_none());
+        let needed = in_stage || level == Isolation::Landlock;
         let stage = needed.then(Stage::new).transpose()?;
-        let root = match &stage {
-            Some(stage) if copied => stage.copy(ask.root, ask.path, text)?,
-            Some(_) | None => ask.root.to_owned(),
+        let (root, layers) = match &stage {
+            Some(stage) if needs.place => placed(ask, command, stage, level)?,
+            Some(_) | None => (ask.root.to_owned(), Vec::new()),
         };
         let file = root.join(ask.path);
-        let draft = stage.as_ref().filter(|_| shadow).map(|stage| stage.draft(ask.path, text)).transpose()?;
+        let text = given(command, ask.text);
+        let draft = stage.as_ref().filter(|_| needs.draft).map(|stage| stage.draft(ask.path, text)).transpose()?;
         let overlay = match (&stage, &draft) {
-            (Some(stage), Some(draft)) => Some(stage.overlay(&file, draft)?),
+            (Some(stage), Some(draft)) => Some(overlay(ask, stage, &root, draft)?),
             (Some(_) | None, _) => None,
         };
         let cache = if needs_cache { cache(ask.cache, stage.as_ref())? } else { None };
+        let cage = Cage {
+            level,
+            tree: Some(ask.root.to_owned()),
+            shown: named(ask, command),
+            own: stage.as_ref().map(|stage| stage.home().to_owned()),
+            cache: cache.clone(),
+            layers,
+            network: command.network,
+        };
         let folder = project::below(&root, project::folder_of(ask.root, ask.path, &command.cwd));
         let roots = [ask.root, &root].into_iter();
         let names = Names::new(
@@ -73,14 +88,15 @@ impl<'a> Scene<'a> {
             command.input,
             World::Disk(ask.root.to_owned()),
         );
-        Ok(Scene { ask: *ask, command, args, folder, file, draft, overlay, cache, names, _stage: stage })
+        Ok(Scene { ask: *ask, command, args, folder, file, draft, overlay, cache, cage, names, _stage: stage })
     }
 
     /// Gives what is to be run.
     pub(super) fn order(&self) -> Result<Order<'_>, Silence> {
         let input = (self.command.input == Input::Stdin).then(|| given(self.command, self.ask.text));
         let (argv, env) = (self.argv()?, self.env()?);
-        Ok(Order { program: self.ask.program, argv, folder: &self.folder, env, input })
+        let cage = self.cage.clone();
+        Ok(Order { program: self.ask.program, argv, folder: &self.folder, env, input, cage })
     }
 
     /// Tells which file a name in the program's output means.
@@ -143,6 +159,78 @@ impl<'a> Scene<'a> {
         let value = self.command.values.iter().find(|value| value.name == name);
         value.map(|value| project::value(self.ask.root, self.ask.path, value)).unwrap_or_default()
     }
+}
+
+/// The places that the definition and the policy name by an absolute path, which a person was shown.
+fn named(ask: &Ask<'_>, command: &Command) -> Vec<PathBuf> {
+    let literal = |template: &'_ Template| match template.pieces.as_slice() {
+        [Piece::Text(text)] => Some(PathBuf::from(text)),
+        _ => None,
+    };
+    let words = command.words.iter().filter_map(literal).chain(ask.rule.args.iter().map(PathBuf::from));
+    words.filter(|word| word.is_absolute()).collect()
+}
+
+/// What a run has to be given beside the words.
+struct Needs {
+    /// The draft in a file of its own.
+    draft: bool,
+    /// The draft, and its company, at their places in the project.
+    place: bool,
+}
+
+impl Needs {
+    fn of(ask: &Ask<'_>, command: &Command) -> Needs {
+        let has = |hole: Hole| command.words.iter().any(|word| word.has(hole));
+        let shadow = command.input == Input::Shadow;
+        let is_told = [Hole::Path, Hole::Folder, Hole::Overlay].into_iter().any(has);
+        // An overlay shows the company as well.
+        let company = !company(ask, command).is_empty() && !has(Hole::Overlay);
+        let place = command.input == Input::Staged || (shadow && !ask.on_disk && is_told) || company;
+        Needs { draft: shadow, place }
+    }
+}
+
+/// The other drafts of the call, as far as the program's answer depends on other files.
+fn company<'a>(ask: &Ask<'a>, command: &Command) -> Company<'a> {
+    match command.scope {
+        Scope::File => &[],
+        Scope::Package | Scope::Project => ask.company,
+    }
+}
+
+/// Puts the draft and its company where their files are: over them, or into a copy; gives the root to go by, and what is
+/// laid over it.
+fn placed(
+    ask: &Ask<'_>,
+    command: &Command,
+    stage: &Stage,
+    level: Isolation,
+) -> io::Result<(PathBuf, Vec<Layer>)> {
+    let own = Staged { path: ask.path, text: Some(given(command, ask.text)) };
+    let staged: Vec<Staged<'_>> = [own].into_iter().chain(others(company(ask, command))).collect();
+    if level == Isolation::Bubblewrap {
+        // Programs that are told of a draft keep what they know of other files by time, and may run twice in a second.
+        let dated = if command.input == Input::Shadow { Dated::ByText } else { Dated::Now };
+        if let Some(layers) = stage.lay(ask.root, &staged, dated)? {
+            return Ok((ask.root.to_owned(), layers));
+        }
+    }
+    Ok((stage.copy(ask.root, &staged)?, Vec::new()))
+}
+
+fn others<'a>(company: Company<'a>) -> impl Iterator<Item = Staged<'a>> {
+    company.iter().map(|other| Staged { path: other.path, text: other.text.map(Buffer::bytes) })
+}
+
+/// The overlay that shows the draft and its company.
+fn overlay(ask: &Ask<'_>, stage: &Stage, root: &Path, draft: &Path) -> io::Result<PathBuf> {
+    let company: Vec<Staged<'_>> = others(ask.company).collect();
+    let drafts = if company.is_empty() { Vec::new() } else { stage.company(&company)? };
+    let beside = company.iter().zip(drafts).map(|(other, draft)| (root.join(other.path), draft));
+    let all: Vec<(PathBuf, Option<PathBuf>)> =
+        [(root.join(ask.path), Some(draft.to_owned()))].into_iter().chain(beside).collect();
+    stage.overlay(&all)
 }
 
 /// A word that the definition should not have: reading one refuses it.

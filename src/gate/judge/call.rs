@@ -86,6 +86,7 @@ impl<'a> Call<'a> {
             self.count.start(&seat.rule.gate.name);
             let left = mended.as_ref().map_or(*draft, |mended| mended.draft(draft));
             let program = self.program(&left, seat, &[]);
+            let isolation = program.isolation();
             let said = self.guarded(|| fix(&program, &left)).and_then(|new| match new {
                 Some(new) => self.accepted(new, draft, here).map(Some),
                 None => Ok(None),
@@ -100,7 +101,7 @@ impl<'a> Call<'a> {
                 Ok(None) => Told::found(seat.rule, Vec::new(), program.ran()),
                 Err(silence) => Told::silent(seat.rule, &silence, program.ran()),
             };
-            board.insert(seat.at, told);
+            board.insert(seat.at, told.kept_apart(isolation));
             self.count.end();
         }
         mended
@@ -160,7 +161,10 @@ impl<'a> Call<'a> {
         });
         match said {
             Err(Silence::Away(why)) => Err(why),
-            said => Ok(self.weighed(draft, seat.rule, said, past, program.ran())),
+            said => {
+                let told = self.weighed(draft, seat.rule, said, past, program.ran());
+                Ok(told.kept_apart(program.isolation()))
+            }
         }
     }
 

@@ -15,7 +15,7 @@ use crate::gate::server;
 use crate::gate::silence::Silence;
 use crate::gate::watch::Limit;
 use crate::gate::workshop::{Answer, Basis, Proof, Rests};
-use crate::policy::Rule;
+use crate::policy::{Isolation, Rule};
 use crate::text::{Buffer, Hints};
 
 /// What is said of a program that finds nothing in its canary.
@@ -134,6 +134,11 @@ impl<'a> Program<'a> {
         Ok(if seen.is_empty() || seen == found { Proof::Blind } else { Proof::Works })
     }
 
+    /// What it is kept apart by.
+    pub(super) fn isolation(&self) -> Isolation {
+        self.means.workshop.isolation()
+    }
+
     /// How long it has run.
     pub(super) fn ran(&self) -> Duration {
         self.ran.get()
@@ -173,6 +178,7 @@ impl<'a> Program<'a> {
             on_disk: stands == Stands::OverFile,
             company,
             isolation: self.means.isolation,
+            ceiling: self.means.workshop.ceiling,
             cache: self.means.cache,
         };
         let said = work(&ask);

@@ -10,6 +10,7 @@ use super::told::Told;
 use crate::gate::draft::Draft;
 use crate::gate::means::{Grant, Means};
 use crate::gate::pins::Pins;
+use crate::gate::process::shortfall;
 use crate::gate::silence::Silence;
 use crate::policy::{Command, Kind, PatternRules, Profile, Role, Rule, Server, Terms};
 
@@ -139,6 +140,7 @@ fn tool<'a>(rule: &'a Rule, role: Role, means: &Means<'a>) -> Result<Tool<'a>, S
         Grant::Withheld(why) => return Err(Silence::Withheld(why.clone())),
         Grant::Pinned(pins) => pins,
     };
+    let short = || shortfall(means.isolation, means.workshop.ceiling).map_or(Ok(()), |why| Err(Silence::Unavailable(why)));
     let name = &rule.gate.name;
     let command =
         rule.gate.command().and_then(|command| Some(Voice::Command(command, pins.program(name)?)));
@@ -148,8 +150,8 @@ fn tool<'a>(rule: &'a Rule, role: Role, means: &Means<'a>) -> Result<Tool<'a>, S
     let server = rule.gate.server().filter(|_| is_kept);
     let server = server.and_then(|server| Some(Voice::Server(server, pins.program(&own)?)));
     match (server, command) {
-        (Some(voice), instead) => Ok(Tool { voice, instead, search: pins.path() }),
-        (None, Some(voice)) => Ok(Tool { voice, instead: None, search: pins.path() }),
+        (Some(voice), instead) => short().map(|()| Tool { voice, instead, search: pins.path() }),
+        (None, Some(voice)) => short().map(|()| Tool { voice, instead: None, search: pins.path() }),
         (None, None) => Err(Silence::Unavailable(match rule.gate.server() {
             Some(_) if !is_kept && rule.gate.command().is_none() => "no server is kept here".to_owned(),
             Some(_) | None => {

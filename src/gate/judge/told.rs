@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::gate::finding::{Finding, clean};
 use crate::gate::silence::Silence;
 use crate::gate::verdict::{Outcome, Run, Verdict};
-use crate::policy::Rule;
+use crate::policy::{Isolation, Rule};
 
 /// What one gate said of a draft.
 #[derive(Debug)]
@@ -41,6 +41,16 @@ impl Told {
     pub(super) fn noting(mut self, why: String) -> Told {
         let all: Vec<String> = self.run.why.into_iter().chain([clean(&why)]).collect();
         self.run.why = Some(all.join("; "));
+        self
+    }
+
+    /// The same of a gate whose program was kept apart by this, if it ran.
+    pub(super) fn kept_apart(mut self, isolation: Isolation) -> Told {
+        let ran = match self.run.outcome {
+            Outcome::Skipped | Outcome::Unavailable => false,
+            Outcome::Passed | Outcome::Found | Outcome::Fixed | Outcome::TimedOut | Outcome::Broken => true,
+        };
+        self.run.isolation = ran.then_some(isolation);
         self
     }
 

@@ -28,6 +28,11 @@ impl Ends {
         }
     }
 
+    /// Gives the beginning.
+    pub(super) fn head(&self) -> &[u8] {
+        &self.head
+    }
+
     /// Gives both ends, and between them a line that says how much is left out.
     pub(super) fn into_bytes(mut self) -> Vec<u8> {
         self.shorten();

@@ -5,7 +5,7 @@
 
 use std::env;
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Kept when they name something by an absolute path: what is relative would mean another place in each folder.
 const KEPT_PLACES: [&str; 14] = [
@@ -76,12 +76,24 @@ const SAID: [(&str, &str); 20] = [
 /// The variable that holds a run's mark, by which its descendants are known.
 pub(super) const MARK: &str = "LOCKGATE_GATE";
 
-/// Gives the environment of a program: what is kept of the caller's, what every program is told, what this one is told,
-/// and the mark. Of two with the same name the later counts.
-pub(super) fn environment(own: &[(OsString, OsString)], mark: &str) -> Vec<(OsString, OsString)> {
+/// Gives the environment of a program: what is kept of the caller's, what every program is told, what its cage says or
+/// takes away, what this one is told, and the mark. Of two with the same name the later counts.
+pub(super) fn environment(
+    cage: &[(OsString, Option<OsString>)],
+    own: &[(OsString, OsString)],
+    mark: &str,
+) -> Vec<(OsString, OsString)> {
     let said = SAID.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
     let mark = (OsString::from(MARK), OsString::from(mark));
-    kept(|name| env::var_os(name)).into_iter().chain(said).chain(own.iter().cloned()).chain([mark]).collect()
+    let unsaid = |name: &OsString| cage.iter().any(|(known, value)| known == name && value.is_none());
+    let kept = kept(|name| env::var_os(name)).into_iter().filter(|(name, _)| !unsaid(name));
+    let caged = cage.iter().filter_map(|(name, value)| Some((name.clone(), value.clone()?)));
+    kept.chain(said).chain(caged).chain(own.iter().cloned()).chain([mark]).collect()
+}
+
+/// The home of the caller, when it is named by an absolute path.
+pub(super) fn home() -> Option<PathBuf> {
+    env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute())
 }
 
 fn kept(caller: impl Fn(&str) -> Option<OsString>) -> Vec<(OsString, OsString)> {
@@ -129,12 +141,23 @@ mod tests {
     #[test]
     fn what_a_gate_says_of_its_own_counts_but_not_for_the_mark() {
         let own = [("TERM", "x"), (MARK, "y"), ("OWN", "z")].map(|(name, value)| (name.into(), value.into()));
-        let made = environment(&own, "the mark");
+        let made = environment(&[], &own, "the mark");
         let last = |name: &str| {
             let found = made.iter().rev().find(|(known, _)| known == name);
             found.map(|(_, value)| value.to_str().unwrap())
         };
         assert_eq!([last("TERM"), last(MARK), last("OWN")], [Some("x"), Some("the mark"), Some("z")]);
         assert_eq!(last("LANG"), Some("C.UTF-8"));
+    }
+
+    #[test]
+    fn what_a_cage_takes_away_is_not_there_and_a_gate_may_say_it_again() {
+        let cage = [("PATH", None), ("TERM", None), ("TMPDIR", Some("/tmp")), ("OWN", Some("a"))]
+            .map(|(name, value)| (OsString::from(name), value.map(OsString::from)));
+        let made = environment(&cage, &[("OWN".into(), "b".into())], "");
+        let all = |name: &str| made.iter().filter(|(known, _)| known == name).count();
+        assert_eq!([all("PATH"), all("OWN")], [0, 2]);
+        assert_eq!(made.iter().rev().find(|(name, _)| name == "OWN").unwrap().1, "b");
+        assert!(made.contains(&("TMPDIR".into(), "/tmp".into())));
     }
 }

@@ -6,20 +6,18 @@
 //! Invariant: no call blocks but [`Lasting::turn`], which keeps to its time; memory is bounded whatever is written; and
 //! dropping it ends the program with all that it started.
 
-use std::collections::HashSet;
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::ExitStatusExt;
-use std::process::{ChildStderr, ChildStdin, ChildStdout, ExitStatus, Stdio};
+use std::process::{ChildStderr, ChildStdin, ChildStdout, ExitStatus};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::ioctl_fionbio;
-use rustix::process::Pid;
 
 use super::Order;
+use super::bounds::Bounds;
 use super::ends::Ends;
-use super::proc;
 use super::running::{Exit, Running};
 
 /// The bytes that may wait to be read by the program.
@@ -41,14 +39,15 @@ pub(in crate::gate) struct Lasting {
     waiting: (Vec<u8>, usize),
     complaint: Ends,
     chunk: Vec<u8>,
+    bounds: Bounds,
     /// When its output was found to be closed.
     mute: Option<Instant>,
 }
 
 impl Lasting {
-    /// Starts a program; on failure says why, as the end of a sentence that begins with its name.
-    pub(in crate::gate) fn start(order: &Order<'_>) -> Result<Lasting, String> {
-        let (running, mut child) = Running::spawn(order, Stdio::piped())?;
+    /// Starts a program whose order has an input, if an empty one, and that may take so much memory; on failure says why, as the end of a sentence that begins with its name.
+    pub(in crate::gate) fn start(order: &Order<'_>, memory: u64) -> Result<Lasting, String> {
+        let (running, mut child) = Running::spawn(order)?;
         let lasting = Lasting {
             running,
             stdin: child.stdin.take(),
@@ -57,6 +56,7 @@ impl Lasting {
             waiting: (Vec::new(), 0),
             complaint: Ends::default(),
             chunk: vec![0; CHUNK],
+            bounds: Bounds { memory, ..Bounds::of_machine(&order.cage) },
             mute: None,
         };
         let unblock = |(pipe, _): (BorrowedFd<'_>, PollFlags)| ioctl_fionbio(pipe, true);
@@ -113,16 +113,9 @@ impl Lasting {
         Some(ended)
     }
 
-    /// Gives the bytes of memory that it and its descendants hold.
-    pub(in crate::gate) fn memory(&self) -> u64 {
-        let (mut open, mut seen, mut bytes) = (vec![self.running.leader()], HashSet::<Pid>::new(), 0);
-        while let Some(pid) = open.pop() {
-            if seen.insert(pid) {
-                bytes += proc::memory(pid);
-                open.extend(proc::children(pid));
-            }
-        }
-        bytes
+    /// Tells what it has taken too much of, if it is time for a look; as the end of a sentence.
+    pub(in crate::gate) fn exceeded(&mut self) -> Option<String> {
+        self.bounds.exceeded(self.running.leader())
     }
 
     /// Asks it to end and waits a little, before it is killed with all that it started.

@@ -11,6 +11,8 @@
 //!
 //! Invariant: what a program does makes neither `run` fail nor its answer come later than two seconds after the limit.
 
+mod bounds;
+mod cage;
 mod ends;
 mod environment;
 mod lasting;
@@ -28,10 +30,13 @@ use std::path::Path;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
+use self::bounds::Bounds;
 use self::pipes::{Pipes, TooMuch};
 use self::running::{Exit, Running};
 use super::watch::{Halt, Limit};
+use crate::policy::Isolation;
 
+pub(super) use self::cage::{Cage, Ceiling, Layer, lack, shortfall, strongest};
 pub(super) use self::lasting::Lasting;
 pub use self::roll::adopt_orphans;
 
@@ -51,6 +56,8 @@ pub(super) struct Order<'a> {
     pub(super) env: Vec<(OsString, OsString)>,
     /// What it reads on standard input; without it, that is empty.
     pub(super) input: Option<&'a [u8]>,
+    /// What it is kept in.
+    pub(super) cage: Cage,
 }
 
 /// How a run ended.
@@ -84,6 +91,10 @@ pub(super) enum Ended {
 /// its own process ends, the run ends: what is in the pipes by then is its answer, and what it left behind is killed.
 /// At the limit it is asked to end, and killed 200 ms later.
 pub(super) fn run(order: &Order<'_>, limit: Limit<'_>) -> Ended {
+    run_within(order, limit, Bounds::of_machine(&order.cage))
+}
+
+fn run_within(order: &Order<'_>, limit: Limit<'_>, mut bounds: Bounds) -> Ended {
     if let Some(halt) = limit.reached() {
         return Ended::Halted(halt);
     }
@@ -91,8 +102,8 @@ pub(super) fn run(order: &Order<'_>, limit: Limit<'_>) -> Ended {
         Ok(started) => started,
         Err(why) => return Ended::Broken(why),
     };
-    match follow(&running, &mut pipes, limit) {
-        Ok(exit) => told(exit, pipes),
+    match follow(&running, &mut pipes, limit, &mut bounds) {
+        Ok(exit) => told(order.cage.level, exit, pipes),
         Err(stop) => {
             drop(pipes);
             running.ask_to_end();
@@ -103,27 +114,32 @@ pub(super) fn run(order: &Order<'_>, limit: Limit<'_>) -> Ended {
 
 /// Why a program is not waited for any more.
 enum Stop {
-    TooMuch,
+    TooMuch(String),
     Halted(Halt),
 }
 
 impl From<TooMuch> for Stop {
     fn from(TooMuch: TooMuch) -> Stop {
-        Stop::TooMuch
+        Stop::TooMuch("wrote more than 16 MiB".to_owned())
     }
 }
 
 impl From<Stop> for Ended {
     fn from(stop: Stop) -> Ended {
         match stop {
-            Stop::TooMuch => Ended::Broken("wrote more than 16 MiB".to_owned()),
+            Stop::TooMuch(what) => Ended::Broken(what),
             Stop::Halted(halt) => Ended::Halted(halt),
         }
     }
 }
 
 /// Serves a program until it has ended. What it wrote before its end is in the pipes then.
-fn follow(running: &Running, pipes: &mut Pipes<'_>, limit: Limit<'_>) -> Result<Exit, Stop> {
+fn follow(
+    running: &Running,
+    pipes: &mut Pipes<'_>,
+    limit: Limit<'_>,
+    bounds: &mut Bounds,
+) -> Result<Exit, Stop> {
     loop {
         if let Some(exit) = running.ended() {
             pipes.drain()?;
@@ -133,13 +149,19 @@ fn follow(running: &Running, pipes: &mut Pipes<'_>, limit: Limit<'_>) -> Result<
         if let Some(halt) = limit.reached() {
             return Err(Stop::Halted(halt));
         }
+        if let Some(what) = bounds.exceeded(running.leader()) {
+            return Err(Stop::TooMuch(what));
+        }
         let left = limit.end().saturating_duration_since(Instant::now());
         pipes.wait(running.pidfd(), left.min(TURN));
     }
 }
 
-fn told(exit: Exit, pipes: Pipes<'_>) -> Ended {
-    match exit {
+fn told(level: Isolation, exit: Exit, pipes: Pipes<'_>) -> Ended {
+    if let Some(why) = cage::unstarted(level, exit, pipes.complaint()) {
+        return Ended::Broken(format!("could not be started: {why}"));
+    }
+    match cage::told(level, exit) {
         Exit::Code(code) if pipes.unread() => Ended::Deaf { code, stderr: pipes.into_said().1 },
         Exit::Code(code) => {
             let (stdout, stderr) = pipes.into_said();

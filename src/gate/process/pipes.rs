@@ -101,6 +101,11 @@ impl<'a> Pipes<'a> {
         !self.input.is_empty()
     }
 
+    /// Gives the beginning of what was written on standard error.
+    pub(super) fn complaint(&self) -> &[u8] {
+        self.complaint.head()
+    }
+
     /// Gives what was written on standard output and on standard error.
     pub(super) fn into_said(self) -> (Vec<u8>, Vec<u8>) {
         (self.output, self.complaint.into_bytes())

@@ -50,14 +50,6 @@ pub(super) fn children(parent: Pid) -> Vec<Pid> {
         .collect()
 }
 
-/// Gives the bytes of memory that a process holds (proc(5), `VmRSS`).
-pub(super) fn memory(of: Pid) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{of}/status")).unwrap_or_default();
-    let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let kib = resident.and_then(|rest| rest.split_ascii_whitespace().next()?.parse::<u64>().ok());
-    kib.unwrap_or(0) << 10
-}
-
 /// Gives the processes whose numbers were given out after this one's, and perhaps more.
 ///
 /// Numbers go up, and begin again from below when there are no more (`/proc/sys/kernel/pid_max`). The last one that was

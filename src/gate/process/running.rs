@@ -6,8 +6,7 @@
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
+use std::process::Child;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,7 +16,8 @@ use rustix::process::{
 };
 
 use super::Order;
-use super::environment::environment;
+use super::bounds;
+use super::cage;
 use super::pipes::Pipes;
 use super::roll;
 use super::strays::{self, Strays};
@@ -56,31 +56,21 @@ pub(super) struct Running {
 impl Running {
     /// Starts a program; on failure says why, as the end of a sentence that begins with its name.
     pub(super) fn start<'a>(order: &Order<'a>) -> Result<(Running, Pipes<'a>), String> {
-        let stdin = if order.input.is_some() { Stdio::piped() } else { Stdio::null() };
-        let (running, mut child) = Running::spawn(order, stdin)?;
+        let (running, mut child) = Running::spawn(order)?;
         let input = order.input.unwrap_or_default();
         let pipes = Pipes::take(&mut child, input).map_err(|error| unstarted(order, &error))?;
         Ok((running, pipes))
     }
 
     /// The same without anybody who serves its pipes; what it reads comes from there.
-    pub(super) fn spawn(order: &Order<'_>, stdin: Stdio) -> Result<(Running, Child), String> {
+    pub(super) fn spawn(order: &Order<'_>) -> Result<(Running, Child), String> {
         let mark = format!("{:016x}", RandomState::new().hash_one(order.program));
-        let mut command = Command::new(order.program);
-        command
-            .args(&order.argv)
-            .current_dir(order.folder)
-            .env_clear()
-            .envs(environment(&order.env, &mark))
-            .process_group(0)
-            .stdin(stdin)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
         let mut roll = roll::hold();
-        let child = command.spawn().map_err(|error| unstarted(order, &error))?;
+        let child = cage::start(order, &mark).map_err(|error| unstarted(order, &error))?;
         let leader = Pid::from_child(&child);
         roll.enter(leader, &mark);
         drop(roll);
+        bounds::hold(leader);
         let running = Running { leader, pidfd: pidfd_open(leader, PidfdFlags::empty()).ok(), mark };
         Ok((running, child))
     }

@@ -17,8 +17,9 @@ use super::frame::Frames;
 use super::spoken::Manners;
 use super::state::{End, State};
 use crate::gate::finding::clean;
-use crate::gate::process::{Lasting, Order};
+use crate::gate::process::{Cage, Lasting, Order};
 use crate::gate::silence::Silence;
+use crate::gate::stage::Stage;
 use crate::gate::watch::Limit;
 
 /// How long a wait lasts before the limit is looked at again.
@@ -36,6 +37,9 @@ pub(super) struct Launch {
     /// The parameters of `initialize`.
     pub(super) greeting: Value,
     pub(super) manners: Manners,
+    /// What it is kept in, and the folder of its own for that.
+    pub(super) cage: Cage,
+    pub(super) _stage: Option<Stage>,
     /// The bytes of memory that it may take.
     pub(super) memory: u64,
     /// How long it may go unasked.
@@ -46,7 +50,9 @@ impl Launch {
     /// What is to be run: the one place where a server's program is named.
     fn order(&self) -> Order<'_> {
         let (argv, env) = (self.argv.clone(), self.env.clone());
-        Order { program: &self.program, argv, folder: &self.folder, env, input: None }
+        let cage = self.cage.clone();
+        // Its input is open, and nothing is written there from the start.
+        Order { program: &self.program, argv, folder: &self.folder, env, input: Some(b""), cage }
     }
 }
 
@@ -166,9 +172,9 @@ impl Shared {
 
     /// Speaks with the server from its start to its end.
     fn keep(&self, launch: &Launch) -> Result<End, String> {
-        let mut server = Lasting::start(&launch.order())?;
+        let mut server = Lasting::start(&launch.order(), launch.memory)?;
         let greeting = self.lock().request("initialize", &launch.greeting);
-        let (mut frames, mut looked) = (Frames::default(), Instant::now());
+        let mut frames = Frames::default();
         loop {
             let outbox = {
                 let mut state = self.lock();
@@ -194,12 +200,8 @@ impl Shared {
             if let Some(why) = server.ended() {
                 return Err(self.last_words(why, server));
             }
-            if looked.elapsed() >= WATCH {
-                looked = Instant::now();
-                if server.memory() > launch.memory {
-                    let most = launch.memory >> 20;
-                    return Err(format!("took more than {most} MiB of memory, and was stopped"));
-                }
+            if let Some(what) = server.exceeded() {
+                return Err(format!("{what}, and was stopped"));
             }
         }
     }

@@ -29,11 +29,12 @@ use self::session::{Question, Text};
 use self::spoken::Manners;
 use super::command::{Ask, project};
 use super::output::{Seen, diagnosed};
+use super::process::{Cage, shortfall, strongest};
 use super::silence::Silence;
-use super::stage::private_folder;
+use super::stage::{Stage, private_folder};
 use super::watch::Limit;
 use super::workshop::{self, Workshop};
-use crate::policy::{Hole, NewFiles, Piece, Server, Template, language_of};
+use crate::policy::{Hole, Isolation, NewFiles, Piece, Server, Template, language_of};
 use crate::text::Stamp;
 
 pub(super) use self::fleet::{Fleet, Hours};
@@ -133,8 +134,17 @@ fn key(ask: &Ask<'_>, server: &Server, folder: &Path) -> Key {
 }
 
 fn launch(ask: &Ask<'_>, server: &Server, folder: &Path, hours: Hours) -> Result<Launch, Silence> {
+    if let Some(why) = shortfall(ask.isolation, ask.ceiling) {
+        return Err(Silence::Unavailable(why));
+    }
+    let level = strongest(ask.ceiling);
+    // Landlock gives a program no private folders but one of its own.
+    let stage = (level == Isolation::Landlock).then(Stage::new).transpose();
+    let stage = stage.map_err(|error| Silence::Away(format!("the language server has no folder: {error}")))?;
     let uri = documents::uri(&folder.to_string_lossy());
     Ok(Launch {
+        cage: cage(ask, server, level, stage.as_ref()),
+        _stage: stage,
         program: ask.program.to_owned(),
         argv: server.words.iter().map(OsString::from).collect(),
         folder: folder.to_owned(),
@@ -144,6 +154,21 @@ fn launch(ask: &Ask<'_>, server: &Server, folder: &Path, hours: Hours) -> Result
         memory: server.memory,
         idle: hours.idle,
     })
+}
+
+/// What the server is kept in: as a run of the gate's command is, but for the draft, which it is told.
+fn cage(ask: &Ask<'_>, server: &Server, level: Isolation, stage: Option<&Stage>) -> Cage {
+    let caches = server.env.iter().any(|(_, value)| value.has(Hole::Cache));
+    let words = server.words.iter().map(PathBuf::from);
+    Cage {
+        level,
+        tree: Some(ask.root.to_owned()),
+        shown: words.filter(|word| word.is_absolute()).collect(),
+        own: stage.map(|stage| stage.home().to_owned()),
+        cache: ask.cache.filter(|_| caches).map(Path::to_owned),
+        layers: Vec::new(),
+        network: false,
+    }
 }
 
 fn env(ask: &Ask<'_>, server: &Server, folder: &Path) -> Result<Vec<(OsString, OsString)>, Silence> {

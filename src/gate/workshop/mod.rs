@@ -14,6 +14,8 @@ pub(super) use self::canary::Proof;
 use self::canary::Proofs;
 use super::server::Fleet;
 pub(super) use self::slots::Slots;
+use super::process::{Ceiling, lack, strongest};
+use crate::policy::Isolation;
 
 /// What the gates keep from one call to the next: places to run in, answers, and which programs were seen to work.
 #[derive(Debug)]
@@ -21,6 +23,8 @@ pub struct Workshop {
     pub(super) slots: Slots,
     pub(super) answers: Answers,
     pub(super) proofs: Proofs,
+    /// What programs are kept apart by at most.
+    pub(super) ceiling: Ceiling,
     pub(super) fleet: Fleet,
 }
 
@@ -34,6 +38,16 @@ impl Workshop {
     pub fn keeps_servers(&self) -> bool {
         self.fleet.keeps()
     }
+
+    /// What the programs of gates are kept apart by here; found out when it is asked first.
+    pub fn isolation(&self) -> Isolation {
+        strongest(self.ceiling)
+    }
+
+    /// Why a better one is not to be had; nothing where it is the best.
+    pub fn short_of_best(&self) -> Option<String> {
+        lack(Isolation::Bubblewrap, self.ceiling)
+    }
 }
 
 impl Default for Workshop {
@@ -44,6 +58,7 @@ impl Default for Workshop {
             slots: Slots::new(cores),
             answers: Answers::default(),
             proofs: Proofs::default(),
+            ceiling: Ceiling::default(),
             fleet: Fleet::default(),
         }
     }

@@ -45,6 +45,8 @@ pub struct Command {
     pub env: Vec<(String, Template)>,
     /// Names of files that it never looks at; one `*` in a name stands for any characters.
     pub except: Vec<String>,
+    /// The only files that it looks at, each as `languages.yaml` names files; all where there are none.
+    pub only: Vec<String>,
     /// Whether it may use the network.
     pub network: bool,
     /// The words that make it print its version.
@@ -77,6 +79,7 @@ impl Command {
             values: Vec::new(),
             env: Vec::new(),
             except: Vec::new(),
+            only: Vec::new(),
             network: false,
             probe: Vec::new(),
             install: Vec::new(),
@@ -85,7 +88,8 @@ impl Command {
 
     /// Whether the program never looks at this file, whatever it is given.
     pub fn passes_over(&self, path: &str) -> bool {
-        self.except.iter().any(|name| names_file(name, path))
+        let is_meant = self.only.is_empty() || self.only.iter().any(|name| names_file(name, path));
+        !is_meant || self.except.iter().any(|name| names_file(name, path))
     }
 }
 
@@ -168,6 +172,7 @@ pub(super) fn command(fields: &Fields) -> Result<Command, Fault> {
         unconfigured: fields.optional("unconfigured", unconfigured)?.unwrap_or_default(),
         values,
         except: fields.optional("except", names)?.unwrap_or_default(),
+        only: fields.optional("only", Node::texts)?.unwrap_or_default(),
         env: fields.optional("env", environment)?.unwrap_or_default(),
         network: fields.optional("network", Node::flag)?.unwrap_or_default(),
         probe: texts("probe")?.into_iter().skip(1).collect(),

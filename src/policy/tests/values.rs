@@ -145,12 +145,6 @@ fn values_of_a_wrong_type_are_named() {
 #[test]
 fn what_is_not_kept_is_refused_and_what_may_stand_there_is_read() {
     for (asks, kept, may) in [
-        ("confirm: risky", "`never`", "confirm: never"),
-        ("confirm: always", "`never`", "confirm: never"),
-        ("require_isolation: landlock", "`none`", "require_isolation: none"),
-        ("require_isolation: bubblewrap", "`none`", "require_isolation: none"),
-        ("damage: { typographic_quotes: block }", "`off`", "damage: { typographic_quotes: off }"),
-        ("damage: { nul_bytes: warn }", "`off`", "damage: { nul_bytes: off }"),
         ("entities: { form: {} }", "`{}`", "entities: {}"),
         (
             "server: { tools: [ai] }",
@@ -164,10 +158,44 @@ fn what_is_not_kept_is_refused_and_what_may_stand_there_is_read() {
         read(may);
     }
     refused(
-        "baseline: new\nconfirm: risky\n",
-        "2:10: this version does not keep `confirm: risky`: what may stand here is `never`\n 2 | confirm: risky\n   |          ^",
+        "baseline: new\nentities: { form: {} }\n",
+        "2:13: this version does not keep `entities: form`: what may stand here is `{}`\n 2 | entities: { form: {} }\n   |             ^",
     );
     refused("confirm: often", "unknown confirm `often` (known: never, risky, always)");
+}
+
+#[test]
+fn who_is_asked_and_what_keeps_programs_apart_is_read() {
+    assert_eq!(read("").demands.confirm, Confirm::Never);
+    assert_eq!(read("confirm: risky").demands.confirm, Confirm::Risky);
+    assert_eq!(read("").isolation, Isolation::None);
+    assert_eq!(read("require_isolation: landlock").isolation, Isolation::Landlock);
+    assert!(Isolation::None < Isolation::Landlock && Isolation::Landlock < Isolation::Bubblewrap);
+    refused(
+        "require_isolation: jail",
+        "unknown require_isolation `jail` (known: none, landlock, bubblewrap)",
+    );
+}
+
+#[test]
+fn each_accident_has_a_weight_of_its_own() {
+    let damage = read("damage: { nul_bytes: warn, shrunk_file: off }").damage;
+    assert_eq!(damage.weight(Accident::NulBytes), Weight::Warn);
+    assert_eq!(damage.weight(Accident::ShrunkFile), Weight::Off);
+    assert_eq!(damage.weight(Accident::ElidedCode), read("").damage.weight(Accident::ElidedCode));
+    refused("damage: { nul_bytes: yes }", "unknown nul_bytes `yes` (known: block, warn, off)");
+}
+
+#[test]
+fn commands_that_a_request_may_name_are_read() {
+    let policy = read("validate_commands: [[go, vet, './...'], [/usr/bin/make, check]]");
+    let named: Vec<_> = policy.validators.iter().map(|known| known.rule.gate.name.as_str()).collect();
+    assert_eq!(named, ["validate_command: go vet ./...", "validate_command: /usr/bin/make check"]);
+    assert_eq!(policy.commands().filter(|rule| named.contains(&rule.gate.name.as_str())).count(), 2);
+    refused("validate_commands: [[]]", "a command");
+    refused("validate_commands: [['']]", "a command is empty");
+    refused("validate_commands: [[./build.sh]]", "a plain name or an absolute path");
+    refused("validate_commands: [[/bin/../x]]", "a plain name or an absolute path");
 }
 
 #[test]

@@ -10,6 +10,7 @@ use std::process::ExitCode;
 
 use serde_json::{Map, Value};
 
+use super::confirm;
 use super::done::Done;
 use super::roots::{Roots, Word};
 use super::work::{author, work};
@@ -17,6 +18,7 @@ use crate::engine::Promise;
 use crate::error::Error;
 use crate::front::answer::{Call, Offers, Shape};
 use crate::front::tools::{Ask, Asked, AskedAll, Tool, edit_files, safe_edit_file};
+use crate::request::Author;
 
 /// The arguments of `lockgate edit`.
 #[derive(Debug, clap::Args)]
@@ -38,20 +40,27 @@ pub(super) struct Args {
 /// Carries out what is asked and shows what became of it.
 pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
     let (done, shape) = match args.asked.into_object() {
-        Ok(arguments) => carry(args.roots, args.word.promise(), arguments),
+        Ok(arguments) => {
+            confirm::asking(|agreed| carry(&args.roots, args.word.promise(), arguments.clone(), agreed))
+        }
         Err(refusal) => (Done::refused(refusal), Shape::default()),
     };
     done.tell(shape, args.json)
 }
 
 /// Carries out what is asked, and says how its answer is to look.
-fn carry(roots: Roots, promise: Promise, arguments: Map<String, Value>) -> (Done, Shape) {
+fn carry(
+    roots: &Roots,
+    promise: Promise,
+    arguments: Map<String, Value>,
+    agreed: Option<String>,
+) -> (Done, Shape) {
     let tool: &Tool = if arguments.contains_key("edits") { &edit_files::TOOL } else { &safe_edit_file::TOOL };
     let path = arguments.get("path").and_then(Value::as_str).map(str::to_owned);
     let again =
         arguments.contains_key("search").then(|| Call { tool: tool.name, arguments: arguments.clone() });
     let offers = Offers { again, reader: None };
-    match (tool.ask)(arguments).map(|asked| asked.by(&author("edit"))) {
+    match (tool.ask)(arguments).map(|asked| asked.by(&Author { agreed, ..author("edit") })) {
         Ok(Ask::Edit(asked)) => {
             let Asked { request, shape } = *asked;
             let edited =

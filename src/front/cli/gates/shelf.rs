@@ -20,6 +20,8 @@ pub(super) struct Shelf {
     /// The policy of the root, where there is a root.
     pub(super) ruled: Option<Ruled>,
     pins: Pins,
+    /// Where programs keep what they know of samples.
+    cache: Option<PathBuf>,
 }
 
 /// A root and its policy.
@@ -30,10 +32,11 @@ pub(super) struct Ruled {
     pub(super) withheld: Option<String>,
 }
 
-/// A program that may run, and the search path for what it starts itself.
+/// A program that may run, the search path for what it starts itself, and a folder for what it knows of samples.
 pub(super) struct Ready<'a> {
     pub(super) program: &'a Path,
     pub(super) search: &'a OsStr,
+    pub(super) cache: Option<&'a Path>,
 }
 
 /// Why a gate's program is not run.
@@ -63,13 +66,14 @@ impl Shelf {
             Some(root) => Some(Workspace::promising(&[root], promise)?),
             None => here(promise)?,
         };
+        let cache = workspace.as_ref().and_then(|workspace| workspace.sample_cache());
         let ruled = workspace.map(|workspace| Ruled::of(&workspace)).transpose()?;
         let defined = ruled.iter().flat_map(|ruled| ruled.policy.defined());
         let gates: Vec<Arc<Gate>> = Catalogue::embedded().gates().iter().chain(defined).cloned().collect();
         let roots: Vec<PathBuf> = ruled.iter().map(|ruled| ruled.commands.root.clone()).collect();
         let rules: Vec<Rule> = gates.iter().map(|gate| Rule::plain(Arc::clone(gate))).collect();
         let pins = Pins::find(&rules, &Search { folders: &roots, roots: &roots, path: &search_path() });
-        Ok(Shelf { gates, ruled, pins })
+        Ok(Shelf { gates, ruled, pins, cache })
     }
 
     /// The gate of this name.
@@ -121,7 +125,7 @@ impl Shelf {
         if pin.inside || self.is_own(gate) {
             self.trusted(gate, pin)?;
         }
-        Ok(Ready { program: &pin.program, search: pins.path() })
+        Ok(Ready { program: &pin.program, search: pins.path(), cache: self.cache.as_deref() })
     }
 
     /// Whether a person trusts what the repository has to say of a gate.

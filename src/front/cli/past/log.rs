@@ -38,7 +38,7 @@ pub(in crate::front::cli) fn run(args: Args) -> Result<ExitCode, Error> {
     let Args { path, number, roots, json } = args;
     let which = History { path, most: number + 1 };
     let entries =
-        work(roots, Promise::default(), |workspace, _| async move { workspace.history(which).await })?;
+        work(&roots, Promise::default(), |workspace, _| async move { workspace.history(which).await })?;
     let shape = Shape { limit: usize::MAX, forms: Forms::Json, ..Shape::default() };
     let answer = answer::history(&Ok(entries), number, &shape).json;
     if json {

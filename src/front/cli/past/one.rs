@@ -26,7 +26,7 @@ pub(in crate::front::cli) struct Args {
 pub(in crate::front::cli) fn run(args: Args) -> Result<ExitCode, Error> {
     let Args { id, roots, json } = args;
     let found =
-        work(roots, Promise::default(), |workspace, _| async move { workspace.remembered(id).await })?;
+        work(&roots, Promise::default(), |workspace, _| async move { workspace.remembered(id).await })?;
     let shape = Shape { limit: usize::MAX, forms: Forms::Json, ..Shape::default() };
     let answer = answer::remembered(&Ok(found), &shape).json;
     if json {

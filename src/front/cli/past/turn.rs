@@ -4,11 +4,12 @@ use std::process::ExitCode;
 
 use crate::error::Error;
 use crate::front::answer::Shape;
+use crate::front::cli::confirm;
 use crate::front::cli::done::Done;
 use crate::front::cli::roots::{Roots, Word};
 use crate::front::cli::work::{author, work};
 use crate::front::past;
-use crate::request::{Direction, Revert};
+use crate::request::{Author, Direction, Revert};
 
 /// The arguments of `lockgate undo` and `lockgate redo`.
 #[derive(Debug, clap::Args)]
@@ -35,13 +36,17 @@ pub(in crate::front::cli) fn run(args: Args, direction: Direction) -> Result<Exi
         Direction::Redo => "redo",
     };
     let shape = Shape { path: path.clone(), ..Shape::default() };
-    let revert = Revert { direction, edit_id: id, path, author: author(name) };
-    let turned = work(roots, word.promise(), |workspace, watch| async move {
-        Ok(past::revert(&workspace, revert, watch).await)
+    let (done, shape) = confirm::asking(|agreed| {
+        let author = Author { agreed, ..author(name) };
+        let revert = Revert { direction, edit_id: id.clone(), path: path.clone(), author };
+        let turned = work(&roots, word.promise(), |workspace, watch| async move {
+            Ok(past::revert(&workspace, revert, watch).await)
+        });
+        let done = match turned {
+            Ok((reports, turned)) => Done::Turned(reports, turned),
+            Err(refusal) => Done::refused(refusal),
+        };
+        (done, shape.clone())
     });
-    let done = match turned {
-        Ok((reports, turned)) => Done::Turned(reports, turned),
-        Err(refusal) => Done::refused(refusal),
-    };
     done.tell(shape, json)
 }

@@ -1,5 +1,6 @@
 //! Runs of small programs of the tests' own.
 
+mod company;
 mod names;
 mod outcomes;
 mod samples;
@@ -15,7 +16,9 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::{Ask, look, mend};
+use crate::gate::company::Companion;
 use crate::gate::output::Seen;
+use crate::gate::process::Ceiling;
 use crate::gate::silence::Silence;
 use crate::gate::watch::Watch;
 use crate::policy::{Isolation, Policy, Rule};
@@ -44,6 +47,7 @@ with open(os.path.join(cache, "seen.json"), "w") as file: json.dump(seen, file)
 pub(super) struct World {
     home: TempDir,
     pub(super) search: OsString,
+    pub(super) ceiling: Ceiling,
 }
 
 impl World {
@@ -51,7 +55,8 @@ impl World {
     pub(super) fn new(files: &[(&str, &str)]) -> World {
         let home = TempDir::new().unwrap();
         fs::create_dir_all(home.path().join("root")).unwrap();
-        let world = World { home, search: crate::gate::search_path() };
+        let ceiling = Ceiling(Isolation::None);
+        let world = World { home, search: crate::gate::search_path(), ceiling };
         files.iter().for_each(|(path, text)| world.write(path, text));
         world
     }
@@ -93,11 +98,31 @@ impl World {
         text: &[u8],
         work: impl FnOnce(&Ask<'_>) -> Result<T, Silence>,
     ) -> Result<T, Silence> {
-        let text = Buffer::read(text.to_vec(), Hints::default()).unwrap();
-        let root = self.root();
+        self.ask_among(&[], rule, path, text, work)
+    }
+
+    /// The same among other drafts of the call.
+    pub(super) fn ask_among<T>(
+        &self,
+        others: &[(&str, Option<&str>)],
+        rule: &Rule,
+        path: &str,
+        text: &[u8],
+        work: impl FnOnce(&Ask<'_>) -> Result<T, Silence>,
+    ) -> Result<T, Silence> {
+        let read = |text: &[u8]| Buffer::read(text.to_vec(), Hints::default()).unwrap();
+        let (text, root) = (read(text), self.root());
+        let texts: Vec<_> = others.iter().map(|(_, text)| text.map(|text| read(text.as_bytes()))).collect();
+        let company: Vec<Companion<'_>> = others
+            .iter()
+            .zip(&texts)
+            .map(|((path, _), text)| Companion { root: &root, path, text: text.as_ref(), judged_by: Vec::new() })
+            .collect();
+        let company: Vec<&Companion<'_>> = company.iter().collect();
         work(&Ask {
-            company: &[],
+            company: &company,
             isolation: Isolation::None,
+            ceiling: self.ceiling,
             rule,
             program: &python(),
             search: &self.search,
@@ -131,7 +156,7 @@ impl World {
 }
 
 /// Gives the program a minute, which on a busy machine it may need to start.
-fn within_a_minute<T>(
+pub(super) fn within_a_minute<T>(
     work: fn(&Ask<'_>, crate::gate::watch::Limit<'_>) -> Result<T, Silence>,
 ) -> impl Fn(&Ask<'_>) -> Result<T, Silence> {
     move |ask| {

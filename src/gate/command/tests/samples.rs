@@ -60,7 +60,7 @@ fn a_program_is_asked_about_a_sample_as_about_a_draft() {
         let rule = world.rule(script, words, &format!("input: {input}\n{MORE}"));
         for standing in [Standing::Empty, Standing::Missing] {
             let found =
-                live(&rule.gate, &sample(None, 0), &python(), &world.search, standing, &Watch::idle())
+                live(&rule.gate, &sample(None, 0), &python(), &world.search, standing, None, &Watch::idle())
                     .unwrap();
             assert_eq!(
                 shown(&found),
@@ -71,13 +71,13 @@ fn a_program_is_asked_about_a_sample_as_about_a_draft() {
     }
     // A program that reads the file on disk and not the draft is found out: it finds nothing.
     let rule = world.rule(reads_disk, "'{draft}', '{path}'", &format!("input: shadow\n{MORE}"));
-    let blind = live(&rule.gate, &sample(None, 0), &python(), &world.search, Standing::Empty, &Watch::idle());
+    let blind = live(&rule.gate, &sample(None, 0), &python(), &world.search, Standing::Empty, None, &Watch::idle());
     assert_eq!(blind, Ok(Vec::new()));
     let outside = Sample { with: vec![("../x".to_owned(), String::new())], ..sample(None, 0) };
-    let said = live(&rule.gate, &outside, &python(), &world.search, Standing::Empty, &Watch::idle());
+    let said = live(&rule.gate, &outside, &python(), &world.search, Standing::Empty, None, &Watch::idle());
     assert_eq!(said, Err("../x: no path below a root".to_owned()));
     let failing: Arc<_> =
         world.rule("raise SystemExit(7)", "'{path}'", &format!("input: staged\n{MORE}")).gate;
-    let said = live(&failing, &sample(None, 0), &python(), &world.search, Standing::Missing, &Watch::idle());
+    let said = live(&failing, &sample(None, 0), &python(), &world.search, Standing::Missing, None, &Watch::idle());
     assert_eq!(said, Err("broken: ended with exit code 7".to_owned()));
 }

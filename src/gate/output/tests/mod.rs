@@ -21,6 +21,7 @@ pub(super) const TEXT: &str = "import os\r\né = 'x'\r\n\t😀 = é\r\nlast";
 pub(super) fn command(form: Form) -> Command {
     Command {
         network: false,
+        only: Vec::new(),
         input: Input::Stdin,
         program: "tool".to_owned(),
         words: Vec::new(),

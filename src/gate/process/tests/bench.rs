@@ -15,7 +15,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use crate::gate::process::{Ended, Order, adopt_orphans, run};
+use crate::gate::process::{Cage, Ended, Order, adopt_orphans, run};
 use crate::gate::watch::Watch;
 
 /// Longer than any run needs.
@@ -51,6 +51,8 @@ pub fn alone(name: &str, manner: Manner, test: fn(&Bench)) {
     }
     let mut own = Command::new(env::current_exe().unwrap());
     own.args(["--exact", name, "--nocapture"]).env(ALONE, name).env(SECRET, "secret");
+    let home = tempfile::tempdir_in(env::current_exe().unwrap().parent().unwrap()).unwrap();
+    own.env("HOME", home.path()).env_remove("XDG_STATE_HOME");
     let output = own.output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     let ran = output.status.success() && said.contains("1 passed");
@@ -106,7 +108,7 @@ impl Bench {
     pub fn order<'a>(&'a self, what: &[&str], input: Option<&'a [u8]>) -> Order<'a> {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tools/misbehave.py");
         let argv = [script].iter().chain(what).chain([&self.tag.as_str()]).map(OsString::from).collect();
-        Order { program: python(), argv, folder: self.folder(), env: Vec::new(), input }
+        Order { program: python(), argv, folder: self.folder(), env: Vec::new(), input, cage: Cage::default() }
     }
 
     /// The processes of this bench that run now.

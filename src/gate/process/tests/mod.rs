@@ -5,8 +5,10 @@
 
 mod answers;
 mod bench;
+mod deeds;
 mod endings;
 mod leftovers;
+mod levels;
 
 /// Makes a test of each of these functions for both manners.
 macro_rules! in_both_manners {

@@ -20,11 +20,12 @@ fn every_way_to_tell_is_heard() {
 #[test]
 fn its_command_is_asked_where_no_server_is_kept() {
     let trial = Trial::new("pull");
-    let trial = Trial { workshop: Workshop::default(), ..trial };
+    let unkept = || Workshop { ceiling: Ceiling(Isolation::None), ..Workshop::default() };
+    let trial = Trial { workshop: unkept(), ..trial };
     assert_eq!(found(&trial.judge("a.txt", Some(BEFORE), "bad\nbadly\n")).len(), 2);
     assert!(trial.runs() > 0 && trial.log().is_empty());
     let alone = Trial::with("pull", Has::ServerAlone, "", Hours::default());
-    let alone = Trial { workshop: Workshop::default(), ..alone };
+    let alone = Trial { workshop: unkept(), ..alone };
     let (outcome, why) = became(&alone.judge("a.txt", None, "bad\n"));
     assert_eq!((outcome, why.as_str()), (Outcome::Unavailable, "no server is kept here"));
 }

@@ -153,7 +153,7 @@ fn examined(shelf: &Shelf, gate: &Arc<Gate>, watch: &Watch) -> (Option<String>, 
 fn tried(gate: &Arc<Gate>, ready: &Ready<'_>, watch: &Watch) -> State {
     let Some(canary) = canary(gate) else { return State::Unproven };
     for standing in standings(gate) {
-        match live(gate, &canary, ready.program, ready.search, *standing, watch) {
+        match live(gate, &canary, ready.program, ready.search, *standing, ready.cache, watch) {
             Ok(found) if found.iter().any(|finding| finding.elsewhere.is_none()) => {}
             Ok(_) => return State::Broken(BLIND.to_owned()),
             Err(why) => return silent(&why),

@@ -7,9 +7,8 @@ use super::{Checkup, State, are_well};
 use crate::front::cli::gates::shelf::{Ruled, Shelf};
 use crate::front::cli::paint::{DONE, FAINT, LABEL, REFUSED, WARNING, labelled, paint};
 use crate::front::cli::trust::shown::visible;
-
-/// By what gates' programs are confined.
-const ISOLATION: &str = "none";
+use crate::gate::Workshop;
+use crate::policy::Isolation;
 
 /// The root, each gate with what is wrong with it, and what it comes to.
 pub(super) fn text(shelf: &Shelf, checkups: &[Checkup]) -> String {
@@ -35,7 +34,20 @@ fn surroundings(shelf: &Shelf) -> String {
         }
         None => text += &labelled(LABEL, "root", "none: this folder cannot be one"),
     }
-    text + &labelled(LABEL, "isolation", format!("{ISOLATION}: programs run with your rights"))
+    text + &isolation(&Workshop::default())
+}
+
+/// What programs are kept apart by, and why not better.
+fn isolation(workshop: &Workshop) -> String {
+    let level = workshop.isolation();
+    let means = match level {
+        Isolation::None => "programs run with your rights",
+        Isolation::Landlock => "programs cannot write to the project, see your keys, or use TCP",
+        Isolation::Bubblewrap => "programs see the project read-only, an empty home, and no network",
+    };
+    let short = workshop.short_of_best().map(|why| format!("\nno bubblewrap: {}", visible(&why)));
+    let style = if level == Isolation::None { WARNING } else { LABEL };
+    labelled(style, "isolation", format!("{}: {means}{}", level.name(), short.unwrap_or_default()))
 }
 
 fn policy(ruled: &Ruled) -> String {
@@ -116,7 +128,8 @@ pub(super) fn json(shelf: &Shelf, checkups: &[Checkup]) -> Value {
         "policy": ruled.map(|ruled| ruled.commands.told()),
         "trusted": ruled.map(|ruled| ruled.withheld.is_none()),
         "why": ruled.and_then(|ruled| ruled.withheld.as_deref()),
-        "isolation": ISOLATION,
+        "isolation": Workshop::default().isolation().name(),
+        "short_of_best": Workshop::default().short_of_best(),
         "gates": checkups.iter().map(gate).collect::<Vec<_>>(),
     })
 }

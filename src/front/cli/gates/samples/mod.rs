@@ -137,7 +137,7 @@ fn by_program(gate: &Arc<Gate>, standings: &[Standing], ready: &Ready<'_>, watch
         .enumerate()
         .flat_map(|each| standings.iter().map(move |standing| (each, *standing)));
     let asked = |((at, sample), standing)| {
-        trial(at, sample, Some(standing), || live(gate, sample, ready.program, ready.search, standing, watch))
+        trial(at, sample, Some(standing), || live(gate, sample, ready.program, ready.search, standing, ready.cache, watch))
     };
     each.map(asked).collect()
 }

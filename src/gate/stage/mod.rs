@@ -3,11 +3,15 @@
 //! A program that has a switch for it is told of one file with the draft. For any other the project is copied by links:
 //! the folders on the way to the file are made, the draft lies in the last one, and all else in them is a symbolic link
 //! to what is there in the project. So the file has its neighbours, its configuration and its place among the packages.
-//! What a program writes beside the file goes with the copy; what it writes into a folder that is linked is written.
+//! What a program writes beside the file goes with the copy; what it writes into a folder that is linked is written, where
+//! nothing keeps it from that. Where bubblewrap keeps it, there is no copy: the draft is laid over the real file ([`laid`]).
 //!
 //! Invariant: nothing is made or changed outside of the private folder, which nobody but the user can enter, and which
 //! is removed with all that is in it when the [`Stage`] is dropped.
 
+mod laid;
+
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, DirEntry, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
@@ -19,8 +23,19 @@ use tempfile::{Builder, TempDir};
 
 use crate::text::Stamp;
 
+pub(super) use self::laid::Dated;
+
 /// The most entries that a folder on the way to the file may have.
 const MOST_ENTRIES: usize = 20_000;
+
+/// What is to be seen at a path of the project.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Staged<'a> {
+    /// The path, relative to the root.
+    pub(super) path: &'a str,
+    /// The text; nothing where no file is to be seen.
+    pub(super) text: Option<&'a [u8]>,
+}
 
 /// A private folder for one run of a program.
 #[derive(Debug)]
@@ -52,12 +67,35 @@ impl Stage {
         Ok(draft)
     }
 
-    /// Writes the JSON that go's `-overlay` takes: this file is to be read from that one.
-    pub(super) fn overlay(&self, file: &Path, draft: &Path) -> io::Result<PathBuf> {
-        let [file, draft] = [file, draft].map(|path| path.to_string_lossy().into_owned());
+    /// Writes the JSON that go's `-overlay` takes: each file is to be read from its draft, or is not to be there.
+    pub(super) fn overlay(&self, files: &[(PathBuf, Option<PathBuf>)]) -> io::Result<PathBuf> {
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let replaced: BTreeMap<String, String> = files
+            .iter()
+            .map(|(file, draft)| (text(file), draft.as_deref().map(text).unwrap_or_default()))
+            .collect();
         let overlay = self.folder("overlay")?.join("overlay.json");
-        write(&overlay, serde_json::json!({ "Replace": { file: draft } }).to_string().as_bytes())?;
+        write(&overlay, serde_json::json!({ "Replace": replaced }).to_string().as_bytes())?;
         Ok(overlay)
+    }
+
+    /// Writes the texts of a draft's company to files of their own; gives their absolute paths.
+    pub(super) fn company(&self, others: &[Staged<'_>]) -> io::Result<Vec<Option<PathBuf>>> {
+        let folder = self.folder("company")?;
+        let write = |(at, other): (usize, &Staged<'_>)| {
+            let name = parts(other.path)?.last().copied().unwrap_or_default();
+            let Some(text) = other.text else { return Ok(None) };
+            let own = folder.join(at.to_string());
+            private_folder(&own)?;
+            write(&own.join(name), text)?;
+            Ok(Some(own.join(name)))
+        };
+        others.iter().enumerate().map(write).collect()
+    }
+
+    /// The folder itself.
+    pub(super) fn home(&self) -> &Path {
+        &self.home
     }
 
     /// Makes a folder in the private one.
@@ -67,32 +105,52 @@ impl Stage {
         Ok(folder)
     }
 
-    /// Copies the project at this absolute root by links, with the text at a path relative to it; gives the absolute
-    /// path of the copy's root, which has the same name.
-    pub(super) fn copy(&self, root: &Path, path: &str, text: &[u8]) -> io::Result<PathBuf> {
+    /// Copies the project at this absolute root by links, with these texts at their paths; gives the absolute path of the
+    /// copy's root, which has the same name.
+    pub(super) fn copy(&self, root: &Path, staged: &[Staged<'_>]) -> io::Result<PathBuf> {
         let top = self.folder("project")?.join(root.file_name().unwrap_or(OsStr::new("root")));
-        let (mut real, mut copy) = (root.to_owned(), top.clone());
-        for part in parts(path)? {
-            private_folder(&copy)?;
-            self.link_all_but(part, &real, &copy)?;
-            real.push(part);
-            copy.push(part);
-        }
-        write(&copy, text)?;
+        let ways = staged.iter().map(|staged| Ok((parts(staged.path)?, staged.text)));
+        let ways = ways.collect::<io::Result<Vec<_>>>()?;
+        let ways: Vec<Way<'_>> = ways.iter().map(|(parts, text)| (parts.as_slice(), *text)).collect();
+        self.copy_folder(root, &top, &ways)?;
         Ok(top)
     }
 
-    /// Links to what a folder of the project holds, but for one name; to nothing where there is no such folder yet.
-    fn link_all_but(&self, name: &OsStr, real: &Path, copy: &Path) -> io::Result<()> {
+    fn copy_folder(&self, real: &Path, copy: &Path, ways: &[Way<'_>]) -> io::Result<()> {
+        let mut below: BTreeMap<&OsStr, Vec<Way<'_>>> = BTreeMap::new();
+        for (parts, text) in ways {
+            if let Some((first, rest)) = parts.split_first() {
+                below.entry(first).or_default().push((rest, *text));
+            }
+        }
+        private_folder(copy)?;
+        self.link_all_but(&below, real, copy)?;
+        for (name, ways) in below {
+            let place = copy.join(name);
+            match ways.as_slice() {
+                [([], Some(text))] => write(&place, text)?,
+                [([], None)] => {}
+                ways => self.copy_folder(&real.join(name), &place, ways)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Links to what a folder of the project holds, but for these names; to nothing where there is no such folder yet.
+    fn link_all_but<T>(&self, names: &BTreeMap<&OsStr, T>, real: &Path, copy: &Path) -> io::Result<()> {
         for entry in entries(real, MOST_ENTRIES)? {
             // A link to what holds the copy would lead round and round.
-            if entry.file_name() != name && !self.home.starts_with(entry.path()) {
+            let is_named = names.contains_key(entry.file_name().as_os_str());
+            if !is_named && !self.home.starts_with(entry.path()) {
                 symlink(entry.path(), copy.join(entry.file_name()))?;
             }
         }
         Ok(())
     }
 }
+
+/// The names that are left on the way to a text, and the text.
+type Way<'a> = (&'a [&'a OsStr], Option<&'a [u8]>);
 
 /// What a folder holds, when that is not more than so much; nothing where there is no such folder.
 fn entries(folder: &Path, most: usize) -> io::Result<Vec<DirEntry>> {
@@ -123,11 +181,18 @@ pub(super) fn private_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
+/// Writes a file that was changed just now.
+///
+/// cargo takes a file for unchanged that is older than what it built from it last.
+fn write_new(path: &Path, text: &[u8]) -> io::Result<()> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?.write_all(text)
+}
+
 /// Writes a file whose time of change follows from its text.
 ///
 /// mypy takes a module for unchanged whose size and time in whole seconds are what they were, so that of two drafts
 /// written within one second it would see the first one only.
-fn write(path: &Path, text: &[u8]) -> io::Result<()> {
+pub(super) fn write(path: &Path, text: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     file.write_all(text)?;
     let hex = Stamp::of(text).hex();
@@ -141,6 +206,30 @@ mod tests {
     use std::os::unix::ffi::OsStringExt;
 
     use super::*;
+
+    fn new<'a>(path: &'a str, text: &'a [u8]) -> Staged<'a> {
+        Staged { path, text: Some(text) }
+    }
+
+    #[test]
+    fn several_files_of_a_project_are_there_and_others_gone() {
+        let root = tempfile::tempdir().unwrap();
+        let text = |path: &str| fs::create_dir_all(root.path().join(path).parent().unwrap()).map(|()| path.to_owned());
+        for path in ["a/b/old.py", "a/b/kept.py", "a/gone.py", "c/kept.py"] {
+            fs::write(root.path().join(text(path).unwrap()), "old").unwrap();
+        }
+        let staged =
+            [new("a/b/old.py", b"1"), new("a/new/x.py", b"2"), Staged { path: "a/gone.py", text: None }];
+        let stage = Stage::new().unwrap();
+        let copy = stage.copy(root.path(), &staged).unwrap();
+        let read = |path: &str| fs::read_to_string(copy.join(path)).ok();
+        assert_eq!(
+            ["a/b/old.py", "a/new/x.py", "a/gone.py", "a/b/kept.py", "c/kept.py"].map(read),
+            [Some("1"), Some("2"), None, Some("old"), Some("old")].map(|text| text.map(str::to_owned))
+        );
+        assert!(fs::read_link(copy.join("c")).is_ok() && fs::read_link(copy.join("a")).is_err());
+        assert_eq!(fs::read_to_string(root.path().join("a/gone.py")).unwrap(), "old");
+    }
 
     #[test]
     fn the_folder_is_private_and_goes_with_the_stage() {
@@ -163,7 +252,7 @@ mod tests {
         fs::write(root.path().join(".hidden"), "y").unwrap();
         symlink("nowhere", root.path().join("dangling")).unwrap();
         let stage = Stage::new().unwrap();
-        let copy = stage.copy(root.path(), "new.py", b"new").unwrap();
+        let copy = stage.copy(root.path(), &[new("new.py", b"new")]).unwrap();
         assert_eq!(copy.file_name(), root.path().file_name());
         assert_eq!(fs::read_link(copy.join(&strange)).unwrap(), root.path().join(&strange));
         assert_eq!(fs::read(copy.join(".hidden")).unwrap(), b"y");
@@ -188,7 +277,7 @@ mod tests {
         let around = root.path().canonicalize().unwrap();
         ["tmp", "src"].iter().for_each(|name| fs::create_dir(around.join(name)).unwrap());
         let stage = Stage::holding(tempfile::tempdir_in(around.join("tmp")).unwrap()).unwrap();
-        let copy = stage.copy(&around, "new.py", b"").unwrap();
+        let copy = stage.copy(&around, &[new("new.py", b"")]).unwrap();
         assert!(copy.join("src").exists() && !copy.join("tmp").exists());
     }
 
@@ -196,9 +285,9 @@ mod tests {
     fn a_file_where_a_folder_is_due_is_no_way() {
         let root = tempfile::tempdir().unwrap();
         fs::write(root.path().join("a"), "").unwrap();
-        assert!(Stage::new().unwrap().copy(root.path(), "a/b/c.py", b"").is_err());
+        assert!(Stage::new().unwrap().copy(root.path(), &[new("a/b/c.py", b"")]).is_err());
         for path in ["", "..", "a/../b", "/a", "."] {
-            assert!(Stage::new().unwrap().copy(root.path(), path, b"").is_err(), "{path}");
+            assert!(Stage::new().unwrap().copy(root.path(), &[new(path, b"")]).is_err(), "{path}");
             assert!(Stage::new().unwrap().draft(path, b"").is_err(), "{path}");
         }
     }

@@ -1,0 +1,101 @@
+//! Whether a person is asked before a call writes, and what.
+//!
+//! Nobody waits for the answer here, and no lock is held meanwhile: the call is refused with a question, and whoever can
+//! put it to a person sends the same call again with the name of what was agreed to. That name is a hash of every text
+//! before and after, so that an answer holds for this write and no other.
+//!
+//! Invariant: what the policy has confirmed is written only with the answer to the question about this very write.
+
+use std::fmt::Write;
+
+use super::Decision;
+use super::call::Call;
+use super::draft::Draft;
+use crate::edit::Edit;
+use crate::error::{Code, Error, Question};
+use crate::gate::clean;
+use crate::policy::Confirm;
+use crate::store::Kind;
+use crate::text::Stamp;
+
+/// A file of fewer bytes may shrink as it likes.
+const SMALL: usize = 256;
+/// A file is left with less than one part of so many.
+const PARTS: usize = 4;
+
+/// Refuses a call that is to be written and that a person must agree to first.
+///
+/// Errors: `NOT_CONFIRMED`, with the question.
+pub(super) fn check(call: &Call, drafts: &[Draft<'_>]) -> Result<(), Error> {
+    if drafts.iter().any(|draft| draft.decision() != Decision::Write) {
+        return Ok(());
+    }
+    let asked = drafts.iter().filter(|draft| draft.drafted.differs && asks(draft, call.kind));
+    let Some(first) = asked.map(|draft| &draft.target.rules.origin.name).next() else { return Ok(()) };
+    let about = about(drafts);
+    let agreed = call.requests.first().and_then(|request| request.author.agreed.as_ref());
+    if agreed == Some(&about) {
+        return Ok(());
+    }
+    let seen = match agreed {
+        None => format!("the policy {first} has a person asked before this write"),
+        Some(_) => "what a person agreed to is no longer what would be written".to_owned(),
+    };
+    let text = question(drafts, call.kind, first);
+    Err(Error::new(Code::NotConfirmed, seen).asking(Question { text, about }))
+}
+
+/// Whether the policy has a person asked before this draft is written.
+fn asks(draft: &Draft<'_>, kind: Kind) -> bool {
+    match draft.target.rules.demands.confirm {
+        Confirm::Never => false,
+        Confirm::Risky => risk(draft, kind).is_some(),
+        Confirm::Always => true,
+    }
+}
+
+/// Why a write is risky, in words, if it is. Taking an edit back is what a person asks for when it was one too many: of
+/// what the gates say then, nothing counts.
+fn risk(draft: &Draft<'_>, kind: Kind) -> Option<&'static str> {
+    let (before, after) = (draft.seen.buffer.bytes().len(), draft.drafted.buffer.bytes().len());
+    if draft.request.edit == Edit::Remove {
+        Some("removes the file")
+    } else if before >= SMALL && after < before / PARTS {
+        Some("leaves less than a quarter of the file")
+    } else if draft.overruled && kind == Kind::Edit {
+        Some("writes what a gate would refuse in strict mode")
+    } else {
+        None
+    }
+}
+
+/// The name of a write: what stands there, and what would.
+fn about(drafts: &[Draft<'_>]) -> String {
+    let transitions: Vec<_> = drafts
+        .iter()
+        .map(|draft| {
+            let before = draft.seen.snapshot.as_ref().map(|_| draft.seen.buffer.stamp().hex());
+            let stays = draft.request.edit != Edit::Remove;
+            let after = stays.then(|| draft.drafted.buffer.stamp().hex());
+            (draft.target.place.key(), before, after)
+        })
+        .collect();
+    Stamp::of_value(&transitions).hex()
+}
+
+fn question(drafts: &[Draft<'_>], kind: Kind, policy: &str) -> String {
+    let mut text = match kind {
+        Kind::Edit => "An agent is about to write, and".to_owned(),
+        Kind::Undo(id) => format!("An agent is about to take back edit {id}, and"),
+        Kind::Redo(id) => format!("An agent is about to make edit {id} again, and"),
+    };
+    // Writing to a String cannot fail.
+    let _written = write!(text, " the policy {policy} has you asked first:");
+    for draft in drafts.iter().filter(|draft| draft.drafted.differs) {
+        let (added, removed) = draft.drafted.map.counts();
+        let why = risk(draft, kind).map_or_else(String::new, |why| format!(": {why}"));
+        let path = clean(draft.target.place.shown());
+        let _written = write!(text, "\n{path} (+{added} -{removed}){why}");
+    }
+    text
+}

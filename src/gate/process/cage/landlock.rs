@@ -1,0 +1,119 @@
+//! Landlock: the kernel's own rules for a thread, which what the thread starts inherits.
+//!
+//! They allow and do not forbid, so that a folder with something hidden in it is allowed by its parts. What they do not
+//! cover: the names and sizes of files, sockets that have a path, and, before ABI 10, UDP.
+//!
+//! Invariant: a program is started only after the kernel has taken every rule that this level promises.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::thread::Builder;
+
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreated,
+    RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, path_beneath_rules,
+};
+
+use super::Cage;
+use super::places::Places;
+use crate::gate::process::environment::home;
+use crate::gate::stage::private_folder;
+
+/// Without it a file could be cut short (ABI 3), or a connection made (ABI 4): Linux 6.7.
+const LEAST: ABI = ABI::V4;
+/// What is taken where the kernel has it: signals and abstract sockets (ABI 6), sockets with a path (9), UDP (10).
+const MOST: ABI = ABI::V10;
+/// The most entries of one folder that are allowed one by one.
+const MOST_ENTRIES: usize = 4096;
+/// What programs write to though they keep nothing.
+const SINKS: [&str; 6] =
+    ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
+/// Where compilers look below the home that they are not given: the variable, and its place below the real one.
+const TOOLS: [(&str, &str); 4] = [
+    ("CARGO_HOME", ".cargo"),
+    ("RUSTUP_HOME", ".rustup"),
+    ("GOPATH", "go"),
+    ("PYTHONUSERBASE", ".local"),
+];
+
+/// Makes the private home and the private folder for temporary files, and gives what the environment says of them.
+pub(super) fn said(cage: &Cage) -> io::Result<Vec<(OsString, Option<OsString>)>> {
+    let own = cage.own.as_ref().ok_or_else(|| io::Error::other("there is no folder for its run"))?;
+    let folders = [own.join("home"), own.join("tmp")];
+    folders.iter().try_for_each(|folder| private_folder(folder))?;
+    let [private, temporary] = folders;
+    let mut said: Vec<(OsString, Option<OsString>)> = super::places::UNSAID.map(|name| (name.into(), None)).into();
+    if let Some(home) = home() {
+        let unset = TOOLS.iter().filter(|(name, _)| std::env::var_os(name).is_none());
+        said.extend(unset.map(|(name, place)| (name.into(), Some(home.join(place).into()))));
+    }
+    said.push(("HOME".into(), Some(private.into())));
+    said.push(("TMPDIR".into(), Some(temporary.into())));
+    Ok(said)
+}
+
+/// Starts a command from a thread of its own that the rules hold for.
+pub(super) fn start(mut command: Command, cage: &Cage, places: &Places) -> io::Result<Child> {
+    let rules = rules(cage, places).map_err(io::Error::other)?;
+    let restricted = move || {
+        let status = rules.restrict_self().map_err(io::Error::other)?;
+        match status.ruleset {
+            RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced if status.no_new_privs => command.spawn(),
+            RulesetStatus::FullyEnforced
+            | RulesetStatus::PartiallyEnforced
+            | RulesetStatus::NotEnforced => Err(io::Error::other("the kernel took no rules")),
+        }
+    };
+    let thread = Builder::new().name("lockgate-cage".to_owned()).spawn(restricted)?;
+    thread.join().unwrap_or_else(|_| Err(io::Error::other("its thread has ended")))
+}
+
+fn rules(cage: &Cage, places: &Places) -> Result<RulesetCreated, RulesetError> {
+    let mut rules = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_all(LEAST))?;
+    if !cage.network {
+        rules = rules.handle_access(AccessNet::from_all(LEAST))?;
+    }
+    rules = rules.set_compatibility(CompatLevel::BestEffort).handle_access(AccessFs::from_all(MOST))?;
+    if !cage.network {
+        rules = rules.handle_access(AccessNet::from_all(MOST))?;
+    }
+    let (read, write) = (AccessFs::from_read(MOST), AccessFs::from_all(MOST));
+    let folders = cage.own.iter().chain(&cage.cache);
+    rules
+        .scope(Scope::from_all(MOST))?
+        .create()?
+        .add_rules(path_beneath_rules(readable(places), read))?
+        .add_rules(path_beneath_rules(SINKS, read | AccessFs::WriteFile))?
+        .add_rules(path_beneath_rules(folders, write))
+}
+
+/// All but what is hidden.
+fn readable(places: &Places) -> Vec<PathBuf> {
+    let hidden: Vec<PathBuf> = places.hidden.iter().chain(&places.covered).cloned().collect();
+    let mut readable = Vec::new();
+    parts(Path::new("/"), &hidden, &mut readable);
+    for shown in places.shown.iter().chain(&places.tree) {
+        parts(shown, &places.covered, &mut readable);
+    }
+    readable
+}
+
+/// Adds a place, or what it holds where something in it is hidden.
+fn parts(place: &Path, hidden: &[PathBuf], readable: &mut Vec<PathBuf>) {
+    if super::lies_in(place, hidden) {
+        return;
+    }
+    if !hidden.iter().any(|hidden| hidden.starts_with(place)) {
+        readable.push(place.to_owned());
+        return;
+    }
+    let entries = fs::read_dir(place).into_iter().flatten().flatten().take(MOST_ENTRIES);
+    // What a link leads to is allowed where it lies, if it is.
+    let own = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()));
+    own.for_each(|entry| parts(&entry.path(), hidden, readable));
+}

@@ -1,0 +1,304 @@
+//! What a hostile program can do at each level of isolation, tried: docs/security.md has the table, which is made here.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::fs;
+use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener};
+use std::path::Path;
+use std::process::{Child, Command};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::bench::{Bench, LONG, Manner, alone, exited, timed};
+use crate::gate::process::bounds::Bounds;
+use crate::gate::process::{Cage, Ceiling, Ended, Order, lack, run_within};
+use crate::gate::watch::{Halt, Watch};
+use crate::policy::Isolation;
+
+const LEVELS: [Isolation; 3] = [Isolation::None, Isolation::Landlock, Isolation::Bubblewrap];
+
+/// What is tried at once, with what it is called in the table.
+const DEEDS: [(&str, &str); 18] = [
+    ("change a file", "change a file of the project"),
+    ("make a file", "make one"),
+    ("cut a file short", "cut one short"),
+    ("remove a file", "remove one"),
+    ("write a hook", "write to `.git/hooks`"),
+    ("write to the home", "write to the home"),
+    ("read a key", "read `~/.ssh`"),
+    ("read the state", "read lockgate's state and journal"),
+    ("read a temporary file", "read another program's temporary file"),
+    ("read an environment", "read the environment of another process"),
+    ("signal a process", "signal another process"),
+    ("trace a process", "trace one"),
+    ("connect by TCP", "connect by TCP"),
+    ("listen by TCP", "listen by TCP"),
+    ("send by UDP", "send by UDP"),
+    ("connect to an abstract socket", "connect to an abstract socket"),
+    ("connect to a socket beside the project", "connect to a socket in the home or in `/tmp`"),
+    ("connect to a socket in the project", "connect to a socket in the project"),
+];
+
+/// These depend on the kernel: Linux 6.12 stops them under Landlock.
+const NEWER: [&str; 2] = ["signal a process", "connect to an abstract socket"];
+
+/// The page with the table, and what stands around it.
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/security.md");
+const BEGIN: &str = "<!-- levels: made by a test -->\n";
+const END: &str = "<!-- end of levels -->\n";
+
+/// What the program has to do with: a project, a home, another process and sockets.
+struct Scene {
+    around: TempDir,
+    victim: Child,
+    tcp: TcpListener,
+    udp: UdpSocket,
+    _sockets: [UnixListener; 3],
+    facts: Value,
+}
+
+impl Scene {
+    fn new() -> Scene {
+        let around = tempfile::tempdir().unwrap();
+        let (tree, home) = (around.path().join("tree"), Path::new(&env::var_os("HOME").unwrap()).to_owned());
+        let state = home.join(".local/state/lockgate");
+        for folder in [&tree.join(".git/hooks"), &home.join(".ssh"), &state] {
+            fs::create_dir_all(folder).unwrap();
+        }
+        for name in ["a.txt", "b.txt", "c.txt"] {
+            fs::write(tree.join(name), "text").unwrap();
+        }
+        for (folder, name) in [(home.join(".ssh"), "id"), (state.clone(), "journal"), (around.path().into(), "file")] {
+            fs::write(folder.join(name), "a secret").unwrap();
+        }
+        let victim = Command::new("sleep").arg("60").env("VICTIMS_KEY", "a secret").spawn().unwrap();
+        let name = format!("lockgate-test-{}", std::process::id());
+        let at = |path: &Path| UnixListener::bind(path).unwrap();
+        let address = SocketAddr::from_abstract_name(&name).unwrap();
+        let sockets =
+            [at(&around.path().join("s")), at(&tree.join("socket")), UnixListener::bind_addr(&address).unwrap()];
+        let (tcp, udp) = (TcpListener::bind("127.0.0.1:0").unwrap(), UdpSocket::bind("127.0.0.1:0").unwrap());
+        let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let facts = json!({
+            "tree": tree, "home": home, "state": state, "temporary": around.path().join("file"),
+            "victim": victim.id(), "tcp": tcp.local_addr().unwrap().port(), "udp": udp.local_addr().unwrap().port(),
+            "abstract": name, "socket": around.path().join("s"), "free": free,
+        });
+        Scene { around, victim, tcp, udp, _sockets: sockets, facts }
+    }
+
+    /// A cage of this level around the project.
+    fn cage(&self, level: Isolation) -> Cage {
+        let own = self.around.path().join("own");
+        fs::create_dir_all(&own).unwrap();
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tools").into();
+        Cage {
+            level,
+            tree: Some(self.around.path().join("tree")),
+            own: Some(own),
+            shown: vec![script],
+            ..Cage::default()
+        }
+    }
+
+    /// What a program of this level did: what it said, but where the world shows it.
+    fn done(mut self, bench: &Bench, level: Isolation) -> BTreeMap<String, bool> {
+        let order = Order { cage: self.cage(level), ..bench.order(&["attempts", &self.facts.to_string()], None) };
+        let (watch, over) = (Watch::idle(), AtomicBool::new(false));
+        // What listens is heard of only where somebody calls.
+        let port = self.facts["free"].as_u64().unwrap() as u16;
+        let ended = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    drop(TcpStream::connect(("127.0.0.1", port)));
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+            });
+            let ended = super::super::run(&order, watch.until(Instant::now() + LONG));
+            over.store(true, Ordering::Relaxed);
+            ended
+        });
+        let said: Value = serde_json::from_str(&exited(ended).1).unwrap();
+        let mut done: BTreeMap<String, bool> =
+            DEEDS.iter().map(|(deed, _)| ((*deed).to_owned(), said[*deed].as_bool().unwrap())).collect();
+        let tree = self.around.path().join("tree");
+        let changed = |name: &str| fs::read(tree.join(name)).ok() != Some(b"text".to_vec());
+        let home = Path::new(self.facts["home"].as_str().unwrap()).join(".profile");
+        let victim = self.victim.try_wait().unwrap().is_some_and(|status| !status.success());
+        self.udp.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+        self.tcp.set_nonblocking(true).unwrap();
+        for (deed, seen) in [
+            ("change a file", changed("a.txt")),
+            ("make a file", tree.join("made.txt").exists()),
+            ("cut a file short", changed("b.txt")),
+            ("remove a file", changed("c.txt")),
+            ("write a hook", tree.join(".git/hooks/pre-commit").exists()),
+            ("write to the home", home.exists()),
+            ("signal a process", victim),
+            ("connect by TCP", self.tcp.accept().is_ok()),
+            ("send by UDP", self.udp.recv(&mut [0; 16]).is_ok()),
+        ] {
+            assert!(!seen || done[deed], "{deed} was done, and not said");
+            done.insert(deed.to_owned(), seen);
+        }
+        let _gone = fs::remove_file(home);
+        done
+    }
+}
+
+impl Drop for Scene {
+    fn drop(&mut self) {
+        let _killed = self.victim.kill();
+        // Who adopts orphans has ended it.
+        let _reaped = self.victim.wait();
+    }
+}
+
+/// The levels that this machine has.
+fn levels() -> Vec<Isolation> {
+    let had = |level: &Isolation| {
+        let lacks = lack(*level, Ceiling(Isolation::Bubblewrap));
+        lacks.inspect(|why| println!("not run: {}: {why}", level.name())).is_none()
+    };
+    LEVELS.into_iter().filter(had).collect()
+}
+
+#[test]
+fn each_level_stops_what_the_page_says() {
+    alone(concat!(module_path!(), "::each_level_stops_what_the_page_says"), Manner::Library, |bench| {
+        let levels = levels();
+        let done: Vec<_> = levels.iter().map(|level| (*level, Scene::new().done(bench, *level))).collect();
+        let page = fs::read_to_string(PAGE).unwrap();
+        let (before, rest) = page.split_once(BEGIN).unwrap();
+        let (table, after) = rest.split_once(END).unwrap();
+        if env::var_os("UPDATE").is_some() && levels == LEVELS {
+            fs::write(PAGE, format!("{before}{BEGIN}{}{END}{after}", made(&done))).unwrap();
+            return;
+        }
+        for (level, done) in &done {
+            for (deed, told) in DEEDS {
+                let says = cell(table, told, *level);
+                let due = says == "stopped" && !(*level == Isolation::Landlock && NEWER.contains(&deed) && !newer());
+                assert!(!(due && done[deed]), "{}: {deed} is not stopped\n{done:#?}", level.name());
+                // A newer kernel may stop more.
+                let lets = says == "let through" && *level != Isolation::Landlock;
+                assert!(!lets || done[deed], "{}: {deed} is stopped", level.name());
+            }
+        }
+    });
+}
+
+/// The positive control of the whole table.
+#[test]
+fn without_isolation_all_is_let_through() {
+    alone(concat!(module_path!(), "::without_isolation_all_is_let_through"), Manner::Library, |bench| {
+        let done = Scene::new().done(bench, Isolation::None);
+        let stopped: Vec<&String> = done.iter().filter(|(_, done)| !**done).map(|(deed, _)| deed).collect();
+        // A process may not be traced by one that is not above it where the system says so.
+        assert!(stopped.iter().all(|deed| *deed == "trace a process"), "{stopped:?}");
+    });
+}
+
+fn newer() -> bool {
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
+    let mut numbers = release.split(['.', '-']).map_while(|part| part.parse::<u32>().ok());
+    (numbers.next(), numbers.next()) >= (Some(6), Some(12))
+}
+
+fn made(done: &[(Isolation, BTreeMap<String, bool>)]) -> String {
+    let mut table = "| a program tries to | none | Landlock | bubblewrap |\n|---|---|---|---|\n".to_owned();
+    for (deed, told) in DEEDS {
+        let cells = done.iter().map(|(_, done)| if done[deed] { "let through" } else { "stopped" });
+        writeln!(table, "| {told} | {} |", cells.collect::<Vec<_>>().join(" | ")).unwrap();
+    }
+    table
+}
+
+fn cell<'t>(table: &'t str, told: &str, level: Isolation) -> &'t str {
+    let row = table.lines().find(|line| line.starts_with(&format!("| {told} |")));
+    let row = row.unwrap_or_else(|| panic!("no row `{told}` in docs/security.md: UPDATE=1 makes it"));
+    row.split(" | ").nth(1 + LEVELS.iter().position(|known| *known == level).unwrap()).unwrap().trim_end_matches(" |")
+}
+
+/// Whatever does not end, multiplies or takes too much is ended in time at every level, and nothing is left of it.
+#[test]
+fn what_goes_on_or_takes_too_much_is_ended_at_every_level() {
+    let name = concat!(module_path!(), "::what_goes_on_or_takes_too_much_is_ended_at_every_level");
+    alone(name, Manner::Adopting, |bench| {
+        let limit = Duration::from_millis(1500);
+        let timed_out = |ended: &Ended| *ended == Ended::Halted(Halt::TimedOut);
+        let broken = |ended: &Ended| matches!(ended, Ended::Broken(_));
+        type Due = fn(&Ended) -> bool;
+        let deeds: [(&[&str], Due); 8] = [
+            (&["sleep"], timed_out),
+            (&["stubborn"], timed_out),
+            (&["child", "bare-session", "sleep"], timed_out),
+            (&["leave-daemon", "bare-wait"], timed_out),
+            (&["tree", "50", "sleep"], timed_out),
+            (&["fork-bomb"], broken),
+            (&["hoard", "900"], broken),
+            (&["flood", "stdout", "64"], broken),
+        ];
+        for level in levels() {
+            for (what, due) in deeds {
+                let scene = Scene::new();
+                let cage = scene.cage(level);
+                let bounds = Bounds { processes: 60, memory: 600 << 20, ..Bounds::of_machine(&cage) };
+                let order = Order { cage, ..bench.order(what, None) };
+                let watch = Watch::idle();
+                let start = || run_within(&order, watch.until(Instant::now() + limit), bounds);
+                let (time, ended) = timed(start);
+                assert!(due(&ended), "{}: {what:?}: {ended:?}", level.name());
+                assert!(time < limit + Duration::from_secs(2), "{}: {what:?} took {time:?}", level.name());
+                assert_eq!(bench.left(), [], "{}: {what:?}", level.name());
+            }
+        }
+    });
+}
+
+/// A disk is not filled: what is left of it is looked at, or the private folders hold only so much.
+#[test]
+fn a_disk_is_not_filled() {
+    alone(concat!(module_path!(), "::a_disk_is_not_filled"), Manner::Library, |bench| {
+        for level in levels() {
+            let scene = Scene::new();
+            let cage = scene.cage(level);
+            let mut order = Order { cage, ..bench.order(&["fill", "200"], None) };
+            if level == Isolation::None {
+                order.env.push(("TMPDIR".into(), scene.around.path().into()));
+            }
+            let found = rustix::fs::statvfs(scene.around.path()).unwrap();
+            let left = found.f_bavail * found.f_frsize;
+            let bounds = Bounds::with_room(&order.cage, left - (40 << 20));
+            let ended = run_within(&order, Watch::idle().until(Instant::now() + Duration::from_secs(4)), bounds);
+            match level {
+                Isolation::Bubblewrap => assert_eq!(ended, Ended::Halted(Halt::TimedOut), "it wrote to memory"),
+                Isolation::None | Isolation::Landlock => {
+                    assert!(matches!(&ended, Ended::Broken(why) if why.starts_with("left less than")), "{ended:?}");
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn the_private_folders_hold_only_so_much() {
+    alone(concat!(module_path!(), "::the_private_folders_hold_only_so_much"), Manner::Library, |bench| {
+        if !levels().contains(&Isolation::Bubblewrap) {
+            return;
+        }
+        let scene = Scene::new();
+        let size = "import os; print(max(s.f_blocks * s.f_frsize for s in map(os.statvfs, ['/tmp', '/dev/shm', '/run', os.environ['HOME']])))";
+        let argv = ["-c", size].map(OsString::from).to_vec();
+        let order = Order { argv, cage: scene.cage(Isolation::Bubblewrap), ..bench.order(&[], None) };
+        let ended = super::super::run(&order, Watch::idle().until(Instant::now() + LONG));
+        assert_eq!(exited(ended).1.trim(), (2_u64 << 30).to_string());
+    });
+}

@@ -1,0 +1,100 @@
+//! A program in a cage answers as it does outside of one.
+
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use super::bench::{Bench, LONG, exited, python};
+use super::in_both_manners;
+use crate::gate::process::{Cage, Ceiling, Ended, Layer, Order, lack, run, shortfall, strongest};
+use crate::gate::watch::Watch;
+use crate::policy::Isolation;
+
+in_both_manners! {
+    answers_and_signals_pass_through
+    a_draft_is_seen_in_the_place_of_its_file_and_nothing_changes_on_disk
+    what_cannot_be_started_in_a_cage_says_why
+    a_cage_that_is_not_to_be_had_is_not_replaced
+}
+
+fn levels() -> impl Iterator<Item = Isolation> {
+    let all = [Isolation::None, Isolation::Landlock, Isolation::Bubblewrap].into_iter();
+    all.filter(|level| lack(*level, Ceiling(Isolation::Bubblewrap)).is_none())
+}
+
+fn caged<'a>(bench: &'a Bench, level: Isolation, what: &[&str], input: Option<&'a [u8]>) -> Order<'a> {
+    let own = bench.folder().join("own");
+    fs::create_dir_all(&own).unwrap();
+    let shown = vec![concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tools").into()];
+    let cage = Cage { level, tree: Some(bench.folder().into()), own: Some(own), shown, ..Cage::default() };
+    Order { cage, ..bench.order(what, input) }
+}
+
+fn give(order: &Order<'_>) -> Ended {
+    run(order, Watch::idle().until(Instant::now() + LONG))
+}
+
+fn answers_and_signals_pass_through(bench: &Bench) {
+    for level in levels() {
+        for code in [0, 1, 3, 64, 255] {
+            let (told, stdout, stderr) = exited(give(&caged(bench, level, &["exit", &code.to_string()], None)));
+            assert_eq!((told, stdout.as_str(), stderr.as_str()), (code, "out", "err"), "{}", level.name());
+        }
+        let killed = give(&caged(bench, level, &["die-of", "SIGKILL"], None));
+        assert_eq!(killed, Ended::Broken("was killed by signal 9 (SIGKILL)".to_owned()), "{}", level.name());
+        let text = vec![b'x'; 3 << 20];
+        assert_eq!(exited(give(&caged(bench, level, &["echo"], Some(&text)))).1.len(), text.len());
+    }
+}
+
+fn a_draft_is_seen_in_the_place_of_its_file_and_nothing_changes_on_disk(bench: &Bench) {
+    if lack(Isolation::Bubblewrap, Ceiling(Isolation::Bubblewrap)).is_some() {
+        return;
+    }
+    let (tree, folder) = (bench.folder().canonicalize().unwrap(), bench.folder().join("pkg"));
+    fs::create_dir(&folder).unwrap();
+    for (name, text) in [("a", "old"), ("pkg/b", "kept"), ("draft", "new")] {
+        fs::write(tree.join(name), text).unwrap();
+    }
+    let pkg = tree.join("pkg");
+    let seen = |from: &str, at: &str| Layer::Seen { from: tree.join(from), at: tree.join(at) };
+    let mut order = caged(bench, Isolation::Bubblewrap, &[], None);
+    order.cage.layers = vec![
+        Layer::Empty(pkg.clone()),
+        seen("pkg/b", "pkg/b"),
+        Layer::Link { to: "b".into(), at: pkg.join("link") },
+        seen("draft", "a"),
+        seen("draft", "pkg/c"),
+        Layer::Sealed(pkg),
+    ];
+    order.program = Path::new("/bin/sh");
+    order.argv = ["-c", "cat a pkg/b pkg/link pkg/c; ls pkg; (echo > pkg/d) 2> /dev/null || echo sealed"].map(Into::into).to_vec();
+    assert_eq!(exited(give(&order)).1, "newkeptkeptnewb\nc\nlink\nsealed\n");
+    assert_eq!(fs::read_to_string(tree.join("a")).unwrap(), "old");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+}
+
+fn what_cannot_be_started_in_a_cage_says_why(bench: &Bench) {
+    for level in levels() {
+        let nowhere = bench.folder().join("nowhere");
+        let order = Order { program: &nowhere, ..caged(bench, level, &[], None) };
+        let why = "could not be started: it was not found";
+        assert_eq!(give(&order), Ended::Broken(why.to_owned()), "{}", level.name());
+    }
+    assert!(python().exists());
+}
+
+fn a_cage_that_is_not_to_be_had_is_not_replaced(_: &Bench) {
+    let none = Ceiling(Isolation::None);
+    assert_eq!(strongest(none), Isolation::None);
+    assert_eq!(shortfall(Isolation::None, none), None);
+    for level in [Isolation::Landlock, Isolation::Bubblewrap] {
+        let why = format!(
+            "the policy requires {}, and this machine has none: LOCKGATE_ISOLATION allows none at most",
+            level.name()
+        );
+        assert_eq!(shortfall(level, none), Some(why));
+    }
+    let best = levels().last().unwrap();
+    assert_eq!((strongest(Ceiling(best)), shortfall(best, Ceiling(best))), (best, None));
+}

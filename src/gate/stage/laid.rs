@@ -1,0 +1,119 @@
+//! Drafts that are laid over the real files, in a view of the file system that only one program has.
+//!
+//! A file that is there is covered by its draft. Where one is new, or goes, its folder is replaced: by an empty one in
+//! which all entries of the real one are seen, so that nothing is made on disk.
+//!
+//! Invariant: nothing is laid but below the root, behind all links; what cannot be laid so is left to a copy.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+use super::{Stage, Staged, entries, parts, write, write_new};
+use crate::gate::process::Layer;
+
+/// The most entries of all folders that are replaced: each is a mount of its own.
+const MOST_SEEN: usize = 300;
+
+/// By what a program knows whether a file has changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::gate) enum Dated {
+    /// The moment at which it was laid.
+    Now,
+    /// Its text.
+    ByText,
+}
+
+/// What is laid for one run.
+#[derive(Default)]
+struct Plan {
+    /// The drafts that cover a place, by that place.
+    drafts: BTreeMap<PathBuf, PathBuf>,
+    /// The folders that are replaced, with the names that are not seen in them.
+    replaced: BTreeMap<PathBuf, BTreeSet<OsString>>,
+}
+
+impl Stage {
+    /// Gives what is to be laid over the project at this absolute root, so that these texts are seen at their paths;
+    /// nothing where that cannot be done.
+    pub(in crate::gate) fn lay(
+        &self,
+        root: &Path,
+        staged: &[Staged<'_>],
+        dated: Dated,
+    ) -> io::Result<Option<Vec<Layer>>> {
+        let folder = self.folder("laid")?;
+        let mut plan = Plan::default();
+        for (at, staged) in staged.iter().enumerate() {
+            parts(staged.path)?;
+            let Some(place) = plan.place(root, staged)? else { return Ok(None) };
+            if let Some(text) = staged.text {
+                let draft = folder.join(at.to_string());
+                match dated {
+                    Dated::Now => write_new(&draft, text)?,
+                    Dated::ByText => write(&draft, text)?,
+                }
+                plan.drafts.insert(place, draft);
+            }
+        }
+        plan.layers(self)
+    }
+}
+
+impl Plan {
+    /// Where a text is to be seen, behind all links; nothing where that is not below the root, or no file.
+    fn place(&mut self, root: &Path, staged: &Staged<'_>) -> io::Result<Option<PathBuf>> {
+        let named = root.join(staged.path);
+        match (staged.text, named.canonicalize()) {
+            (Some(_), Ok(place)) => Ok((place.starts_with(root) && place.is_file()).then_some(place)),
+            (None, Ok(_)) => {
+                let (Some(above), Some(name)) = (named.parent(), named.file_name()) else { return Ok(None) };
+                let above = above.canonicalize()?;
+                self.replaced.entry(above.clone()).or_default().insert(name.to_owned());
+                Ok(above.starts_with(root).then(|| above.join(name)))
+            }
+            (text, Err(error)) if error.kind() == ErrorKind::NotFound => {
+                // A link that leads nowhere would be covered where it leads.
+                if named.symlink_metadata().is_ok() {
+                    return Ok(None);
+                }
+                let mut above = named.ancestors().skip(1);
+                let Some(above) = above.find(|above| above.symlink_metadata().is_ok()) else { return Ok(None) };
+                let (real, way) = (above.canonicalize()?, named.strip_prefix(above).unwrap_or(&named));
+                if !real.starts_with(root) || !real.is_dir() {
+                    return Ok(None);
+                }
+                if text.is_some() {
+                    self.replaced.entry(real.clone()).or_default();
+                }
+                Ok(Some(real.join(way)))
+            }
+            (_, Err(error)) => Err(error),
+        }
+    }
+
+    /// The layers, folders before what lies in them.
+    fn layers(&self, stage: &Stage) -> io::Result<Option<Vec<Layer>>> {
+        let (mut layers, mut seen) = (Vec::new(), 0);
+        for (folder, gone) in &self.replaced {
+            layers.push(Layer::Empty(folder.clone()));
+            let Ok(entries) = entries(folder, MOST_SEEN) else { return Ok(None) };
+            seen += entries.len();
+            for entry in entries.iter().filter(|entry| !gone.contains(&entry.file_name())) {
+                let (path, kind) = (entry.path(), entry.file_type()?);
+                if kind.is_symlink() {
+                    layers.push(Layer::Link { to: fs::read_link(&path)?, at: path });
+                } else if !kind.is_socket() && !stage.home.starts_with(&path) {
+                    layers.push(Layer::Seen { from: path.clone(), at: path });
+                }
+            }
+        }
+        let drafts = self.drafts.iter().map(|(at, from)| Layer::Seen { from: from.clone(), at: at.clone() });
+        layers.extend(drafts);
+        layers.extend(self.replaced.keys().cloned().map(Layer::Sealed));
+        Ok((seen <= MOST_SEEN).then_some(layers))
+    }
+}

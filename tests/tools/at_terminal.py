@@ -1,0 +1,58 @@
+"""Has the person at a terminal asked before a write.
+
+  at_terminal.py BINARY
+
+Exits with 1 and a trace at the first thing that is not as it should be.
+"""
+
+import os
+import pty
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+BINARY = sys.argv[1]
+
+
+def run(root, answer, *arguments):
+    """Runs a command whose three streams are a terminal; gives its exit code and what the terminal shows."""
+    main, side = pty.openpty()
+    env = {"HOME": str(root.parent), "PATH": "/usr/bin:/bin", "TERM": "dumb"}
+    child = subprocess.Popen([BINARY, *arguments, "--root", str(root)], stdin=side, stdout=side, stderr=side, env=env)
+    os.close(side)
+    shown, answered = b"", False
+    while True:
+        try:
+            piece = os.read(main, 4096)
+        except OSError:
+            break
+        if not piece:
+            break
+        shown += piece
+        if not answered and b"[y/N]" in shown:
+            os.write(main, answer)
+            answered = True
+    os.close(main)
+    return child.wait(), shown.decode(), answered
+
+
+with tempfile.TemporaryDirectory() as folder:
+    root = Path(folder).resolve() / "project"
+    root.mkdir()
+    (root / "quality.yaml").write_text("confirm: always\nquality_gates: {}\n")
+    edit = ("edit", "--path", "a.txt", "--content", "a\n")
+    for answer in (b"n\n", b"\n", b"maybe\n", b"\x04"):
+        code, shown, answered = run(root, answer, *edit)
+        assert (code, answered) == (4, True) and "NOT_CONFIRMED" in shown, (code, shown)
+        assert not (root / "a.txt").exists()
+    code, shown, answered = run(root, b"y\n", *edit)
+    assert (code, answered) == (0, True) and "a.txt (+1 -0)" in shown, (code, shown)
+    assert (root / "a.txt").read_text() == "a\n"
+    code, shown, answered = run(root, b"yes\n", "undo")
+    assert (code, answered) == (0, True) and "removes the file" in shown, (code, shown)
+    assert not (root / "a.txt").exists()
+    piped = subprocess.run([BINARY, *edit, "--root", str(root)], input=b"y\n", capture_output=True)
+    assert piped.returncode == 4 and b"NOT_CONFIRMED" in piped.stderr, piped
+    assert not (root / "a.txt").exists()
+print("ok")

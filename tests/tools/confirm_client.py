@@ -1,0 +1,137 @@
+"""Has a person asked before a write, by the Python SDK of the protocol, in both of its eras.
+
+  confirm_client.py BINARY
+
+Exits with 1 and a trace at the first thing that is not as it should be.
+"""
+
+import sys
+import tempfile
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+from mcp import Client, StdioServerParameters, types
+
+BINARY = sys.argv[1]
+OLD, NEW = "legacy", "2026-07-28"
+TOOL = "safe_edit_file"
+LONG = "".join(f"line {number}\n" for number in range(100))
+
+
+class Person:
+    """Answers what is asked, and remembers it."""
+
+    def __init__(self, *answers):
+        self.answers, self.asked, self.meanwhile = list(answers), [], lambda: None
+
+    async def __call__(self, context, params):
+        self.asked.append(params.message)
+        self.meanwhile()
+        return types.ElicitResult(action=self.answers.pop(0), content={})
+
+
+@asynccontextmanager
+async def client(mode, confirm, person):
+    """A client in `mode` of a server on a folder whose policy says `confirm`."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder).resolve() / "project"
+        root.mkdir()
+        (root / "quality.yaml").write_text(f"confirm: {confirm}\nquality_gates: {{ '*': [{{ tool: syntax }}] }}\n")
+        env = {"HOME": folder, "XDG_STATE_HOME": f"{folder}/state", "PATH": "/usr/bin:/bin"}
+        command = StdioServerParameters(command=BINARY, args=["serve", "--tools", "all", "--root", str(root)], env=env)
+        async with Client(command, mode=mode, read_timeout_seconds=60, elicitation_callback=person) as connected:
+            yield connected, root
+
+
+def same(seen, wanted):
+    assert seen == wanted, f"saw {seen!r}, wanted {wanted!r}"
+
+
+def refused(answer, words):
+    assert answer.is_error, answer
+    told = answer.structured_content
+    same(told["code"], "NOT_CONFIRMED")
+    assert "nothing was written" in told["message"] and words in told["message"], told
+
+
+async def writes_what_was_agreed_to(mode):
+    person = Person("accept")
+    async with client(mode, "always", person) as (connected, root):
+        answer = await connected.call_tool(TOOL, dict(path="a.txt", content="a\n"))
+        same(answer.structured_content["status"], "written")
+        same((root / "a.txt").read_text(), "a\n")
+        assert len(person.asked) == 1 and "a.txt (+1 -0)" in person.asked[0], person.asked
+
+
+async def writes_nothing_that_was_declined_or_left(mode):
+    for action, words in [("decline", "declined"), ("cancel", "did not answer")]:
+        person = Person(action)
+        async with client(mode, "always", person) as (connected, root):
+            refused(await connected.call_tool(TOOL, dict(path="a.txt", content="a\n")), words)
+            assert not (root / "a.txt").exists()
+            same(len(person.asked), 1)
+
+
+async def refuses_where_nobody_can_be_asked(mode):
+    async with client(mode, "always", None) as (connected, root):
+        refused(await connected.call_tool(TOOL, dict(path="a.txt", content="a\n")), "cannot ask")
+        assert not (root / "a.txt").exists()
+        shown = await connected.call_tool(TOOL, dict(path="a.txt", content="a\n", mode="verify_only"))
+        same(shown.structured_content["status"], "verified")
+
+
+async def asks_about_what_is_risky_only(mode):
+    person = Person("accept", "accept", "accept")
+    async with client(mode, "risky", person) as (connected, root):
+        (root / "a.txt").write_text(LONG)
+        answer = await connected.call_tool(TOOL, dict(path="a.txt", search="line 7\n", replace="seven\n"))
+        same((answer.structured_content["status"], person.asked), ("written", []))
+        answer = await connected.call_tool(TOOL, dict(path="a.txt", content="short\n"))
+        same((root / "a.txt").read_text(), "short\n")
+        assert "less than a quarter" in person.asked[0], person.asked
+        answer = await connected.call_tool(TOOL, dict(path="b.py", content="def f(:\n", mode="interactive"))
+        same(answer.structured_content["status"], "written")
+        assert "refuse in strict" in person.asked[1], person.asked
+        answer = await connected.call_tool("undo_edit", dict(edit_id=answer.structured_content["edit_id"]))
+        assert not answer.is_error and not (root / "b.py").exists(), answer
+        assert "removes the file" in person.asked[2], person.asked
+
+
+async def asks_once_about_several_files(mode):
+    person = Person("accept")
+    async with client(mode, "always", person) as (connected, root):
+        edits = [dict(path=f"{name}.txt", content="x\n") for name in "abc"]
+        answer = await connected.call_tool("edit_files", dict(edits=edits))
+        assert not answer.is_error, answer
+        same(sorted(path.name for path in root.glob("*.txt")), ["a.txt", "b.txt", "c.txt"])
+        same(len(person.asked), 1)
+        assert all(f"{name}.txt" in person.asked[0] for name in "abc"), person.asked
+
+
+async def an_answer_holds_for_one_write_only(mode):
+    """What changes while the person thinks is asked about anew."""
+    person = Person("accept", "decline")
+    async with client(mode, "always", person) as (connected, root):
+        (root / "a.txt").write_text("one\n")
+        person.meanwhile = lambda: (root / "a.txt").write_text("one\ntwo\n")
+        refused(await connected.call_tool(TOOL, dict(path="a.txt", search="one\n", replace="1\n")), "declined")
+        same((root / "a.txt").read_text(), "one\ntwo\n")
+        same(len(person.asked), 2)
+
+
+async def main():
+    for mode in (OLD, NEW):
+        for check in (
+            writes_what_was_agreed_to,
+            writes_nothing_that_was_declined_or_left,
+            refuses_where_nobody_can_be_asked,
+            asks_about_what_is_risky_only,
+            asks_once_about_several_files,
+            an_answer_holds_for_one_write_only,
+        ):
+            await check(mode)
+            print(f"ok  {mode:10} {check.__name__}", flush=True)
+
+
+anyio.run(main)
