@@ -14,7 +14,9 @@ mod suite {
     mod architecture;
     mod bad_input;
     mod cases;
+    mod checking;
     mod cli;
+    mod damage;
     mod delta;
     mod docs;
     mod drafts;

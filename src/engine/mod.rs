@@ -4,6 +4,8 @@
 //! before it is read until after it is published.
 
 mod again;
+#[cfg(feature = "check")]
+mod audit;
 mod base;
 mod batch;
 mod call;
@@ -36,6 +38,8 @@ use rules::Rules;
 use trust::Trust;
 
 pub use crate::store::{Changed, Deed, EditId, Entry, Kind, Level};
+#[cfg(feature = "check")]
+pub use audit::{Audit, Base, Change, Checked, Ground, PassedOver, Subjects};
 pub use decide::{Decision, decide};
 pub use history::Remembered;
 pub use look::Reading;

@@ -63,6 +63,7 @@ mod tests {
         Sample {
             path: "a.py".to_owned(),
             draft: String::new(),
+            before: None,
             beside: Vec::new(),
             with: Vec::new(),
             output: None,

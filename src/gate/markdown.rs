@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use pulldown_cmark::{Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd};
 
+use super::finding::Severity;
 use super::pattern::Fault;
 use super::percent;
 
@@ -23,6 +24,7 @@ pub(super) fn faults(path: &str, text: &str, beside: &(dyn Fn(&str) -> bool + Sy
     let untitled = (!front.has_title && !page.has_title).then(|| Fault {
         offset: 0,
         code: Some("no-title"),
+        severity: Severity::Error,
         message: "no level-1 heading, and no title in the front matter".to_owned(),
     });
     let mut known = HashMap::new();
@@ -32,6 +34,7 @@ pub(super) fn faults(path: &str, text: &str, beside: &(dyn Fn(&str) -> bool + Sy
         (!exists).then(|| Fault {
             offset: front.end + link.offset,
             code: Some("broken-link"),
+            severity: Severity::Error,
             message: format!("the link leads to {target}, which does not exist"),
         })
     });

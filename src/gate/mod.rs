@@ -21,6 +21,7 @@ mod pattern;
 mod percent;
 mod pins;
 mod process;
+mod scaffold;
 mod server;
 mod silence;
 mod stage;

@@ -1,46 +1,83 @@
 //! Gates of the kind `pattern`: rules about the text itself, looked at in process.
 //!
 //! Invariant: a rule sees one text and the question whether a path exists, nothing else; findings come in the text's
-//! order, and the time is linear in the text.
+//! order, and the time is linear in the text, but for a query, whose steps are counted.
 
 use regex::Regex;
 
-use super::finding::Finding;
-use super::markdown;
+use super::finding::{Finding, Severity};
+use super::silence::Silence;
+use super::syntax::Trouble;
+use super::{markdown, scaffold};
+use crate::grammar::{Query, Unreadable};
 use crate::policy::PatternRules;
 
 /// The most places that one forbidden pattern is looked for: each search may read the rest of the text.
-const MOST_MATCHES: usize = 1000;
+pub(super) const MOST_MATCHES: usize = 1000;
+
+/// How many steps a query may take; with those the tree of 10,000 lines is read and searched many times over.
+pub(super) const QUERY_STEPS: usize = 500_000;
+
+/// The text that is looked at, and where it lies.
+#[derive(Clone, Copy)]
+pub(super) struct Page<'a> {
+    /// Relative to its root.
+    pub(super) path: &'a str,
+    /// The name of its language; empty where it is not known.
+    pub(super) language: &'a str,
+    pub(super) text: &'a str,
+    /// Tells whether another root-relative path exists.
+    pub(super) beside: &'a (dyn Fn(&str) -> bool + Sync),
+}
 
 /// What a rule finds, at an offset of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fault {
     pub(super) offset: usize,
     pub(super) code: Option<&'static str>,
+    pub(super) severity: Severity,
     pub(super) message: String,
 }
 
-/// Looks at a text by the rules; `path` is where it lies, `beside` tells whether another root-relative path exists.
-pub(super) fn check(
-    rules: &PatternRules,
-    path: &str,
-    text: &str,
-    beside: &(dyn Fn(&str) -> bool + Sync),
-) -> Vec<Finding> {
+/// Looks at a text by the rules; why not, where they are not for it.
+pub(super) fn check(rules: &PatternRules, page: Page<'_>) -> Result<Vec<Finding>, Silence> {
     let faults = match rules {
-        PatternRules::Markdown => markdown::faults(path, text, beside),
+        PatternRules::Markdown => markdown::faults(page.path, page.text, page.beside),
+        PatternRules::Scaffold(rules) => scaffold::faults(rules, page)?,
         PatternRules::Regex { must_match, must_not_match, message } => {
-            matched(must_match.as_ref(), must_not_match.as_ref(), message, text)
+            matched(must_match.as_ref(), must_not_match.as_ref(), message, page.text)
+        }
+        PatternRules::Query { must_match, must_not_match, message } => {
+            let places = |query: &Query| {
+                query.places(page.language, page.path, page.text, QUERY_STEPS).map_err(unreadable)
+            };
+            let wanted = must_match.as_ref().map(places).transpose()?;
+            let missing = wanted.is_some_and(|places| places.is_empty()).then_some(0);
+            let found = must_not_match.as_ref().map(places).transpose()?.unwrap_or_default();
+            missing.into_iter().chain(found).map(|offset| fault(offset, message)).collect()
         }
     };
-    placed(text, faults)
+    Ok(placed(page.text, faults))
+}
+
+pub(super) fn unreadable(why: Unreadable) -> Trouble {
+    match why {
+        Unreadable::Unknown => Trouble::Unknown("no grammar for this language"),
+        Unreadable::TooDeep => Trouble::Unreadable("nests too deeply to be read safely"),
+        Unreadable::Flooded => Trouble::Unreadable("has too many faults to be read as a whole"),
+        Unreadable::TooLong => Trouble::Unreadable("takes too many steps to be looked through"),
+        Unreadable::Broken => Trouble::Broken("tree-sitter panicked".to_owned()),
+    }
+}
+
+fn fault(offset: usize, message: &str) -> Fault {
+    Fault { offset, code: None, severity: Severity::Error, message: message.to_owned() }
 }
 
 fn matched(wanted: Option<&Regex>, forbidden: Option<&Regex>, message: &str, text: &str) -> Vec<Fault> {
-    let fault = |offset| Fault { offset, code: None, message: message.to_owned() };
-    let missing = wanted.filter(|regex| !regex.is_match(text)).map(|_| fault(0));
+    let missing = wanted.filter(|regex| !regex.is_match(text)).map(|_| fault(0, message));
     let found = forbidden.into_iter().flat_map(|regex| regex.find_iter(text).take(MOST_MATCHES));
-    missing.into_iter().chain(found.map(|found| fault(found.start()))).collect()
+    missing.into_iter().chain(found.map(|found| fault(found.start(), message))).collect()
 }
 
 /// Turns offsets into lines and columns in one walk over the text.
@@ -52,7 +89,7 @@ fn placed(text: &str, mut faults: Vec<Fault>) -> Vec<Finding> {
             (line, column) = if character == '\n' { (line + 1, 1) } else { (line, column + 1) };
         }
         offset = fault.offset;
-        let finding = Finding::new(line, column, &fault.message);
+        let finding = Finding { severity: fault.severity, ..Finding::new(line, column, &fault.message) };
         match fault.code {
             Some(code) => finding.code(code),
             None => finding,
@@ -75,7 +112,8 @@ mod tests {
     }
 
     fn places(rules: &PatternRules, text: &str) -> Vec<(usize, usize)> {
-        check(rules, "a.txt", text, &|_| false).iter().map(|finding| (finding.line, finding.column)).collect()
+        let page = Page { path: "a.txt", language: "", text, beside: &|_| false };
+        check(rules, page).unwrap().iter().map(|finding| (finding.line, finding.column)).collect()
     }
 
     #[test]
@@ -95,7 +133,7 @@ mod tests {
     #[test]
     fn ten_thousand_places_on_one_line_are_found_in_one_walk() {
         let text = "[a](b) ".repeat(50_000);
-        let seen = check(&PatternRules::Markdown, "a.md", &text, &|_| false);
+        let seen = check(&PatternRules::Markdown, Page { path: "a.md", language: "", text: &text, beside: &|_| false }).unwrap();
         assert_eq!(seen.len(), 50_001);
         assert_eq!(seen.last().map(|finding| finding.column), Some(7 * 49_999 + 1));
     }

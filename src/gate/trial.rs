@@ -24,19 +24,22 @@ const PROBE_TIME: Duration = Duration::from_secs(20);
 /// The longest version that is shown, in characters.
 const LONGEST_VERSION: usize = 30;
 
-/// What a gate in process finds in a sample, as a new file that nothing but its neighbours stands beside; or why it says
-/// nothing.
+/// What a gate in process finds in a sample, which nothing but its neighbours stands beside, as a new file or as an edit
+/// of the text before; or why it says nothing.
 pub fn inside(gate: &Arc<Gate>, sample: &Sample) -> Result<Vec<Finding>, String> {
     let read =
         |text: &str| Buffer::read(text.as_bytes().to_vec(), Hints::default()).map_err(|error| error.message);
-    let (empty, after) = (read("")?, read(&sample.draft)?);
-    let plan = empty.rewrite(&sample.draft).map_err(|error| error.message)?;
+    let after = read(&sample.draft)?;
+    let before = sample.before.as_deref().map(read).transpose()?;
+    let empty = read("")?;
+    let old = before.as_ref().unwrap_or(&empty);
+    let plan = old.rewrite(&sample.draft).map_err(|error| error.message)?;
     let draft = Draft {
         path: &sample.path,
         language: language_of(&sample.path, sample.draft.lines().next()),
-        before: None,
+        before: before.as_ref(),
         after: &after,
-        map: &plan.line_map(&empty, &after),
+        map: &plan.line_map(old, &after),
         beside: &|path: &str| sample.beside.iter().any(|known| known == path),
     };
     let rule = Rule::plain(Arc::clone(gate));
@@ -74,6 +77,7 @@ pub fn canary(gate: &Gate) -> Option<Sample> {
     Some(Sample {
         path,
         draft: canary.instead_of(good.map_or("", |good| &good.draft)),
+        before: None,
         beside: Vec::new(),
         with: good.map(|good| good.with.clone()).unwrap_or_default(),
         output: None,

@@ -27,6 +27,17 @@ impl Watch {
         Watch::new(CancellationToken::new(), None)
     }
 
+    /// The same, for a caller who wants to hear how far the work is.
+    #[must_use]
+    pub fn telling(self, progress: Progress) -> Watch {
+        Watch { progress: Some(progress), ..self }
+    }
+
+    /// Watches for the same caller, who is told nothing.
+    pub fn silent(&self) -> Watch {
+        Watch::new(self.token.clone(), None)
+    }
+
     /// Tells whether the caller has gone.
     pub fn cancelled(&self) -> bool {
         self.token.is_cancelled()

@@ -11,6 +11,7 @@
 mod columns;
 mod flood;
 mod parse;
+mod query;
 mod table;
 mod walk;
 mod weight;
@@ -19,6 +20,7 @@ use std::ops::ControlFlow;
 
 pub use self::flood::Flood;
 pub use self::parse::{on_stack, parse};
+pub use self::query::Query;
 pub use self::table::{Grammar, of};
 pub use self::walk::{Next, walk};
 pub use tree_sitter::{Language, Node, Tree};

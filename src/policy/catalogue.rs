@@ -11,9 +11,11 @@ use crate::error::Error;
 use crate::text::Stamp;
 
 /// The definitions that are compiled in: a name for a policy, and the text.
-static FILES: [(&str, &str); 48] = [
+static FILES: [(&str, &str); 50] = [
+    ("damage", include_str!("../../gates/damage.yaml")),
     ("syntax", include_str!("../../gates/syntax.yaml")),
     ("markdown-structure", include_str!("../../gates/markdown-structure.yaml")),
+    ("scaffold", include_str!("../../gates/scaffold.yaml")),
     ("ruff", include_str!("../../gates/ruff.yaml")),
     ("ruff-format", include_str!("../../gates/ruff-format.yaml")),
     ("ruff-imports", include_str!("../../gates/ruff-imports.yaml")),

@@ -50,8 +50,8 @@ impl Accident {
         (Accident::ConflictMarkers, Weight::Block),
         (Accident::DoubledLines, Weight::Warn),
         (Accident::ShrunkFile, Weight::Warn),
-        (Accident::TypographicQuotes, Weight::Warn),
-        (Accident::EscapedNewlines, Weight::Warn),
+        (Accident::TypographicQuotes, Weight::Block),
+        (Accident::EscapedNewlines, Weight::Block),
         (Accident::TabsToSpaces, Weight::Warn),
         (Accident::LostDecorators, Weight::Warn),
         (Accident::NulBytes, Weight::Block),
@@ -98,5 +98,19 @@ impl Damage {
             self.0.iter_mut().filter(|(rule, _)| rule.name() == name).for_each(|rule| rule.1 = weight);
         }
         Ok(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::shape::Absent;
+    use super::*;
+
+    #[test]
+    fn the_table_of_keys_says_what_the_rules_do() {
+        let named = |wanted: Weight| WEIGHTS.iter().find(|(_, weight)| *weight == wanted).unwrap().0;
+        let rules: Vec<_> = Accident::ALL.iter().map(|(rule, weight)| (rule.name(), Absent::Is(named(*weight)))).collect();
+        let keys: Vec<_> = keys::DAMAGE.iter().map(|key| (key.name, key.absent)).collect();
+        assert_eq!(rules, keys);
     }
 }

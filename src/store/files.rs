@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 /// All files that may be edited: one capability per root.
 #[derive(Debug)]
 pub struct Files {
-    roots: Vec<Root>,
+    pub(super) roots: Vec<Root>,
 }
 
 impl Files {

@@ -13,7 +13,11 @@ mod alias;
 mod editorconfig;
 mod files;
 mod folder;
+#[cfg(feature = "check")]
+mod git;
 mod journal;
+#[cfg(feature = "check")]
+mod listing;
 mod locks;
 mod permit;
 mod place;
@@ -30,7 +34,11 @@ mod trouble;
 mod walk;
 
 pub use files::Files;
+#[cfg(feature = "check")]
+pub use git::{Repository, Revision, Was};
 pub use journal::{Bounds, Changed, Deed, EditId, Entry, Journal, Kind};
+#[cfg(feature = "check")]
+pub use listing::{Listing, Scope, Stands};
 pub use locks::{Held, Locks};
 pub use place::{Key, Place};
 pub use policy_file::PolicyText;

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use lockgate::gate::{Outcome, inside, mismatch, replay};
+use lockgate::gate::{Finding, Outcome, Severity, inside, mismatch, replay};
 use lockgate::policy::{Catalogue, Command, Expected, Form, Gate, Input, Kind, Sample, language_of};
 
 /// The gates that are asked live, as tests/run installs their programs.
@@ -15,13 +15,17 @@ pub fn live_gates() -> BTreeSet<&'static str> {
     lines.filter(|line| !line.starts_with('#') && !line.is_empty()).collect()
 }
 
+fn is_error(found: &Finding) -> bool {
+    found.severity == Severity::Error
+}
+
 /// What is wrong with what a gate makes of a sample, in words: of a recorded output, or in process.
 fn disagreement(gate: &Arc<Gate>, sample: &Sample) -> Option<String> {
     let is_program = gate.runs_program();
     let wrong = match if is_program { replay(gate, sample) } else { inside(gate, sample) } {
         Err(why) => Some(why),
-        Ok(found) if !is_program && !found.iter().all(|found| found.fresh && found.blocking) => {
-            Some(format!("some are old, or do not block: {found:?}"))
+        Ok(found) if !is_program && !found.iter().all(|found| found.fresh && found.blocking == is_error(found)) => {
+            Some(format!("some are old, or errors that do not block: {found:?}"))
         }
         Ok(found) => mismatch(sample, &found).map(|between| format!("{between:#?}")),
     };

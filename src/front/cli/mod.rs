@@ -3,6 +3,7 @@
 //! Invariant: a command only reads arguments, calls the engine or another front, and shows the answer; the exit code
 //! of a refusal is that of its family, whatever the command.
 
+mod check;
 mod completions;
 mod confirm;
 mod demo;
@@ -43,6 +44,8 @@ enum Command {
     Serve(serve::Args),
     /// Carries out one edit, or several together
     Edit(Box<edit::Args>),
+    /// Judges files as they are against their text at a revision, or requests without writing; for CI
+    Check(Box<check::Args>),
     /// Lists the edits that were written, the newest first
     Log(past::log::Args),
     /// Shows one of them in full
@@ -70,6 +73,7 @@ pub fn run() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Serve(args) => serve::run(args),
         Command::Edit(args) => edit::run(*args),
+        Command::Check(args) => check::run(*args),
         Command::Log(args) => past::log::run(args),
         Command::Show(args) => past::one::run(args),
         Command::Undo(args) => past::turn::run(args, Direction::Undo),

@@ -1,16 +1,94 @@
 //! What agents do to a text by accident, found by comparing it with the text before.
+//!
+//! Each rule is a file of its own, and looks only at what the edit wrote: what stood there before is no accident of this
+//! edit. docs/decisions/0010-damage.md says how often each is right, and how that was measured.
+//!
+//! Invariant: every rule's time is linear in both texts, but for the look at a tree, which counts its steps; none reads
+//! anything but the draft.
 
+mod conflict_markers;
+mod doubled_lines;
+mod elided_code;
+mod escaped_newlines;
+mod lexis;
+mod line_prefixes;
+mod lost_decorators;
+mod nul_bytes;
+mod scene;
+mod shrunk_file;
+mod symbols;
+mod tabs_to_spaces;
+#[cfg(test)]
+mod tests;
+mod tongue;
+mod typographic_quotes;
+
+use regex::Regex;
+
+use self::scene::{Scene, Spot};
 use super::delta::Mark;
 use super::draft::Draft;
+use super::finding::Severity;
 use super::syntax::Trouble;
 use super::watch::Limit;
-use crate::policy::Damage;
+use crate::policy::{Accident, Damage, Weight};
+
+/// The most findings of one rule: a text full of them says no more than its first ones.
+const MOST_FINDINGS: usize = 50;
+
+/// Who looks for which accident.
+const fn rule(accident: Accident) -> fn(&Scene<'_>) -> Vec<Spot> {
+    match accident {
+        Accident::LinePrefixes => line_prefixes::look,
+        Accident::ElidedCode => elided_code::look,
+        Accident::ConflictMarkers => conflict_markers::look,
+        Accident::DoubledLines => doubled_lines::look,
+        Accident::ShrunkFile => shrunk_file::look,
+        Accident::TypographicQuotes => typographic_quotes::look,
+        Accident::EscapedNewlines => escaped_newlines::look,
+        Accident::TabsToSpaces => tabs_to_spaces::look,
+        Accident::LostDecorators => lost_decorators::look,
+        Accident::NulBytes => nul_bytes::look,
+    }
+}
 
 /// Looks for the accidents that the policy weighs; each finding with whether the edit brought it.
 pub(super) fn judge(
-    _draft: &Draft<'_>,
-    _damage: &Damage,
-    _limit: Limit<'_>,
+    draft: &Draft<'_>,
+    damage: &Damage,
+    limit: Limit<'_>,
 ) -> Result<Vec<(Mark, bool)>, Trouble> {
-    Ok(Vec::new())
+    if draft.changes_nothing() {
+        return Ok(Vec::new());
+    }
+    let scene = Scene::new(draft);
+    let mut marks = Vec::new();
+    for (accident, _) in Accident::ALL {
+        let severity = match damage.weight(accident) {
+            Weight::Block => Severity::Error,
+            Weight::Warn => Severity::Warning,
+            Weight::Off => continue,
+        };
+        if let Some(halt) = limit.reached() {
+            return Err(Trouble::Halted(halt));
+        }
+        let spots = rule(accident)(&scene).into_iter().take(MOST_FINDINGS);
+        marks.extend(spots.map(|spot| (mark(&scene, accident, severity, spot), true)));
+    }
+    marks.sort_by_key(|(mark, _)| (mark.line, mark.column));
+    Ok(marks)
+}
+
+/// Compiles a pattern of a rule.
+fn compiled(pattern: &str) -> Regex {
+    match Regex::new(pattern) {
+        Ok(regex) => regex,
+        // No input reaches this: the patterns are constants, and a test compiles each of them.
+        Err(error) => unreachable!("{error}"),
+    }
+}
+
+fn mark(scene: &Scene<'_>, accident: Accident, severity: Severity, spot: Spot) -> Mark {
+    let mark = Mark::new(scene.after, (spot.line, spot.column), spot.message);
+    Mark { code: Some(accident.name().to_owned()), severity, ..mark }
 }

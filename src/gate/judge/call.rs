@@ -16,6 +16,7 @@ use crate::gate::company::Company;
 use crate::gate::delta::{self, Mark};
 use crate::gate::draft::Draft;
 use crate::gate::finding::Finding;
+use crate::gate::pattern::Page;
 use crate::gate::silence::Silence;
 use crate::gate::watch::{Halt, Limit, Watch};
 use crate::gate::{damage, pattern, syntax};
@@ -68,7 +69,7 @@ impl<'a> Call<'a> {
         let said = self.guarded(|| match seat.how {
             Here::Syntax => Ok(syntax::judge(draft, limit)?),
             Here::Damage => Ok(damage::judge(draft, &self.case.terms.damage, limit)?),
-            Here::Pattern(rules) => Ok(patterns(draft, rules)),
+            Here::Pattern(rules) => patterns(draft, rules),
         });
         self.weighed(draft, seat.rule, said, Past::Plain, start.elapsed())
     }
@@ -210,21 +211,25 @@ fn told_there(mark: &Mark, company: Company<'_>, gate: &str) -> bool {
 }
 
 /// Looks for patterns in both texts; the one before is looked at only when there is something to compare.
-fn patterns(draft: &Draft<'_>, rules: &PatternRules) -> Vec<(Mark, bool)> {
-    let look = |buffer: &Buffer| -> Vec<Mark> {
-        let findings = pattern::check(rules, draft.path, buffer.view(), draft.beside).into_iter();
-        findings.map(|finding| mark(finding, buffer)).collect()
+fn patterns(draft: &Draft<'_>, rules: &PatternRules) -> Said {
+    let look = |buffer: &Buffer| -> Result<Vec<Mark>, Silence> {
+        let language = draft.language.map_or("", |language| &language.name);
+        let page = Page { path: draft.path, language, text: buffer.view(), beside: draft.beside };
+        let findings = pattern::check(rules, page)?.into_iter();
+        Ok(findings.map(|finding| mark(finding, buffer)).collect())
     };
-    let after = look(draft.after);
+    let after = look(draft.after)?;
     let Some(before) = draft.before.filter(|_| !after.is_empty()) else {
-        return after.into_iter().map(|mark| (mark, true)).collect();
+        return Ok(after.into_iter().map(|mark| (mark, true)).collect());
     };
     let lines = (before.lines().count(), draft.after.lines().count());
-    let new = delta::brought(&look(before), &after, draft.map, lines);
-    after.into_iter().zip(new).collect()
+    // What the rules are not for has nothing that they find.
+    let old = look(before).unwrap_or_default();
+    let new = delta::brought(&old, &after, draft.map, lines);
+    Ok(after.into_iter().zip(new).collect())
 }
 
 fn mark(finding: Finding, buffer: &Buffer) -> Mark {
     let mark = Mark::new(buffer.lines(), (finding.line, finding.column), finding.message);
-    Mark { code: finding.code, ..mark }
+    Mark { code: finding.code, severity: finding.severity, ..mark }
 }

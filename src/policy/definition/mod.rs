@@ -8,6 +8,7 @@ mod output;
 mod pattern;
 mod project;
 mod sample;
+mod scaffold;
 mod server;
 mod template;
 
@@ -23,6 +24,8 @@ pub use self::output::{Form, Output, Place, Pointer, Stream};
 pub use self::pattern::PatternRules;
 pub use self::project::{Configuration, Unconfigured, Value};
 pub use self::sample::{Expected, Sample};
+pub(super) use self::scaffold::HEADERS;
+pub use self::scaffold::{Demand, Header, Layout, Scaffold};
 pub use self::server::{Message, NewFiles, Offer, Server};
 pub(super) use self::server::{MESSAGES, NEW_FILES, OFFERS};
 pub use self::template::{Hole, Piece, Template};
@@ -321,7 +324,7 @@ mod tests {
     fn a_faulty_definition_is_refused_where_it_is_faulty() {
         let with = |rest: &str| format!("languages: [go]\n{rest}\n");
         refused(&with("kind: sintax"), "2:7: unknown kind `sintax`, did you mean `syntax`?");
-        refused(&with("kind: pattern"), "2:7: a pattern gate needs structure, must_match or must_not_match");
+        refused(&with("kind: pattern"), "2:7: a pattern gate needs structure, query, must_match or must_not_match");
         refused(
             &with("kind: pattern\nmust_match: 'a('\nmessage: m"),
             "3:13: `must_match` is no regular expression: unclosed group",

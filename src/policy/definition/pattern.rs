@@ -2,7 +2,11 @@
 
 use regex::Regex;
 
+use super::super::keys;
 use super::super::node::{Fault, Fields, Node, unknown};
+use super::scaffold::{self, Scaffold};
+use super::{Languages, judged};
+use crate::grammar::Query;
 
 /// The rules of a `pattern` gate.
 #[derive(Debug)]
@@ -16,26 +20,67 @@ pub enum PatternRules {
         /// What a finding says.
         message: String,
     },
+    /// A query that must find something in the text's tree, or nothing.
+    Query {
+        /// Must find something.
+        must_match: Option<Query>,
+        /// Must find nothing.
+        must_not_match: Option<Query>,
+        /// What a finding says.
+        message: String,
+    },
     /// A title, and relative links that lead somewhere.
     Markdown,
+    /// A header that names a template, and what that template asks for.
+    Scaffold(Scaffold),
 }
+
+const STRUCTURES: [&str; 2] = ["markdown", "scaffold"];
 
 pub(super) fn rules(fields: &Fields, kind: &Node) -> Result<PatternRules, Fault> {
     let must_match = fields.optional("must_match", super::regex)?;
     let must_not_match = fields.optional("must_not_match", super::regex)?;
     let is_regex = must_match.is_some() || must_not_match.is_some();
-    match fields.get("structure") {
-        Some(node) if is_regex => {
-            Err(node.fault("`structure` stands alone, without must_match and must_not_match"))
+    let message = || fields.require("message")?.text("`message`").map(str::to_owned);
+    let scaffolds = fields.get("header").or_else(|| fields.get("templates"));
+    match (fields.get("structure"), fields.get("query")) {
+        (Some(node), query) if is_regex || query.is_some() => {
+            Err(node.fault("`structure` stands alone, without must_match, must_not_match and query"))
         }
-        Some(node) => match node.text("`structure`")? {
-            "markdown" => Ok(PatternRules::Markdown),
-            other => Err(node.fault(unknown("structure", other, &["markdown"]))),
+        (Some(node), _) => match (node.text("`structure`")?, scaffolds) {
+            ("markdown", None) => Ok(PatternRules::Markdown),
+            ("scaffold", _) => scaffold::scaffold(fields).map(PatternRules::Scaffold),
+            ("markdown", Some(other)) => Err(other.fault("stands only beside `structure: scaffold`")),
+            (other, _) => Err(node.fault(unknown("structure", other, &STRUCTURES))),
         },
-        None if is_regex => {
-            let message = fields.require("message")?.text("`message`")?.to_owned();
-            Ok(PatternRules::Regex { must_match, must_not_match, message })
+        (None, Some(node)) if is_regex => Err(node.fault("`query` stands alone, without must_match and must_not_match beside it")),
+        (None, _) if scaffolds.is_some() => {
+            Err(kind.fault("`header` and `templates` stand beside `structure: scaffold`"))
         }
-        None => Err(kind.fault("a pattern gate needs structure, must_match or must_not_match")),
+        (None, Some(node)) => query(fields, node, message()?),
+        (None, None) if is_regex => Ok(PatternRules::Regex { must_match, must_not_match, message: message()? }),
+        (None, None) => {
+            Err(kind.fault("a pattern gate needs structure, query, must_match or must_not_match"))
+        }
     }
+}
+
+fn query(fields: &Fields, node: &Node, message: String) -> Result<PatternRules, Fault> {
+    let languages = match judged(fields.require("languages")?)? {
+        Languages::Only(names) => names,
+        Languages::Every => return Err(node.fault("`query` needs the languages that it is for, and not \"*\"")),
+    };
+    let compiled = |source: &Node, what: &str| {
+        Query::compile(&languages, source.text(what)?).map_err(|fault| {
+            let place = format!("line {}, column {} of it", fault.row + 1, fault.column + 1);
+            source.fault(format!("{what} is no query: {} ({place})", fault.message))
+        })
+    };
+    let inner = node.settings("`query`", &[keys::QUERY])?;
+    let must_match = inner.optional("must_match", compiled)?;
+    let must_not_match = inner.optional("must_not_match", compiled)?;
+    if must_match.is_none() && must_not_match.is_none() {
+        return Err(node.fault("`query` needs must_match or must_not_match"));
+    }
+    Ok(PatternRules::Query { must_match, must_not_match, message })
 }

@@ -11,6 +11,8 @@ pub struct Sample {
     pub path: String,
     /// The text.
     pub draft: String,
+    /// The text before, where it is no new file; a gate that runs a program is not shown it.
+    pub before: Option<String>,
     /// Other paths that exist, relative to the root.
     pub beside: Vec<String>,
     /// Other files of the project, by path, with their text.
@@ -47,6 +49,7 @@ pub(super) fn sample(node: &Node) -> Result<Sample, Fault> {
     Ok(Sample {
         path: fields.require("path")?.text("`path`")?.to_owned(),
         draft: fields.require("draft")?.text("`draft`")?.to_owned(),
+        before: text("before")?,
         beside: fields.optional("beside", Node::texts)?.unwrap_or_default(),
         with: fields.optional("with", files)?.unwrap_or_default(),
         output: text("output")?,

@@ -29,7 +29,7 @@ impl Asked {
     /// Errors: `INVALID_INPUT` when a file cannot be read or holds no JSON object.
     pub(super) fn into_object(self) -> Result<Map<String, Value>, Error> {
         let mut object = match &self.file {
-            Some(source) => parse(&read_text(source, "--file")?)?,
+            Some(source) => parse_request(source, "--file")?,
             None => self.flags.into_object()?,
         };
         if let Some(mode) = self.mode {
@@ -54,8 +54,11 @@ pub(super) fn read_text(source: &Path, flag: &str) -> Result<String, Error> {
     })
 }
 
-fn parse(text: &str) -> Result<Map<String, Value>, Error> {
-    serde_json::from_str(text).map_err(|trouble| {
-        Error::new(Code::InvalidInput, format!("the request is no JSON object: {trouble}")).field("--file")
+/// The request in a file, or on standard input for `-`.
+///
+/// Errors: `INVALID_INPUT` that names the flag, when it cannot be read or holds no JSON object.
+pub(in crate::front::cli) fn parse_request(source: &Path, flag: &str) -> Result<Map<String, Value>, Error> {
+    serde_json::from_str(&read_text(source, flag)?).map_err(|trouble| {
+        Error::new(Code::InvalidInput, format!("the request is no JSON object: {trouble}")).field(flag)
     })
 }

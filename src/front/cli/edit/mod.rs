@@ -10,6 +10,8 @@ use std::process::ExitCode;
 
 use serde_json::{Map, Value};
 
+pub(super) use asked::parse_request;
+
 use super::confirm;
 use super::done::Done;
 use super::roots::{Roots, Word};

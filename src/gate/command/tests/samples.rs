@@ -10,6 +10,7 @@ fn sample(output: Option<&str>, exit: i32) -> Sample {
     Sample {
         path: "src/a.py".to_owned(),
         draft: "é = 1\nbad\n".to_owned(),
+        before: None,
         beside: Vec::new(),
         with: vec![("src/conf".to_owned(), String::new()), ("src/b.py".to_owned(), "bad\n".to_owned())],
         output: output.map(str::to_owned),

@@ -41,12 +41,15 @@ pub(super) const LATER_TOOLSETS: [&str; 2] = ["ai", "content"];
 /// Declares tables: key, what may stand there, what holds without it, what it says.
 macro_rules! tables {
     ($($(#[$about:meta])* $table:ident { $($name:literal: $shape:expr, $absent:expr => $meaning:literal;)* })*) => {
-        $($(#[$about])* pub(super) const $table: &[Setting] = &[
+        $($(#[$about])* pub(in crate::policy) const $table: &[Setting] = &[
             $(Setting { name: $name, shape: $shape, absent: $absent, meaning: $meaning },)*
         ];)*
     };
 }
 
+mod pattern;
+
+pub(super) use self::pattern::{DEMAND, LAYOUT, PATTERN, QUERY};
 pub(super) use tables;
 
 tables! {
@@ -135,8 +138,8 @@ tables! {
         "conflict_markers": WEIGHT, Is("block") => "conflict markers";
         "doubled_lines": WEIGHT, Is("warn") => "a line at the edge of the edit that stands there twice";
         "shrunk_file": WEIGHT, Is("warn") => "a file that shrank to under a quarter";
-        "typographic_quotes": WEIGHT, Is("warn") => "new typographic quotes in code";
-        "escaped_newlines": WEIGHT, Is("warn") => "escaped newlines written as text";
+        "typographic_quotes": WEIGHT, Is("block") => "new typographic quotes in code";
+        "escaped_newlines": WEIGHT, Is("block") => "escaped newlines written as text";
         "tabs_to_spaces": WEIGHT, Is("warn") => "tabs turned to spaces";
         "lost_decorators": WEIGHT, Is("warn") => "decorators or attributes lost above an edited symbol";
         "nul_bytes": WEIGHT, Is("block") => "NUL bytes";
@@ -159,13 +162,6 @@ tables! {
     PATTERN_KIND { "kind": Words(&["pattern"]), Refused => "how the gate works"; }
     DAMAGE_KIND { "kind": Words(&["damage"]), Refused => "how the gate works"; }
     COMMAND_KIND { "kind": Words(&["command"]), Refused => "how the gate works"; }
-    /// Definitions of the kind `pattern`.
-    PATTERN {
-        "must_match": Regex, Says("nothing must") => "`pattern`: what must stand somewhere in the text";
-        "must_not_match": Regex, Says("anything may") => "`pattern`: what may stand nowhere in the text";
-        "message": Text, Says("none") => "`pattern`: what a finding says; needed with a regular expression";
-        "structure": Words(&["markdown"]), Says("none") => "`pattern`: a title and links that lead somewhere, instead";
-    }
     /// Definitions of the kind `command`.
     COMMAND {
         "command": List(&Text, 1), Refused => "`command`: the program and its words, without a shell";
@@ -211,6 +207,7 @@ tables! {
     SAMPLE {
         "path": Text, Refused => "where the text lies";
         "draft": Text, Refused => "the text";
+        "before": Text, Says("it is a new file") => "the text before; only gates in process are shown it";
         "beside": List(&Text, 0), Is("[]") => "other paths that exist";
         "with": ByName("", &Text), Is("{}") => "other files with their texts";
         "output": Text, Says("none") => "what the program wrote to standard output";

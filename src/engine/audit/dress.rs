@@ -1,0 +1,67 @@
+//! Two texts of one file that may be written differently: line ends, encoding, byte order mark.
+//!
+//! What git checks out need not be what it keeps: `autocrlf` and `working-tree-encoding` change how a text is written. So the
+//! text of the revision is written as the one on disk is, before the two are compared.
+
+use crate::error::Error;
+use crate::text::{Buffer, LineMap};
+
+/// The text before, written as the one after is where that can be done, and how its lines became those.
+///
+/// Errors: `INTERNAL`, should a plan be refused.
+pub(super) fn alike(before: Buffer, after: &Buffer) -> Result<(Buffer, LineMap), Error> {
+    let before = match dressed(&before, after) {
+        Some(dressed) => dressed,
+        None => before,
+    };
+    let plan = match before.toward(after) {
+        Ok(plan) => plan,
+        Err(_) => before.replaced(after.bytes())?,
+    };
+    let map = plan.line_map(&before, after);
+    Ok((before, map))
+}
+
+/// The text before as it would be written now; nothing where it is written so already, or cannot be.
+fn dressed(before: &Buffer, after: &Buffer) -> Option<Buffer> {
+    if before.is_alike(after) && before.line_ends().majority() == after.line_ends().majority() {
+        return None;
+    }
+    let plan = after.revise(before.view()).ok()?;
+    after.apply(&plan).ok().filter(|dressed| dressed.view() == before.view())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Hints;
+
+    fn buffer(bytes: &[u8]) -> Buffer {
+        Buffer::read(bytes.to_vec(), Hints::default()).unwrap()
+    }
+
+    #[test]
+    fn only_what_was_rewritten_counts_as_written() {
+        let cases: [(&[u8], &[u8]); 5] = [
+            (b"a\nb\nc\n", b"a\nx\nc\n"),
+            (b"a\nb\nc\n", b"a\r\nx\r\nc\r\n"),
+            (b"a\r\nb\r\nc\r\n", b"a\nx\nc\n"),
+            (b"a\nb\nc\n", b"\xEF\xBB\xBFa\nx\nc\n"),
+            (b"a\nb\nc\n", b"\xFF\xFEa\0\n\0x\0\n\0c\0\n\0"),
+        ];
+        for (before, after) in cases {
+            let after = buffer(after);
+            let (before, map) = alike(buffer(before), &after).unwrap();
+            assert_eq!(before.view(), "a\nb\nc\n");
+            assert_eq!([1, 2, 3].map(|line| map.touched(line)), [false, true, false], "{after:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_that_cannot_be_written_so_is_compared_as_it_is() {
+        let after = buffer(b"\xE8\nb\n");
+        let (before, map) = alike(buffer("\u{1d11e}\nb\n".as_bytes()), &after).unwrap();
+        assert_eq!(before.view(), "\u{1d11e}\nb\n");
+        assert!(map.touched(1));
+    }
+}

@@ -1,0 +1,185 @@
+//! Which files differ from what they were.
+//!
+//! Invariant: each file is looked at once, however often the paths name it.
+
+use std::collections::BTreeSet;
+
+use super::super::Workspace;
+use super::super::check::cancelled;
+use super::{Audit, Base, Ground, PassedOver, nothing_there};
+use crate::error::{Code, Error};
+use crate::gate::{Watch, clean};
+use crate::store::{Repository, Revision, Scope, Snapshot, Stands};
+
+/// The files of a root that are to be judged.
+pub(super) struct Survey {
+    /// The ground they lie on, by its place in the list.
+    pub(super) ground: usize,
+    /// What they are compared with, where there is something.
+    pub(super) revision: Option<Revision>,
+    /// The files.
+    pub(super) changed: Vec<Changed>,
+}
+
+/// A file that is not what it was.
+#[derive(Debug)]
+pub(super) struct Changed {
+    /// Its path relative to the root.
+    pub(super) path: String,
+    /// The path of the same bytes at the revision, where they had another.
+    pub(super) from: Option<String>,
+}
+
+impl Workspace {
+    /// Looks at the files of one root.
+    pub(super) fn survey(
+        &self,
+        root: usize,
+        scopes: &[&Scope],
+        base: Option<&str>,
+        audit: &mut Audit,
+        watch: &Watch,
+    ) -> Result<Survey, Error> {
+        let (ground, revision) = self.ground(root, base)?;
+        audit.grounds.push(ground);
+        let ground = audit.grounds.len() - 1;
+        let mut survey = Survey { ground, revision, changed: Vec::new() };
+        for path in self.candidates(root, scopes, &survey, audit)? {
+            if watch.cancelled() {
+                return Err(cancelled());
+            }
+            self.look_at(root, path, &mut survey, audit)?;
+        }
+        Ok(survey)
+    }
+
+    /// Where a root lies, and what its files are compared with.
+    fn ground(&self, root: usize, base: Option<&str>) -> Result<(Ground, Option<Revision>), Error> {
+        let real = self.files.root_paths().get(root).cloned().unwrap_or_default();
+        let Some(repository) = Repository::around(&real)? else {
+            if let Some(base) = base {
+                let seen =
+                    format!("there is no revision {base:?}: {} lies in no git repository", real.display());
+                return Err(Error::new(Code::InvalidInput, seen)
+                    .field("--base")
+                    .hint("leave it out: every finding counts then"));
+            }
+            return Ok((Ground { root, top: real, prefix: String::new(), base: Base::Nothing }, None));
+        };
+        let (top, prefix) = (repository.top().to_owned(), repository.prefix().to_owned());
+        let revision = repository.revision(base)?;
+        let base = match &revision.id {
+            Some(id) => Base::Revision(revision.asked.clone(), id.clone()),
+            None => Base::Unborn,
+        };
+        Ok((Ground { root, top, prefix, base }, Some(revision)))
+    }
+
+    /// The files that the paths name, each once.
+    fn candidates(
+        &self,
+        root: usize,
+        scopes: &[&Scope],
+        survey: &Survey,
+        audit: &mut Audit,
+    ) -> Result<BTreeSet<String>, Error> {
+        let (mut files, mut gone) = (BTreeSet::new(), BTreeSet::new());
+        let ground = survey.ground;
+        for scope in scopes {
+            let was = was_below(survey.revision.as_ref(), &scope.path);
+            match scope.stands {
+                Stands::File => {
+                    files.insert(scope.path.clone());
+                }
+                Stands::Nothing if was.is_empty() => return Err(nothing_there(&scope.path)),
+                Stands::Nothing => gone.extend(was),
+                Stands::Folder => {
+                    let listing = self.files.list(root, &scope.path)?;
+                    files.extend(listing.files);
+                    let passed =
+                        listing.passed_over.into_iter().map(|(path, why)| PassedOver { ground, path, why });
+                    audit.passed_over.extend(passed);
+                    // What is kept in the repository counts, though an ignore file names it.
+                    let here = was.iter().filter(|path| self.files.has_file(root, path));
+                    files.extend(here.cloned());
+                    gone.extend(was.into_iter().filter(|path| self.files.has_nothing(root, path)));
+                }
+            }
+        }
+        audit.passed_over.sort_by(|one, other| (one.ground, &one.path).cmp(&(other.ground, &other.path)));
+        audit.passed_over.dedup();
+        audit.deleted += gone.len();
+        Ok(files)
+    }
+
+    /// Notes a file that is not what it was; one that cannot be read as text is passed over.
+    fn look_at(
+        &self,
+        root: usize,
+        path: String,
+        survey: &mut Survey,
+        audit: &mut Audit,
+    ) -> Result<(), Error> {
+        let bytes = match self.bytes(root, &path) {
+            Ok(bytes) => bytes,
+            Err(refusal) => {
+                let passed = passed_over(survey.ground, path, refusal)?;
+                audit.passed_over.push(passed);
+                return Ok(());
+            }
+        };
+        let Some(revision) = &survey.revision else {
+            survey.changed.push(Changed { path, from: None });
+            return Ok(());
+        };
+        if revision.is(&path, &bytes) {
+            audit.unchanged += 1;
+            return Ok(());
+        }
+        let gone = |other: &str| self.files.has_nothing(root, other);
+        let from = if revision.has(&path) { None } else { revision.path_of(&bytes, gone).map(str::to_owned) };
+        survey.changed.push(Changed { path, from });
+        Ok(())
+    }
+
+    fn bytes(&self, root: usize, path: &str) -> Result<Vec<u8>, Error> {
+        let place = self.files.admit_to_read(&self.files.named(root, path)?)?;
+        let rules = self.rules.of(&self.files, &place)?;
+        let mut snapshot = self.files.read(&place, rules.limits.file)?;
+        let gone = || Error::new(Code::FileNotFound, "it is gone by now");
+        snapshot.as_mut().map(Snapshot::take_bytes).ok_or_else(gone)
+    }
+}
+
+/// The files that were at a path or below it.
+fn was_below(revision: Option<&Revision>, path: &str) -> Vec<String> {
+    let below = |known: &&str| {
+        let rest = known.strip_prefix(path);
+        path.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    revision.map(|revision| revision.paths().filter(below).map(str::to_owned).collect()).unwrap_or_default()
+}
+
+/// The refusals that are about one file, with the words for them; without, their own are told.
+const PASSED_OVER: [(Code, Option<&str>); 9] = [
+    (Code::NotText, Some("not text")),
+    (Code::TooLarge, Some("too large")),
+    (Code::Protected, Some("protected")),
+    (Code::PermissionDenied, Some("may not be read")),
+    (Code::NotAFile, None),
+    (Code::FileNotFound, None),
+    (Code::PathOutsideRoot, None),
+    (Code::EditConflict, None),
+    (Code::NotEncodable, None),
+];
+
+/// A file that is passed over for this reason.
+///
+/// Errors: the reason itself, where it is about more than one file.
+pub(super) fn passed_over(ground: usize, path: String, refusal: Error) -> Result<PassedOver, Error> {
+    let Some((_, words)) = PASSED_OVER.iter().find(|(code, _)| *code == refusal.code) else {
+        return Err(refusal);
+    };
+    let why = words.map_or_else(|| clean(&refusal.message), str::to_owned);
+    Ok(PassedOver { ground, path, why })
+}

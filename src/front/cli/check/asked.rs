@@ -1,0 +1,52 @@
+//! Requests that are judged and not carried out: the results are what `verify_only` says of them.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+
+use super::results::Results;
+use crate::engine::{Promise, Report};
+use crate::error::{Code, Error};
+use crate::front::cli::edit::parse_request;
+use crate::front::cli::roots::Roots;
+use crate::front::cli::work::{author, work};
+use crate::front::tools::{Ask, edit_files, safe_edit_file};
+use crate::request::{Mode, Request};
+
+/// What one request asks.
+enum Together {
+    One(Box<Request>),
+    All(Vec<Request>),
+}
+
+/// Judges the requests, each by itself.
+///
+/// Errors: what stops the first of them that is stopped.
+pub(super) fn judge(roots: &Roots, promise: Promise, sources: &[PathBuf]) -> Result<Results, Error> {
+    let asked = sources.iter().map(|source| asked(source)).collect::<Result<Vec<Together>, Error>>()?;
+    let reports = work(roots, promise, |workspace, watch| async move {
+        let mut reports: Vec<Report> = Vec::new();
+        for together in asked {
+            match together {
+                Together::One(one) => reports.push(workspace.edit(*one, watch.silent()).await?),
+                Together::All(all) => reports.extend(workspace.edit_all(all, watch.silent()).await?),
+            }
+        }
+        Ok(reports)
+    })?;
+    Ok(Results::of_reports(reports))
+}
+
+fn asked(source: &PathBuf) -> Result<Together, Error> {
+    let mut arguments: Map<String, Value> = parse_request(source, "--request")?;
+    arguments.insert("mode".to_owned(), Mode::VerifyOnly.name().into());
+    let tool = if arguments.contains_key("edits") { &edit_files::TOOL } else { &safe_edit_file::TOOL };
+    match (tool.ask)(arguments)?.by(&author("check")) {
+        Ask::Edit(asked) => Ok(Together::One(Box::new(asked.request))),
+        Ask::EditAll(all) => Ok(Together::All(all.requests)),
+        // Neither tool asks for anything else.
+        Ask::Revert(_) | Ask::Look(_) | Ask::History(_) => {
+            Err(Error::new(Code::Internal, "the tool asks for no edit"))
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! The results as one document for programs.
+
+use serde_json::{Map, Value, json};
+
+use super::results::{Found, Results, Tally};
+use crate::engine::Base;
+use crate::error::Error;
+
+/// The document, with an end of line.
+pub(super) fn document(results: &Results) -> String {
+    let (blocking, counted, old) = results.numbers();
+    let files: Vec<Value> = results
+        .files
+        .iter()
+        .map(|file| without_nothing(json!({"path": file.path, "change": file.change, "from": file.from})))
+        .collect();
+    let passed: Vec<Value> =
+        results.passed_over.iter().map(|(path, why)| json!({"path": path, "why": why})).collect();
+    let document = json!({
+        "success": !results.refuses(),
+        "status": if results.refuses() { "found" } else { "clean" },
+        "bases": results.bases.iter().map(base).collect::<Vec<_>>(),
+        "files": files,
+        "findings": results.findings.iter().map(finding).collect::<Vec<_>>(),
+        "gates": results.gates.iter().map(gate).collect::<Vec<_>>(),
+        "counts": {"judged": results.files.len(), "unchanged": results.unchanged, "deleted": results.deleted,
+            "passed_over": results.passed_over.len(), "blocking": blocking, "warnings": counted, "old": old},
+        "passed_over": passed,
+        "notes": results.notes,
+    });
+    format!("{document}\n")
+}
+
+/// A refusal, as a document.
+pub(super) fn refusal(refusal: &Error) -> String {
+    let document = json!({"success": false, "status": "refused", "code": refusal.code.name(),
+        "message": refusal.message, "hint": refusal.next_step(), "field": refusal.field});
+    format!("{}\n", without_nothing(document))
+}
+
+fn base(base: &Base) -> Value {
+    match base {
+        Base::Revision(asked, id) => json!({"revision": asked, "id": id}),
+        Base::Unborn => json!({"revision": Value::Null, "why": "no commit"}),
+        Base::Nothing => json!({"revision": Value::Null, "why": "no repository"}),
+    }
+}
+
+fn finding(found: &Found) -> Value {
+    let finding = &found.finding;
+    without_nothing(json!({"gate": finding.gate, "severity": finding.severity.name(), "path": found.path,
+        "line": finding.line, "column": finding.column, "code": finding.code, "message": finding.message,
+        "new": finding.fresh, "counts": finding.counts, "blocking": finding.blocking}))
+}
+
+fn gate(tally: &Tally) -> Value {
+    let troubles: Map<String, Value> = tally
+        .troubles
+        .iter()
+        .map(|(what, (why, _))| ((*what).replace(' ', "_"), why.as_str().into()))
+        .collect();
+    let why = (!troubles.is_empty()).then_some(Value::Object(troubles));
+    without_nothing(json!({"gate": tally.gate, "outcomes": tally.outcomes, "ms": tally.ms, "why": why,
+        "blocking": tally.blocking.then_some(true)}))
+}
+
+/// An object without its fields that are nothing.
+fn without_nothing(value: Value) -> Value {
+    match value {
+        Value::Object(fields) => fields.into_iter().filter(|(_, value)| !value.is_null()).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => value,
+    }
+}

@@ -1,0 +1,141 @@
+//! `lockgate check`: files as they are, or requests that are not carried out, judged for people, for programs and for CI.
+//!
+//! Invariant: nothing is written but the file that `--sarif` names; whatever the format, the exit code is that of the
+//! findings, or of the refusal's family.
+
+mod asked;
+mod github;
+mod json;
+mod progress;
+mod results;
+mod sarif;
+mod text;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+
+use self::results::Results;
+use super::paint;
+use super::roots::{Roots, Word};
+use super::work::work;
+use crate::engine::Subjects;
+use crate::error::{Code, Error, Family};
+
+/// The arguments of `lockgate check`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Only findings that are new since the base count. Exit codes: 0 nothing that blocks, 1 something that does, or a \
+                  required gate could not look."
+)]
+pub(super) struct Args {
+    #[command(flatten)]
+    roots: Roots,
+    #[command(flatten)]
+    word: Word,
+    /// Files and folders, relative to the root [default: all that the root holds]
+    #[arg(value_name = "PATHS")]
+    paths: Vec<OsString>,
+    /// Revision that the files are compared with, as in HEAD~1 or main... [default: HEAD]
+    #[arg(long, value_name = "REV")]
+    base: Option<String>,
+    /// Judges the request in a file instead, or with `-` on standard input: the JSON of safe_edit_file, or of edit_files;
+    /// again for each further one
+    #[arg(long = "request", value_name = "FILE", conflicts_with_all = ["paths", "base"])]
+    requests: Vec<PathBuf>,
+    /// How the results are told
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    format: Format,
+    /// Writes the results as SARIF to a file, beside what is printed
+    #[arg(long, value_name = "FILE")]
+    sarif: Option<PathBuf>,
+}
+
+/// How results are told.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people, with the source line
+    #[default]
+    Text,
+    /// One document for programs
+    Json,
+    /// SARIF 2.1.0, as GitHub's code scanning takes it
+    Sarif,
+    /// Annotations of GitHub Actions
+    Github,
+}
+
+/// Judges what is asked, and tells the results.
+pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
+    let Args { roots, word, paths, base, requests, format, sarif } = args;
+    let paths_given = !paths.is_empty();
+    // A name that is no text belongs to no file that could be judged.
+    let (paths, unreadable) = texts(paths);
+    let results = if requests.is_empty() {
+        let subjects = Subjects { paths: paths_given.then_some(paths), base };
+        let progress = progress::Progress::new();
+        let heard = progress.heard();
+        let audit = work(&roots, word.promise(), |workspace, watch| async move {
+            let watch = match heard {
+                Some(heard) => watch.telling(heard),
+                None => watch,
+            };
+            workspace.keep_servers();
+            workspace.check(subjects, watch).await
+        });
+        progress.end();
+        audit.map(|audit| Results::of_audit(audit, unreadable))
+    } else {
+        asked::judge(&roots, word.promise(), &requests)
+    };
+    match results {
+        Ok(results) => tell(&results, format, sarif),
+        Err(refusal) => refuse(refusal, format, sarif),
+    }
+}
+
+fn texts(paths: Vec<OsString>) -> (Vec<String>, Vec<String>) {
+    let (mut texts, mut unreadable) = (Vec::new(), Vec::new());
+    for path in paths {
+        match path.into_string() {
+            Ok(text) => texts.push(text),
+            Err(other) => unreadable.push(other.to_string_lossy().into_owned()),
+        }
+    }
+    (texts, unreadable)
+}
+
+fn tell(results: &Results, format: Format, sarif: Option<PathBuf>) -> Result<ExitCode, Error> {
+    if let Some(file) = sarif {
+        write(&file, &sarif::document(results)?)?;
+    }
+    match format {
+        Format::Text => paint::say(&text::told(results))?,
+        Format::Json => paint::say_plain(json::document(results).as_bytes())?,
+        Format::Sarif => paint::say_plain(sarif::document(results)?.as_bytes())?,
+        Format::Github => paint::say_plain(github::told(results).as_bytes())?,
+    }
+    Ok(if results.refuses() { ExitCode::from(Family::Gate.exit_code()) } else { ExitCode::SUCCESS })
+}
+
+/// Tells of a refusal in the format that is read; people hear of it on standard error.
+fn refuse(refusal: Error, format: Format, sarif: Option<PathBuf>) -> Result<ExitCode, Error> {
+    if let Some(file) = sarif {
+        write(&file, &sarif::refusal(&refusal)?)?;
+    }
+    match format {
+        Format::Text => {}
+        Format::Json => paint::say_plain(json::refusal(&refusal).as_bytes())?,
+        Format::Sarif => paint::say_plain(sarif::refusal(&refusal)?.as_bytes())?,
+        Format::Github => paint::say_plain(github::refusal(&refusal).as_bytes())?,
+    }
+    Err(refusal)
+}
+
+fn write(file: &PathBuf, text: &str) -> Result<(), Error> {
+    std::fs::write(file, text).map_err(|trouble| {
+        Error::new(Code::IoFailed, format!("cannot write {}: {trouble}", file.display())).field("--sarif")
+    })
+}

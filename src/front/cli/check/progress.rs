@@ -1,0 +1,40 @@
+//! How far a check is, on a terminal.
+
+use std::io::IsTerminal as _;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::front::cli::paint::visible;
+use crate::gate;
+
+/// A bar on standard error, where that is a terminal.
+pub(super) struct Progress(Option<ProgressBar>);
+
+impl Progress {
+    /// Begins to show how far the work is.
+    pub(super) fn new() -> Progress {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::new(0);
+            let style = ProgressStyle::with_template("{pos}/{len} {wide_msg}");
+            bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+        });
+        Progress(bar)
+    }
+
+    /// What hears of the work; nothing where nobody looks.
+    pub(super) fn heard(&self) -> Option<gate::Progress> {
+        let bar = self.0.clone()?;
+        Some(Box::new(move |path, done, total| {
+            bar.set_length(u64::try_from(total).unwrap_or(u64::MAX));
+            bar.set_position(u64::try_from(done).unwrap_or(u64::MAX));
+            bar.set_message(visible(path).replace('\n', " "));
+        }))
+    }
+
+    /// Takes the bar away.
+    pub(super) fn end(self) {
+        if let Some(bar) = self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! The results as SARIF 2.1.0: one run, whose rules are the gates and their codes.
+//!
+//! Invariant: what is written is valid by the OASIS schema, whatever files are called and gates say: paths are percent-encoded
+//! by their bytes, and relative to the top of the repository.
+
+mod model;
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use self::model::{
+    Artifact, Base, Document, Driver, Invocation, Level, Location, Notification, Physical, Region,
+    ResultEntry, Rule, Run, Text, Tool,
+};
+use super::results::{Found, Results};
+use crate::error::{Code, Error};
+use crate::gate::{Finding, Severity};
+use crate::text::Stamp;
+
+const SCHEMA: &str =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+
+/// The name of the fingerprint, with the version of how it is made.
+const FINGERPRINT: &str = "lockgateFinding/v1";
+
+/// The results as a document, with an end of line.
+///
+/// Errors: `INTERNAL`, should it not be written.
+pub(super) fn document(results: &Results) -> Result<String, Error> {
+    let names: Vec<String> = results.counted().map(|found| rule_name(&found.finding)).collect();
+    let mut rules: Vec<&String> = names.iter().collect();
+    rules.sort_unstable();
+    rules.dedup();
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    let entries = results.counted().zip(&names).map(|(found, name)| {
+        let index = rules.binary_search(&name).unwrap_or_default();
+        entry(results, found, (name, index), &mut seen)
+    });
+    let entries: Vec<ResultEntry> = entries.collect();
+    let unable = results.gates.iter().any(|tally| tally.blocking);
+    let notifications = results.gates.iter().flat_map(|tally| {
+        let level = if tally.blocking { Level::Error } else { Level::Warning };
+        tally.troubles.iter().map(move |(happened, (why, count))| {
+            let text = format!("{} {happened} for {count} files: {why}", tally.gate);
+            Notification { level, message: Text { text } }
+        })
+    });
+    let notes = results.notes.iter().map(|note| Notification { level: Level::Note, message: Text::of(note) });
+    let passed = results.passed_over_by_reason().into_iter().map(|(why, count)| {
+        let message = Text { text: format!("passed over {count} files: {why}") };
+        Notification { level: Level::Note, message }
+    });
+    let invocation = Invocation {
+        execution_successful: !unable,
+        tool_execution_notifications: notifications.chain(notes).chain(passed).collect(),
+    };
+    let rules = rules.into_iter().map(|name| rule(name)).collect();
+    written(&Document::of(run(rules, entries, invocation, bases(&results.tops))))
+}
+
+/// A refusal, as a document of a run that did not succeed.
+///
+/// Errors: those of [`document`].
+pub(super) fn refusal(refusal: &Error) -> Result<String, Error> {
+    let text = format!("{}: {}; {}", refusal.code.name(), refusal.message, refusal.next_step());
+    let notification = Notification { level: Level::Error, message: Text { text } };
+    let invocation =
+        Invocation { execution_successful: false, tool_execution_notifications: vec![notification] };
+    written(&Document::of(run(Vec::new(), Vec::new(), invocation, BTreeMap::new())))
+}
+
+fn written(document: &Document) -> Result<String, Error> {
+    let text = serde_json::to_string_pretty(document)
+        .map_err(|trouble| Error::new(Code::Internal, format!("cannot write SARIF: {trouble}")))?;
+    Ok(text + "\n")
+}
+
+fn run(
+    rules: Vec<Rule>,
+    results: Vec<ResultEntry>,
+    invocation: Invocation,
+    bases: BTreeMap<String, Base>,
+) -> Run {
+    let driver = Driver { name: "lockgate", semantic_version: env!("CARGO_PKG_VERSION"), rules };
+    Run {
+        tool: Tool { driver },
+        invocations: vec![invocation],
+        original_uri_base_ids: bases,
+        column_kind: "utf16CodeUnits",
+        results,
+    }
+}
+
+fn rule_name(finding: &Finding) -> String {
+    match &finding.code {
+        Some(code) => format!("{}/{code}", finding.gate),
+        None => finding.gate.clone(),
+    }
+}
+
+fn rule(name: &str) -> Rule {
+    let told = match name.split_once('/') {
+        Some((gate, code)) => format!("{code}, a rule of {gate}"),
+        None => format!("what {name} finds"),
+    };
+    Rule {
+        id: name.to_owned(),
+        short_description: Text::of(&told),
+        full_description: Text::of(&told),
+        help: Text { text: told },
+    }
+}
+
+fn entry(
+    results: &Results,
+    found: &Found,
+    (name, index): (&str, usize),
+    seen: &mut HashMap<String, usize>,
+) -> ResultEntry {
+    let it = &found.finding;
+    let line = results.text(found).map(|text| text.lines().text(it.line));
+    let start_column = line.map(|line| utf16_column(line, it.column));
+    let print = fingerprint(found, line.unwrap_or_default(), seen);
+    let message = if it.message.is_empty() { name } else { &it.message };
+    ResultEntry {
+        rule_id: name.to_owned(),
+        rule_index: index,
+        level: level(it),
+        message: Text::of(message),
+        locations: vec![Location {
+            physical_location: Physical {
+                artifact_location: Artifact { uri: uri(found), uri_base_id: found.top.map(base_name) },
+                region: Region { start_line: it.line.max(1), start_column },
+            },
+        }],
+        partial_fingerprints: BTreeMap::from([(FINGERPRINT, print)]),
+        baseline_state: if it.fresh { "new" } else { "unchanged" },
+    }
+}
+
+/// What blocks is an error, and nothing else is.
+fn level(finding: &Finding) -> Level {
+    match (finding.blocking, finding.severity) {
+        (true, _) => Level::Error,
+        (false, Severity::Error | Severity::Warning) => Level::Warning,
+        (false, Severity::Info) => Level::Note,
+    }
+}
+
+/// The column in UTF-16, from that in characters.
+fn utf16_column(line: &str, column: usize) -> usize {
+    line.chars().take(column.saturating_sub(1)).map(char::len_utf16).sum::<usize>() + 1
+}
+
+/// What stays the same when lines move: file, gate, code, words without numbers, the line's text, and which of several.
+fn fingerprint(found: &Found, line: &str, seen: &mut HashMap<String, usize>) -> String {
+    let it = &found.finding;
+    let words: String = it.message.chars().filter(|c| !c.is_ascii_digit()).collect();
+    let code = it.code.as_deref().unwrap_or_default();
+    let whole = [found.below.as_str(), &it.gate, code, &words, line.trim()].join("\0");
+    let count = seen.entry(whole.clone()).or_default();
+    *count += 1;
+    Stamp::of(format!("{whole}\0{count}").as_bytes()).hex().chars().take(32).collect()
+}
+
+fn base_name(top: usize) -> String {
+    match top {
+        0 => "%SRCROOT%".to_owned(),
+        other => format!("%SRCROOT{}%", other + 1),
+    }
+}
+
+/// The folders that paths are relative to; where requests were judged there is none to name.
+fn bases(tops: &[std::path::PathBuf]) -> BTreeMap<String, Base> {
+    tops.iter().enumerate().map(|(at, top)| (base_name(at), Base { uri: folder_uri(top) })).collect()
+}
+
+fn folder_uri(folder: &Path) -> String {
+    let path = encoded(folder.as_os_str().as_encoded_bytes());
+    format!("file://{}/", path.trim_end_matches('/'))
+}
+
+fn uri(found: &Found) -> String {
+    let path = encoded(found.below.as_bytes());
+    if found.top.is_none() { format!("file://{path}") } else { path }
+}
+
+/// A path as a part of a URI, byte by byte.
+fn encoded(path: &[u8]) -> String {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(byte);
+    let one = |byte: &u8| if plain(byte) { char::from(*byte).to_string() } else { format!("%{byte:02X}") };
+    path.iter().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_those_of_utf16_and_paths_those_of_a_uri() {
+        assert_eq!([1, 2, 3, 9].map(|column| utf16_column("a\u{1d11e}b", column)), [1, 2, 4, 5]);
+        assert_eq!(encoded("a b/ä:%\n.py".as_bytes()), "a%20b/%C3%A4%3A%25%0A.py");
+        assert_eq!(folder_uri(Path::new("/w k")), "file:///w%20k/");
+        assert_eq!(folder_uri(Path::new("/")), "file:///");
+    }
+}

@@ -1,0 +1,147 @@
+//! As much of the model of SARIF 2.1.0 as is written here.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// A log file of one run.
+#[derive(Debug, Serialize)]
+pub(super) struct Document {
+    #[serde(rename = "$schema")]
+    schema: &'static str,
+    version: &'static str,
+    runs: [Run; 1],
+}
+
+impl Document {
+    /// The log of a run.
+    pub(super) fn of(run: Run) -> Document {
+        Document { schema: super::SCHEMA, version: "2.1.0", runs: [run] }
+    }
+}
+
+/// What one run found.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Run {
+    pub(super) tool: Tool,
+    pub(super) invocations: Vec<Invocation>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) original_uri_base_ids: BTreeMap<String, Base>,
+    pub(super) column_kind: &'static str,
+    pub(super) results: Vec<ResultEntry>,
+}
+
+/// Who looked.
+#[derive(Debug, Serialize)]
+pub(super) struct Tool {
+    pub(super) driver: Driver,
+}
+
+/// The program, and what it looks for.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Driver {
+    pub(super) name: &'static str,
+    pub(super) semantic_version: &'static str,
+    pub(super) rules: Vec<Rule>,
+}
+
+/// A gate, or one of its codes.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Rule {
+    pub(super) id: String,
+    pub(super) short_description: Text,
+    pub(super) full_description: Text,
+    pub(super) help: Text,
+}
+
+/// How the run went.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Invocation {
+    pub(super) execution_successful: bool,
+    pub(super) tool_execution_notifications: Vec<Notification>,
+}
+
+/// What is to be known of the run itself.
+#[derive(Debug, Serialize)]
+pub(super) struct Notification {
+    pub(super) level: Level,
+    pub(super) message: Text,
+}
+
+/// How grave it is.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Level {
+    Error,
+    Warning,
+    Note,
+}
+
+/// A text for people.
+#[derive(Debug, Serialize)]
+pub(super) struct Text {
+    pub(super) text: String,
+}
+
+impl Text {
+    /// This text.
+    pub(super) fn of(text: &str) -> Text {
+        Text { text: text.to_owned() }
+    }
+}
+
+/// A finding.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ResultEntry {
+    pub(super) rule_id: String,
+    pub(super) rule_index: usize,
+    pub(super) level: Level,
+    pub(super) message: Text,
+    pub(super) locations: Vec<Location>,
+    pub(super) partial_fingerprints: BTreeMap<&'static str, String>,
+    pub(super) baseline_state: &'static str,
+}
+
+/// Where it is.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Location {
+    pub(super) physical_location: Physical,
+}
+
+/// The same, in a file.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Physical {
+    pub(super) artifact_location: Artifact,
+    pub(super) region: Region,
+}
+
+/// A file.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Artifact {
+    pub(super) uri: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) uri_base_id: Option<String>,
+}
+
+/// A folder that files are relative to.
+#[derive(Debug, Serialize)]
+pub(super) struct Base {
+    pub(super) uri: String,
+}
+
+/// A place in a file.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Region {
+    pub(super) start_line: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) start_column: Option<usize>,
+}

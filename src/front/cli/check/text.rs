@@ -1,0 +1,107 @@
+//! The results for people: each finding with the line that it stands on, then what is to be known, then the end of it.
+
+use super::results::{Found, Results, Tally};
+use crate::engine::Base;
+use crate::front::cli::excerpt::Excerpt;
+use crate::front::cli::paint::{DONE, LABEL, REFUSED, WARNING, labelled, visible};
+use crate::front::cli::show;
+use crate::front::cli::told::ToldFinding;
+
+/// The most findings that are shown.
+const MOST: usize = 200;
+
+/// The longest line that is shown below a finding, in bytes.
+const LONGEST_LINE: usize = 1000;
+
+/// The results in full.
+pub(super) fn told(results: &Results) -> String {
+    let mut text: String = results.counted().take(MOST).map(|found| finding(results, found)).collect();
+    let more = results.counted().count().saturating_sub(MOST);
+    if more > 0 {
+        text += &labelled(WARNING, "more", format!("{more} findings are not shown; --format json has all"));
+    }
+    text += &results.gates.iter().map(gate).collect::<String>();
+    for (why, count) in results.passed_over_by_reason() {
+        text += &labelled(LABEL, "passed", format!("over {}: {}", files(count), visible(why)));
+    }
+    for note in &results.notes {
+        text += &labelled(LABEL, "note", visible(note));
+    }
+    let (style, label) = if results.refuses() { (REFUSED, "found") } else { (DONE, "clean") };
+    text + &labelled(style, label, summary(results))
+}
+
+/// What came of it, in a sentence.
+pub(super) fn summary(results: &Results) -> String {
+    let (blocking, counted, old) = results.numbers();
+    let base: Vec<String> = results.bases.iter().filter_map(base).collect();
+    let against = if base.is_empty() { String::new() } else { format!(" against {}", base.join(", ")) };
+    let new = match (blocking, counted) {
+        (0, 0) => "nothing new".to_owned(),
+        (0, warnings) => format!("{} that block nothing", findings(warnings)),
+        (blocking, 0) => format!("{} that block", findings(blocking)),
+        (blocking, warnings) => format!("{} that block, {warnings} that do not", findings(blocking)),
+    };
+    let unasked: Vec<&str> =
+        results.gates.iter().filter(|gate| gate.blocking).map(|gate| gate.gate.as_str()).collect();
+    let mut told = format!("{} judged{against}: {new}", files(results.files.len()));
+    if !unasked.is_empty() {
+        told += &format!("; required and not able to look: {}", unasked.join(", "));
+    }
+    let rest =
+        [(old, "old findings"), (results.unchanged, "files unchanged"), (results.deleted, "files deleted")];
+    for (count, what) in rest.into_iter().filter(|(count, _)| *count > 0) {
+        told += &format!("; {count} {what}");
+    }
+    visible(&told).replace('\n', " ")
+}
+
+fn base(base: &Base) -> Option<String> {
+    match base {
+        Base::Revision(asked, id) => Some(format!("{asked} ({})", id.get(..10).unwrap_or(id))),
+        Base::Unborn | Base::Nothing => None,
+    }
+}
+
+fn finding(results: &Results, found: &Found) -> String {
+    let it = &found.finding;
+    let told = ToldFinding {
+        gate: it.gate.clone(),
+        path: None,
+        line: it.line,
+        column: it.column,
+        code: it.code.clone(),
+        message: it.message.clone(),
+        new: it.fresh || it.counts,
+        blocking: it.blocking,
+    };
+    let line = results.text(found).map(|text| text.lines().whole(it.line).to_owned());
+    let excerpt = line
+        .filter(|line| !line.is_empty() && line.len() <= LONGEST_LINE)
+        .map(|text| Excerpt { first_line: it.line, text });
+    show::finding(&one_line(&found.path), &told, excerpt.as_slice())
+}
+
+/// A path that stays on its line.
+fn one_line(path: &str) -> String {
+    path.replace('\n', "\u{240a}")
+}
+
+/// What became of a gate that could not look everywhere.
+fn gate(tally: &Tally) -> String {
+    let style = if tally.blocking { REFUSED } else { WARNING };
+    let told = |(happened, (why, count)): (&&str, &(String, usize))| {
+        let why = if why.is_empty() { String::new() } else { format!(": {}", visible(why)) };
+        let hint = if *happened == "not asked" { "; `lockgate trust` or --trust lets it run" } else { "" };
+        labelled(style, "gate", format!("{} {happened} for {}{why}{hint}", tally.gate, files(*count)))
+    };
+    tally.troubles.iter().map(told).collect()
+}
+
+fn files(count: usize) -> String {
+    format!("{count} {}", if count == 1 { "file" } else { "files" })
+}
+
+fn findings(count: usize) -> String {
+    format!("{count} {}", if count == 1 { "finding" } else { "findings" })
+}

@@ -1,0 +1,75 @@
+//! The markers of a merge conflict at the start of new lines.
+//!
+//! Seven `=` alone are a heading in Markdown and reStructuredText: they count only between the other two.
+
+use super::lexis::Part;
+use super::scene::{Scene, Spot};
+use super::tongue::Sort;
+
+/// How far the markers of one conflict may lie apart, in lines.
+const FARTHEST: usize = 5_000;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Marker {
+    Ours,
+    Base,
+    Between,
+    Theirs,
+}
+
+pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
+    if scene.sort == Sort::Patch {
+        return Vec::new();
+    }
+    let new = scene.written().filter_map(|(line, _)| Some((line, marker(scene.after.text(line))?)));
+    let new: Vec<(usize, Marker)> = new.collect();
+    let counts = |&(line, marker): &(usize, Marker)| match marker {
+        Marker::Ours | Marker::Theirs | Marker::Base => !is_shown(scene, line, marker),
+        Marker::Between => false,
+    };
+    let of_one = |lines: &[(usize, Marker)]| lines.iter().any(counts);
+    let mut spots = Vec::new();
+    let mut rest = new.as_slice();
+    while let Some(((line, _), _)) = rest.split_first() {
+        let next = rest.iter().skip(1).position(|(at, marker)| {
+            *marker == Marker::Ours || at.saturating_sub(*line) > FARTHEST
+        });
+        let (one, others) = rest.split_at(next.map_or(rest.len(), |next| next + 1));
+        rest = others;
+        if of_one(one) {
+            spots.push(spot(scene, one.iter().find(|marker| counts(marker)).map_or(*line, |(line, _)| *line)));
+        }
+    }
+    spots
+}
+
+fn spot(scene: &Scene<'_>, line: usize) -> Spot {
+    let seen: String = scene.after.text(line).chars().take(40).collect();
+    let message = format!("a conflict marker, `{}`; keep one side of the conflict, and none of its markers", seen.trim_end());
+    Spot { line, column: 1, message }
+}
+
+/// A marker stands at the very start of a line, and has a name or nothing behind it.
+fn marker(text: &str) -> Option<Marker> {
+    let (mark, rest) = (text.get(..7)?, text.get(7..)?);
+    let named = rest.is_empty() || rest.starts_with(' ');
+    match mark {
+        "<<<<<<<" if named => Some(Marker::Ours),
+        ">>>>>>>" if named => Some(Marker::Theirs),
+        "|||||||" if named => Some(Marker::Base),
+        "=======" if rest.trim_end().is_empty() => Some(Marker::Between),
+        _ => None,
+    }
+}
+
+/// Whether a text shows the marker and does not hold it: a string, or a fenced block of a page. There it is a conflict
+/// where one side of it was there before.
+fn is_shown(scene: &Scene<'_>, line: usize, marker: Marker) -> bool {
+    let inside = match marker {
+        Marker::Ours | Marker::Base | Marker::Between => line + 1,
+        Marker::Theirs => line.saturating_sub(1),
+    };
+    let side = scene.after.text(inside);
+    let was_there = side.trim().len() > 2 && scene.was_there(side);
+    !was_there && (scene.is_fenced(line) || scene.part_of_line(line) == Part::Text)
+}

@@ -1,0 +1,90 @@
+//! A line, or a block of lines, at the edge of what the edit wrote that stands there twice.
+
+use super::lexis::Part;
+use super::scene::{Scene, Spot};
+use super::tongue::Sort;
+use crate::gate::delta::Piece;
+
+/// The longest block that is looked for.
+const LONGEST: usize = 40;
+
+/// Lines that stand twice in good texts.
+const COMMON: [&str; 22] = [
+    "end", "else", "else:", "fi", "done", "esac", "then", "begin", "break", "break;", "continue", "continue;",
+    "return", "return;", "pass", "default:", "try:", "try", "do", "finally:", "endif", "return nil",
+];
+
+pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
+    if scene.before.is_none() || matches!(scene.sort, Sort::Patch) {
+        return Vec::new();
+    }
+    scene.pieces.iter().filter_map(|piece| doubled(scene, piece)).collect()
+}
+
+fn doubled(scene: &Scene<'_>, piece: &Piece) -> Option<Spot> {
+    let (first, last) = piece.new;
+    let length = (last + 1).checked_sub(first).filter(|length| *length > 0)?;
+    let longest = LONGEST.min(length);
+    let mut sizes = (1..=longest).filter_map(|size| place(scene, piece, size, length).map(|line| (size, line)));
+    let (size, line) = sizes.find(|(size, line)| says_enough(scene, *line, *size))?;
+    if was_doubled(scene, piece, size, line) {
+        return None;
+    }
+    let what = match size {
+        1 => format!("line {line} repeats line {}", line - 1),
+        _ => format!("lines {line}-{} repeat lines {}-{}", line + size - 1, line - size, line - 1),
+    };
+    let message = format!("{what}, at the edge of the edit; keep one of them");
+    Some(Spot { line, column: 1, message })
+}
+
+/// Where the second copy of a block of this size begins that the edit wrote a part of, at one of its edges.
+fn place(scene: &Scene<'_>, piece: &Piece, size: usize, length: usize) -> Option<usize> {
+    let (first, last) = piece.new;
+    let equal = |one: usize, other: usize| {
+        one >= 1 && other <= scene.after.count() && scene.after.text(one) == scene.after.text(other)
+    };
+    let block = |start: usize| start > size && (start..start + size).all(|line| equal(line - size, line));
+    if block(first) {
+        return Some(first);
+    }
+    if block(last + 1) {
+        return Some(last + 1);
+    }
+    // An insertion of a block beside its like can be seen at any of its lines.
+    let back = (1..=size).take_while(|step| first > *step && equal(first - step, last + 1 - step)).count();
+    let on = (1..=size).take_while(|step| equal(first + step - 1, last + step)).count();
+    (size == length && back + on >= size && back < size).then(|| first + size - back)
+}
+
+/// Whether the block is one that nobody writes twice on purpose: blank lines, brackets and rows of data say nothing.
+fn says_enough(scene: &Scene<'_>, start: usize, size: usize) -> bool {
+    let lines = || (start..start + size).map(|line| scene.after.text(line).trim());
+    let telling = lines().filter(|text| tells(scene, text)).count();
+    let shown = scene.part_of_line(start) == Part::Text;
+    match scene.sort {
+        Sort::Data => size > 2 && telling > 2 && !shown,
+        Sort::Prose => telling > 0 && (scene.is_fenced(start) || lines().any(|text| text.len() > 8)),
+        Sort::Code => telling > 0 && (!shown || lines().any(|text| text.len() > 20)),
+        Sort::Patch | Sort::Unknown => telling > 0,
+    }
+}
+
+fn tells(scene: &Scene<'_>, text: &str) -> bool {
+    let letters = text.chars().filter(|c| c.is_alphabetic()).count();
+    let table = scene.sort == Sort::Prose && text.starts_with(['|', '+', '<']);
+    letters > 2 && !table && !text.starts_with("</") && !COMMON.contains(&text)
+}
+
+/// Whether the text before had such a pair already, in or beside what was replaced.
+fn was_doubled(scene: &Scene<'_>, piece: &Piece, size: usize, line: usize) -> bool {
+    let Some(before) = scene.before else { return false };
+    let from = piece.old.0.saturating_sub(2 * size).max(1);
+    let to = (piece.old.1 + 2 * size).min(before.count());
+    let wanted = scene.after.text(line);
+    (from..=to).take(400).any(|line| {
+        before.text(line) == wanted
+            && line + 2 * size <= before.count() + 1
+            && (line..line + size).all(|line| before.text(line) == before.text(line + size))
+    })
+}

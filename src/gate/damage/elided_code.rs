@@ -1,0 +1,151 @@
+//! Words that stand for code which was not sent: `... rest of code unchanged`.
+//!
+//! Three dots alone stand in good texts as well: those count only where the edit took more lines away than it brought.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::compiled;
+use super::lexis::Part;
+use super::scene::{Scene, Spot};
+use super::tongue::Sort;
+use crate::gate::delta::Piece;
+
+/// How few lines an edit must have taken away for three dots to stand for them.
+const FEWEST_LOST: usize = 3;
+
+/// What can only be elision is one of these at some place.
+static TRIGGER: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(r"(?i)\.\.\.|…|\b(rest|remainder|remaining|existing|unchanged|omitted|previous|snip|truncated|elided|same as|as before|keep|remains?|other|no (other )?changes?)\b")
+});
+
+/// A line's words, without what makes them a comment.
+static WORDS: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"(?x) ^\s* (?P<open> //+!? | \#+ | --+ | /\*+ | \{\s*/\*+ | <!--+ | \* | ;+ | %+ | \x22{3} | '{3} | [\[(<{]+ )?
+          \s* (?P<words> .*? ) \s* (?: \*+/\s*\}? | --+> | \x22{3} | '{3} | [\])>}]+ )? ;? \s* $",
+    )
+});
+
+/// A comment behind code.
+static TRAILING: LazyLock<Regex> =
+    LazyLock::new(|| compiled(r"\s(?://+|#+|--|/\*+|<!--+)\s*(?P<words>(?:\.\.\.|…).*?)\s*(?:\*+/|--+>)?\s*$"));
+
+/// What stands behind the dots, or before them.
+static DOTTED: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"(?xi) ^ (?:\(|\[)? \s* (?:and\s+|with\s+|keep\s+|all\s+|the\s+|your\s+|my\s+|our\s+|any\s+|some\s+|include\s+|insert\s+|add\s+|copy\s+|same\s+as\s+)*
+          (?: rest | remaining | remainder | existing | previous | unchanged | same | other | original | omitted
+            | snip(?:ped)? | truncated | elided | more\s+(?:code|methods|functions|lines|of\s+the\s+same|here)
+            | code | implementation | unmodified | (?:as|like)\s+(?:before|above|is) | no\s+changes? | continue[sd]?
+            | (?:other|additional)\s+\w+ | function\s+body | body | imports | here | etc\.? )
+          \b [^=;{}]{0,70} $",
+    )
+});
+
+/// What says it without dots.
+static SPOKEN: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"(?xi) ^ \(? (?:keep\s+|leave\s+|all\s+|and\s+)* (?:the\s+|your\s+|my\s+|our\s+|this\s+|all\s+)*
+          (?:
+            (?: rest | remainder ) \s+ (?: of \s+ (?:the\s+|this\s+|your\s+|my\s+)? [\w.()'` -]{1,40}? \s+ )?
+              (?: (?:is\s+|are\s+|remains?\s+|stays?\s+|continues?\s+|goes\s+|follows\s+)?
+                  (?: unchanged | the\s+same | same | here | omitted\b.* | elided | as\s+(?:is|before|it\s+was) | unmodified | untouched )
+                | remains? | continues? | follows | stays )
+          | (?: remaining | existing | previous | original | unchanged | unmodified | other ) \s+
+              (?: code | content | contents | implementation | logic | methods? | functions? | class(?:es)? | file | body | lines | imports | tests | definitions? | fields | members | properties | sections? )
+              (?: \s+ (?:is|are|remains?|stays?|continues?|goes|follows) )?
+              (?: \s+ (?: here | unchanged | the\s+same | as\s+(?:is|before) | omitted\b.* | below | above | elided | unmodified | untouched ) )+
+          | (?: code | implementation | contents? | file | body | methods? | functions? | lines | section | logic | imports | tests ) \s+ (?:is\s+|are\s+|remains?\s+|stays?\s+|was\s+|has\s+been\s+)*
+              (?: unchanged | omitted\s+for\s+(?:brevity|clarity|space)| omitted | elided | truncated(?:\s+for\s+brevity)? | the\s+same | as\s+before )
+          | (?: omitted | truncated | elided | snipped ) \s+ for \s+ (?: brevity | clarity | space )
+          | no \s+ changes \s+ (?: here | below | above | to \s+ (?:the\s+)? (?:rest|remaining) .* )
+          )
+          \.? \)? $",
+    )
+});
+
+/// What says it where the edit took lines away, and may be a good comment elsewhere.
+static LOOSE: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"(?xi) ^ (?: same \s+ as \s+ (?:before|above|original) | as \s+ before | unchanged | no \s+ (?:other\s+)? changes? \b .*
+          | keep \s+ (?:all\s+|the\s+|your\s+)* (?:existing|rest|remaining|remainder|original|other) \b .{0,40}
+          | (?:existing|remaining|other|previous|original|unchanged) \s+ \w+ (?:\s+here)? | (?:the\s+)? rest \s+ of \s+ .{0,40} ) \.? $",
+    )
+});
+
+pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
+    if scene.sort == Sort::Patch {
+        return Vec::new();
+    }
+    let mut spots = Vec::new();
+    for (line, piece) in scene.written() {
+        let text = scene.after.text(line);
+        if text.len() > 200 || !TRIGGER.is_match(text) || !elides(scene, piece, line, text) {
+            continue;
+        }
+        let shown = scene.part_of_line(line) == Part::Text && lost(scene, piece) < FEWEST_LOST;
+        if shown || scene.was_there(text) {
+            continue;
+        }
+        let seen: String = text.trim().chars().take(60).collect();
+        let message =
+            format!("`{seen}` stands for code that was not sent; send that code, or edit only the lines that change");
+        let column = scene.column(line, text.len() - text.trim_start().len());
+        spots.push(Spot { line, column, message });
+    }
+    spots
+}
+
+fn elides(scene: &Scene<'_>, piece: &Piece, line: usize, text: &str) -> bool {
+    let lost = lost(scene, piece);
+    let said = WORDS.captures(text);
+    let part = |name: &str| said.as_ref().and_then(|said| said.name(name)).map(|part| part.as_str());
+    let (open, words) = (part("open"), part("words").unwrap_or_default());
+    let words = words.strip_prefix(['[', '(', '<']).unwrap_or(words);
+    let comment = open.is_some_and(|open| !open.starts_with(['[', '(', '<', '{']) || open.contains("--") || open.contains('*'));
+    let prose = scene.sort == Sort::Prose || scene.is_fenced(line);
+    let dots = dotted(words);
+    let says = match dots {
+        Some("") => comment && lost >= FEWEST_LOST && !prose,
+        Some(rest) => DOTTED.is_match(rest) && (comment || open.is_some() || begins_dotted(words)),
+        None => (comment || open.is_some()) && (SPOKEN.is_match(words) || lost >= FEWEST_LOST && LOOSE.is_match(words)),
+    };
+    let says = says || trailing(scene, line, text);
+    says && (!prose || lost >= FEWEST_LOST) && !heading(scene, text)
+}
+
+/// How many lines more the edit took away than it brought.
+fn lost(scene: &Scene<'_>, piece: &Piece) -> usize {
+    let took = (piece.old.1 + 1).saturating_sub(piece.old.0);
+    let brought = (piece.new.1 + 1).saturating_sub(piece.new.0);
+    if scene.before.is_some() { (took + 1).saturating_sub(brought) } else { 0 }
+}
+
+fn begins_dotted(words: &str) -> bool {
+    words.starts_with("...") || words.starts_with('…')
+}
+
+/// The words beside dots that stand at their beginning or end; nothing where there are none.
+fn dotted(words: &str) -> Option<&str> {
+    let trimmed = words.trim_matches(|c: char| c == '.' || c == '…' || c.is_whitespace());
+    let at = words.find(trimmed).unwrap_or_default();
+    let before = words.get(..at).unwrap_or_default();
+    let after = words.get(at + trimmed.len()..).unwrap_or_default();
+    let dots = |text: &str| text.contains("...") || text.contains('…');
+    (dots(before) || dots(after)).then_some(trimmed)
+}
+
+/// A comment behind code that elides its rest.
+fn trailing(scene: &Scene<'_>, line: usize, text: &str) -> bool {
+    let Some(words) = TRAILING.captures(text).and_then(|said| said.name("words")) else { return false };
+    let start = scene.after.span(line).start + words.start();
+    let in_comment = scene.tongue.is_none() || scene.part(start) == Part::Comment;
+    in_comment && dotted(words.as_str()).is_some_and(|rest| !rest.is_empty() && DOTTED.is_match(rest))
+}
+
+/// A heading of a page speaks of its section.
+fn heading(scene: &Scene<'_>, text: &str) -> bool {
+    scene.language() == "markdown" && text.starts_with('#')
+}

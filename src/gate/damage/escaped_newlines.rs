@@ -1,0 +1,75 @@
+//! New text in which `\n`, `\t` or `\"` stand outside of strings: it was escaped once too often.
+
+use super::scene::{Scene, Spot};
+use super::tongue::Sort;
+
+/// How many escaped line ends make a line of a text that is no code suspect.
+const MANY: usize = 3;
+
+pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
+    let holds = |text: &str| text.contains("\\n") || text.contains("\\\"") || text.contains("\\t");
+    let mut spots = Vec::new();
+    for (line, _) in scene.written().filter(|(line, _)| holds(scene.after.text(*line))) {
+        let text = scene.after.text(line);
+        let found = match scene.sort {
+            Sort::Code => in_code(scene, line, text),
+            Sort::Data if scene.language() != "yaml" => in_code(scene, line, text),
+            Sort::Data | Sort::Prose | Sort::Unknown if scene.is_fenced(line) => None,
+            Sort::Data | Sort::Prose | Sort::Unknown => in_words(text),
+            Sort::Patch => None,
+        };
+        let Some(at) = found.filter(|_| !scene.was_there(text)) else { continue };
+        let seen = text.get(at..at + 2).unwrap_or_default();
+        let meant = match seen {
+            "\\n" => "a line end",
+            "\\t" => "a tab",
+            _ => "the quote alone",
+        };
+        let message = format!("`{seen}` stands outside of a string; send {meant}, not its escape");
+        spots.push(Spot { line, column: scene.column(line, at), message });
+    }
+    spots
+}
+
+/// The first escape that is no part of a string, a comment or a regular expression.
+fn in_code(scene: &Scene<'_>, line: usize, text: &str) -> Option<usize> {
+    let start = scene.after.span(line).start;
+    let shell = scene.language() == "bash";
+    let css = scene.language() == "css";
+    let escapes = text.match_indices('\\').map(|(at, _)| at).filter(|at| {
+        let rest = text.get(at + 1..).unwrap_or_default();
+        let doubled = text.get(..*at).is_some_and(|before| before.ends_with('\\'));
+        match rest.as_bytes().first() {
+            Some(b'n') => !doubled,
+            Some(b't') => !doubled && !shell,
+            // Selectors have it, where a class is named for what it does.
+            Some(b'"') => !doubled && !shell && !css,
+            _ => false,
+        }
+    });
+    let mut sure = escapes.filter(|at| scene.is_surely_code(start + at));
+    let first = sure.next()?;
+    // A shell takes the backslash away and goes on.
+    (!shell || sure.next().is_some()).then_some(first)
+}
+
+/// The first of many escaped line ends that are followed by what begins a line.
+fn in_words(text: &str) -> Option<usize> {
+    let (mut quoted, mut shown) = (false, false);
+    let mut ends = Vec::new();
+    let bytes = text.as_bytes();
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'"' => quoted = !quoted,
+            b'`' => shown = !shown,
+            b'\\' if bytes.get(at + 1) == Some(&b'n') && !quoted && !shown => ends.push(at),
+            _ => {}
+        }
+    }
+    let first = ends.first().copied();
+    let begins = |at: &usize| {
+        let rest = text.get(at + 2..).unwrap_or_default();
+        rest.is_empty() || rest.starts_with("\\n") || rest.starts_with(|c: char| " #-*<>|{}[".contains(c) || c.is_uppercase())
+    };
+    first.filter(|_| ends.len() >= MANY && ends.iter().filter(|at| begins(at)).count() * 2 >= ends.len())
+}

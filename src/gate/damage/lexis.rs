@@ -1,0 +1,308 @@
+//! Which parts of a text are comments and strings, by one walk that looks no further than a line's or a string's end.
+//!
+//! It is a rough reader: it takes no text for faulty, and goes on after a string that nobody closed. Who must be sure
+//! asks the grammar as well.
+//!
+//! Invariant: the parts are in the text's order and do not overlap; the time is linear in the text.
+
+use std::ops::Range;
+
+use super::tongue::{Quirk, Quoted, Tongue};
+
+/// What a part of a text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    Code,
+    Comment,
+    Text,
+}
+
+/// The comments and strings of a text.
+#[derive(Debug, Default)]
+pub(super) struct Lexis {
+    parts: Vec<(Range<usize>, Part)>,
+}
+
+impl Lexis {
+    /// Reads a text.
+    pub(super) fn read(text: &str, tongue: &Tongue) -> Lexis {
+        let mut reader = Reader { text, tongue, at: 0, parts: Vec::new(), solid: None, wanted: None };
+        while reader.at < text.len() {
+            reader.step();
+        }
+        Lexis { parts: reader.parts }
+    }
+
+    /// What stands at an offset.
+    pub(super) fn at(&self, offset: usize) -> Part {
+        let next = self.parts.partition_point(|(part, _)| part.end <= offset);
+        match self.parts.get(next) {
+            Some((part, what)) if part.contains(&offset) => *what,
+            Some(_) | None => Part::Code,
+        }
+    }
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    tongue: &'t Tongue,
+    at: usize,
+    parts: Vec<(Range<usize>, Part)>,
+    /// The last byte of code that is no space, on this line.
+    solid: Option<u8>,
+    /// The word that ends the text which begins on the next line.
+    wanted: Option<&'t str>,
+}
+
+impl<'t> Reader<'t> {
+    fn rest(&self) -> &'t str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    fn step(&mut self) {
+        let rest = self.rest();
+        let Some(byte) = rest.bytes().next() else {
+            self.at = self.text.len();
+            return;
+        };
+        if byte == b'\n' {
+            (self.solid, self.at) = (None, self.at + 1);
+            if let Some(word) = self.wanted.take() {
+                self.here_text(word);
+            }
+            return;
+        }
+        if !self.begins(byte) {
+            self.pass(byte);
+            return;
+        }
+        if let Some((end, part)) = self.part(rest) {
+            let start = self.at;
+            self.at = (start + end.max(1)).min(self.text.len());
+            self.parts.push((start..self.at, part));
+            self.solid = Some(b'"');
+            return;
+        }
+        self.pass(byte);
+    }
+
+    /// Whether a comment or a string could begin with this byte.
+    fn begins(&self, byte: u8) -> bool {
+        let first = |word: &str| word.as_bytes().first() == Some(&byte);
+        self.tongue.line_comments.iter().any(|word| first(word))
+            || self.tongue.block_comment.is_some_and(|(open, _)| first(open))
+            || self.tongue.strings.iter().any(|quoted| first(quoted.open))
+            || match self.tongue.quirk {
+                Quirk::Rust => matches!(byte, b'r' | b'\''),
+                Quirk::Slashes => byte == b'/',
+                Quirk::Shell => byte == b'<',
+                Quirk::None | Quirk::Words => false,
+            }
+    }
+
+    fn pass(&mut self, byte: u8) {
+        let escaped = byte == b'\\' && self.tongue.quirk == Quirk::Shell;
+        let width = |text: &str| text.chars().next().map_or(1, char::len_utf8);
+        let mut step = width(self.rest());
+        if escaped && !self.rest().starts_with("\\\n") {
+            step += width(self.rest().get(step..).unwrap_or_default());
+        }
+        if !byte.is_ascii_whitespace() {
+            self.solid = Some(byte);
+        }
+        self.at += step;
+    }
+
+    /// The comment or string that begins here, and how long it is.
+    fn part(&mut self, rest: &'t str) -> Option<(usize, Part)> {
+        if self.tongue.line_comments.iter().any(|open| rest.starts_with(open)) && self.may_comment() {
+            return Some((line(rest), Part::Comment));
+        }
+        if let Some((open, close)) = self.tongue.block_comment.filter(|(open, _)| rest.starts_with(open)) {
+            let inside = rest.get(open.len()..).unwrap_or_default();
+            let end = inside.find(close).map_or(rest.len(), |end| open.len() + end + close.len());
+            return Some((end, Part::Comment));
+        }
+        match self.tongue.quirk {
+            Quirk::Rust => {
+                if let Some(end) = rust_literal(rest, self.before()) {
+                    return Some((end, Part::Text));
+                }
+            }
+            Quirk::Slashes => {
+                if let Some(end) = self.regex(rest) {
+                    return Some((end, Part::Text));
+                }
+            }
+            Quirk::Shell => self.wanted = self.wanted.or_else(|| here_word(rest)),
+            Quirk::None | Quirk::Words => {}
+        }
+        if self.is_inside_word() {
+            return None;
+        }
+        let quoted = self.tongue.strings.iter().find(|quoted| rest.starts_with(quoted.open))?;
+        Some((string(rest, quoted), Part::Text))
+    }
+
+    fn before(&self) -> Option<u8> {
+        self.at.checked_sub(1).and_then(|at| self.text.as_bytes().get(at).copied())
+    }
+
+    fn may_comment(&self) -> bool {
+        let at_word = self.before().is_none_or(|byte| byte.is_ascii_whitespace() || b";|&()".contains(&byte));
+        match self.tongue.quirk {
+            Quirk::Shell | Quirk::Words => at_word,
+            Quirk::None | Quirk::Rust | Quirk::Slashes => true,
+        }
+    }
+
+    /// Whether a quote here is an apostrophe: in a language whose words need none.
+    fn is_inside_word(&self) -> bool {
+        let word = self.before().is_some_and(|byte| byte.is_ascii_alphanumeric());
+        self.tongue.quirk == Quirk::Words && word
+    }
+
+    /// The length of the regular expression that begins here, where a value may begin.
+    fn regex(&self, rest: &str) -> Option<usize> {
+        let may = self.solid.is_none_or(|byte| b"(,=:[!&|?{};+-*%<>~^".contains(&byte)) || self.after_keyword();
+        if !may || !rest.starts_with('/') {
+            return None;
+        }
+        let (mut class, mut escaped) = (false, false);
+        for (at, byte) in rest.bytes().enumerate().skip(1) {
+            match byte {
+                b'\n' => return None,
+                _ if escaped => escaped = false,
+                b'\\' => escaped = true,
+                b'[' => class = true,
+                b']' => class = false,
+                b'/' if !class => return Some(at + 1),
+                _ => {}
+            }
+        }
+        None
+    }
+
+    fn after_keyword(&self) -> bool {
+        let before = self.text.get(self.at.saturating_sub(8)..self.at).unwrap_or_default().trim_end();
+        ["return", "typeof", "case", "in", "of"].iter().any(|word| before.ends_with(word))
+    }
+
+    /// Takes the lines up to the one that is this word.
+    fn here_text(&mut self, word: &str) {
+        let start = self.at;
+        while self.at < self.text.len() {
+            let rest = self.rest();
+            let end = line(rest);
+            self.at = (self.at + end + 1).min(self.text.len());
+            if rest.get(..end).unwrap_or_default().trim() == word {
+                break;
+            }
+        }
+        self.parts.push((start..self.at, Part::Text));
+    }
+}
+
+/// The length of the line that the text begins with, without its end.
+fn line(text: &str) -> usize {
+    memchr::memchr(b'\n', text.as_bytes()).unwrap_or(text.len())
+}
+
+fn string(rest: &str, quoted: &Quoted) -> usize {
+    let mut at = quoted.open.len();
+    let bytes = rest.as_bytes();
+    while let Some(&byte) = bytes.get(at) {
+        if byte == b'\\' && quoted.escapes {
+            at += 2;
+        } else if byte == b'\n' && !quoted.lines {
+            return at;
+        } else if bytes.get(at..).is_some_and(|rest| rest.starts_with(quoted.close.as_bytes())) {
+            return at + quoted.close.len();
+        } else {
+            at += 1;
+        }
+    }
+    rest.len()
+}
+
+/// The length of a raw string or of a character; nothing for a lifetime, a name, or a plain string.
+fn rust_literal(rest: &str, before: Option<u8>) -> Option<usize> {
+    if before.is_some_and(|byte| byte.is_ascii_alphanumeric() && byte != b'b' || byte == b'_') {
+        return None;
+    }
+    if let Some(character) = rest.strip_prefix('\'') {
+        let first = character.chars().next()?;
+        if first == '\\' {
+            let end = line(rest);
+            return rest.get(3..end).and_then(|rest| rest.find('\'')).map(|at| at + 4);
+        }
+        return character.get(first.len_utf8()..)?.starts_with('\'').then(|| 2 + first.len_utf8());
+    }
+    let raw = rest.strip_prefix('r')?;
+    let hashes = raw.bytes().take_while(|byte| *byte == b'#').count();
+    let inside = raw.get(hashes..)?.strip_prefix('"')?;
+    let close = format!("\"{}", "#".repeat(hashes));
+    Some(inside.find(&close).map_or(rest.len(), |at| 2 + hashes + at + close.len()))
+}
+
+/// The word that ends the text which a shell takes from the next line on.
+fn here_word(rest: &str) -> Option<&str> {
+    let word = rest.strip_prefix("<<").filter(|rest| !rest.starts_with('<'))?;
+    let word = word.trim_start_matches(['-', ' ', '\\', '\'', '"']);
+    let end = word.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(word.len());
+    word.get(..end).filter(|word| !word.is_empty() && !word.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tongue;
+    use super::*;
+
+    /// What is no code, each part between marks.
+    fn shown(language: &str, text: &str) -> String {
+        let lexis = Lexis::read(text, tongue::of(language).unwrap());
+        let mut shown = text.to_owned();
+        for (part, what) in lexis.parts.iter().rev() {
+            let (open, close) = if *what == Part::Comment { ("⟨", "⟩") } else { ("«", "»") };
+            shown.insert_str(part.end, close);
+            shown.insert_str(part.start, open);
+        }
+        shown
+    }
+
+    #[test]
+    fn comments_and_strings_are_told_from_code() {
+        for (language, text, parts) in [
+            ("python", "a = 'b' # c\n", "a = «'b'» ⟨# c⟩\n"),
+            ("python", "a = \"\"\"b\n# c\n\"\"\"\n", "a = «\"\"\"b\n# c\n\"\"\"»\n"),
+            ("python", "a = 'b\nc = 1\n", "a = «'b»\nc = 1\n"),
+            ("rust", "fn f<'a>(x: &'a str) { '\\n'; 'b'; }", "fn f<'a>(x: &'a str) { «'\\n'»; «'b'»; }"),
+            ("rust", "r#\"a\"b\"# /* c */ \"d\ne\"", "«r#\"a\"b\"#» ⟨/* c */⟩ «\"d\ne\"»"),
+            ("javascript", "a = b / c / d; e(/\\n\"/g)", "a = b / c / d; e(«/\\n\"/»g)"),
+            ("javascript", "`a\n${b}` // c", "«`a\n${b}`» ⟨// c⟩"),
+            ("go", "`\\` + \"\\\"\"", "«`\\`» + «\"\\\"\"»"),
+            ("bash", "a#b \\\" '\\' # c\n", "a#b \\\" «'\\'» ⟨# c⟩\n"),
+            ("bash", "cat <<'EOF'\n\"a\nEOF\nb 'c'\n", "cat <<«'EOF'»\n«\"a\nEOF\n»b «'c'»\n"),
+            ("yaml", "a: it's # b\nc: 'd'\n", "a: it's ⟨# b⟩\nc: «'d'»\n"),
+            ("toml", "a = 'b\\' # c", "a = «'b\\'» ⟨# c⟩"),
+            ("markdown", "a 'b' <!-- c -->", "a 'b' ⟨<!-- c -->⟩"),
+        ] {
+            assert_eq!(shown(language, text), parts, "{language}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_read(text in "[a-z'\"`/*#\\\\<rR\n é🦀]{0,60}") {
+            for language in crate::policy::languages() {
+                let Some(tongue) = tongue::of(&language.name) else { continue };
+                let lexis = Lexis::read(&text, tongue);
+                let mut last = 0;
+                for (part, _) in &lexis.parts {
+                    proptest::prop_assert!(part.start >= last && part.end > part.start && part.end <= text.len());
+                    last = part.end;
+                }
+            }
+        }
+    }
+}

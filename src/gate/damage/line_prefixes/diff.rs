@@ -1,0 +1,86 @@
+//! Diff marks in front of new lines: `+`, `-` and `@@`.
+
+use super::super::lexis::Part;
+use super::super::scene::{Scene, Spot};
+use super::super::tongue::Sort;
+use crate::gate::delta::Piece;
+
+/// The first line of a piece that shows it to be a diff.
+pub(super) fn look(scene: &Scene<'_>, piece: &Piece) -> Option<Spot> {
+    let text = |line: usize| scene.after.text(line);
+    let lines = || (piece.new.0..=piece.new.1).filter(|line| !text(*line).trim().is_empty());
+    let took = |line: usize| marked(text(line)).is_some_and(|(mark, rest)| {
+        mark == '-' && rest.trim().len() > 2 && scene.took(piece, rest)
+    });
+    let proven = lines().any(took);
+    let shown = |line: usize| !proven && (scene.is_fenced(line) || scene.part_of_line(line) != Part::Code);
+    if let Some(line) = lines().find(|line| is_hunk(text(*line)) && !shown(*line)) {
+        return Some(spot(line, "@@"));
+    }
+    let mut run: Vec<usize> = Vec::new();
+    for line in lines() {
+        if marked(text(line)).is_some() {
+            run.push(line);
+        } else if !text(line).starts_with([' ', '\t']) || run.is_empty() {
+            if let Some(spot) = judge(scene, piece, &run).filter(|spot| !shown(spot.line)) {
+                return Some(spot);
+            }
+            run.clear();
+        }
+    }
+    judge(scene, piece, &run).filter(|spot| !shown(spot.line))
+}
+
+fn spot(line: usize, mark: &str) -> Spot {
+    let message = format!("the diff mark `{mark}` stands in front of new lines; send the lines themselves");
+    Spot { line, column: 1, message }
+}
+
+/// `@@ -1,2 +3,4 @@`.
+fn is_hunk(text: &str) -> bool {
+    let Some((head, _)) = text.strip_prefix("@@ -").and_then(|rest| rest.split_once(" @@")) else { return false };
+    let number = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit() || c == ',');
+    head.split_once(" +").is_some_and(|(old, new)| number(old) && number(new))
+}
+
+/// The mark at the start of a line, and the line behind it.
+fn marked(text: &str) -> Option<(char, &str)> {
+    let mark = text.chars().next().filter(|mark| matches!(mark, '+' | '-'))?;
+    let rest = text.get(1..)?;
+    // `--` is a comment in many languages, `---` a rule or the start of a page, `->` an arrow.
+    let other = rest.starts_with(mark) || rest.starts_with(['=', '>']) || rest.trim().is_empty();
+    (!other).then_some((mark, rest))
+}
+
+fn judge(scene: &Scene<'_>, piece: &Piece, run: &[usize]) -> Option<Spot> {
+    let first = *run.first()?;
+    let all = || run.iter().filter_map(|line| marked(scene.after.text(*line)));
+    let count = |wanted: char| all().filter(|(mark, _)| *mark == wanted).count();
+    let (plus, minus) = (count('+'), count('-'));
+    let known = |wanted: char| {
+        let told = |rest: &str| rest.trim().len() > 2;
+        all().filter(|(mark, rest)| *mark == wanted && told(rest) && was(scene, piece, rest)).count()
+    };
+    let found = match scene.sort {
+        Sort::Code => plus > 1 || plus > 0 && minus > 0 || minus > 1 && known('-') > 0 || plus > 0 && alone(scene, first),
+        Sort::Data if scene.language() == "yaml" => plus > 1 || plus > 0 && known('-') > 0 || minus > 1 && known('-') > 1,
+        Sort::Data => plus + minus > 1 && scene.language() != "csv" || known('-') > 0,
+        Sort::Prose | Sort::Unknown => known('-') > 0 && plus > 0 || known('+') + known('-') > 1,
+        Sort::Patch => false,
+    };
+    let mark = if scene.after.text(first).starts_with('+') { "+" } else { "-" };
+    found.then(|| spot(first, mark))
+}
+
+/// Whether what a mark stands in front of was there before, as it is: with the space before it.
+fn was(scene: &Scene<'_>, piece: &Piece, rest: &str) -> bool {
+    scene.took(piece, rest) || rest.trim().len() > 8 && scene.was_there(rest)
+}
+
+/// Whether one `+` at the start of a line can be no operator: the line above is done.
+fn alone(scene: &Scene<'_>, line: usize) -> bool {
+    let above = scene.after.text(line.saturating_sub(1)).trim_end();
+    let open = above.ends_with(|c: char| "([{,=+-*/&|\\<>?:.".contains(c));
+    let rest = scene.after.text(line).get(1..).unwrap_or_default();
+    !(open && !rest.starts_with("  ")) && rest.starts_with(|c: char| c.is_alphabetic() || c.is_whitespace())
+}

@@ -1,0 +1,186 @@
+//! Line numbers or diff marks in front of new lines, as tools show them.
+//!
+//! Numbers must ascend line by line, and more must speak for them: that they are those of the lines, that what stands
+//! behind them was there before, or that it is indented. The keys of a table ascend as well.
+
+mod diff;
+
+use super::lexis::Part;
+use super::scene::{Scene, Spot};
+use super::tongue::Sort;
+use crate::gate::delta::Piece;
+
+/// What stands between a number and its line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Separator {
+    Arrow,
+    Tab,
+    Bar,
+    Colon,
+    Dot,
+    Spaces,
+}
+
+/// A line with a number in front.
+#[derive(Debug, Clone, Copy)]
+struct Numbered<'t> {
+    line: usize,
+    /// Where the number begins, in bytes of the line.
+    at: usize,
+    number: usize,
+    separator: Separator,
+    rest: &'t str,
+}
+
+pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
+    if scene.sort == Sort::Patch {
+        return Vec::new();
+    }
+    let mut spots = Vec::new();
+    for piece in &scene.pieces {
+        let lines = (piece.new.0..=piece.new.1).map(|line| (line, scene.after.text(line)));
+        let mut run: Vec<Numbered<'_>> = Vec::new();
+        for (line, text) in lines {
+            match numbered(line, text) {
+                Some(next) if follows(&run, &next) => run.push(next),
+                Some(next) => spots.extend(close(scene, piece, std::mem::replace(&mut run, vec![next]))),
+                None if text.trim().is_empty() => {}
+                None => spots.extend(close(scene, piece, std::mem::take(&mut run))),
+            }
+        }
+        spots.extend(close(scene, piece, run));
+        spots.extend(diff::look(scene, piece));
+    }
+    spots
+}
+
+fn follows(run: &[Numbered<'_>], next: &Numbered<'_>) -> bool {
+    run.last().is_some_and(|last| last.number + 1 == next.number && last.separator == next.separator)
+}
+
+fn close(scene: &Scene<'_>, piece: &Piece, run: Vec<Numbered<'_>>) -> Option<Spot> {
+    let (first, last) = (run.first()?, run.last()?);
+    let run = Run { scene, piece, lines: &run };
+    (run.is_known() || run.is_of_a_tool()).then(|| {
+        let text = scene.after.text(first.line);
+        let mark = text.strip_suffix(first.rest).unwrap_or(text).trim();
+        let message = match run.lines.len() {
+            1 => format!("the line number `{mark}` stands in front of a new line; send the line without it"),
+            _ => format!(
+                "line numbers such as `{mark}` stand in front of lines {}-{}; send the lines without them",
+                first.line, last.line
+            ),
+        };
+        Spot { line: first.line, column: scene.column(first.line, first.at), message }
+    })
+}
+
+/// Lines that ascend one by one.
+struct Run<'r, 's> {
+    scene: &'r Scene<'s>,
+    piece: &'r Piece,
+    lines: &'r [Numbered<'r>],
+}
+
+impl Run<'_, '_> {
+    /// Whether the lines were there before, without their numbers.
+    fn is_known(&self) -> bool {
+        let (known, all) = (self.known(), self.lines.iter().filter(|line| !line.rest.trim().is_empty()).count());
+        known * 2 >= all && (known > 1 || known > 0 && self.in_place())
+    }
+
+    fn is_of_a_tool(&self) -> bool {
+        let (known, many) = (self.known(), self.lines.len() > 1);
+        let first = self.lines.first().map_or(0, |line| line.line);
+        if self.scene.part_of_line(first) == Part::Text || self.scene.is_fenced(first) {
+            return false;
+        }
+        let Some(separator) = self.lines.first().map(|line| line.separator) else { return false };
+        let code = match self.scene.sort {
+            Sort::Code => true,
+            Sort::Data => matches!(self.scene.language(), "json" | "jsonc" | "toml"),
+            Sort::Prose => self.scene.language() == "html",
+            Sort::Patch | Sort::Unknown => false,
+        };
+        if self.is_table() {
+            return false;
+        }
+        match separator {
+            Separator::Arrow => code || many,
+            Separator::Tab | Separator::Bar if code => many || self.in_place(),
+            Separator::Colon if code && many => {
+                known > 0 || self.in_place() || self.is_indented() || self.lines.len() > 3
+            }
+            Separator::Colon if code => self.in_place(),
+            Separator::Spaces if code => self.lines.len() > 2 && (self.in_place() || self.is_indented()),
+            Separator::Dot => false,
+            Separator::Tab | Separator::Bar | Separator::Colon | Separator::Spaces => {
+                self.lines.len() > 2 && self.in_place() && (self.is_indented() || self.is_aligned())
+            }
+        }
+    }
+
+    /// How many of the lines were there before, without their number.
+    fn known(&self) -> usize {
+        let tells = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).count() > 2;
+        self.lines.iter().filter(|line| tells(line.rest) && self.scene.was_there(line.rest)).count()
+    }
+
+    /// Whether the numbers are those of the lines, before the edit or after it.
+    fn in_place(&self) -> bool {
+        let Some(first) = self.lines.first() else { return false };
+        let words = self.lines.iter().any(|line| line.rest.chars().any(char::is_alphabetic));
+        let old = (self.piece.old.0..=self.piece.old.1.max(self.piece.old.0)).contains(&first.number);
+        words && (first.number == first.line || old && self.scene.before.is_some())
+    }
+
+    /// Whether what stands behind the numbers is indented, as it is in code.
+    fn is_indented(&self) -> bool {
+        let indent = |text: &str| text.len() - text.trim_start().len();
+        let mut indents = self.lines.iter().filter(|line| !line.rest.trim().is_empty()).map(|line| indent(line.rest));
+        let Some(first) = indents.next() else { return false };
+        let (least, most) = indents.fold((first, first), |(least, most), next| (least.min(next), most.max(next)));
+        most > least + 1
+    }
+
+    /// Whether the numbers are aligned at their ends: `  9` and ` 10`.
+    fn is_aligned(&self) -> bool {
+        let (Some(first), Some(last)) = (self.lines.first(), self.lines.last()) else { return false };
+        first.at > 0 && (first.at > last.at || first.number.ilog10() == last.number.ilog10())
+    }
+
+    /// Whether the lines are the entries of a table with numbers for keys.
+    fn is_table(&self) -> bool {
+        let colon = self.lines.iter().all(|line| line.separator == Separator::Colon);
+        let entry = |line: &&Numbered<'_>| {
+            let rest = line.rest.trim_end();
+            rest.ends_with(',') || rest.ends_with('{') || rest.ends_with('[') || rest.ends_with('(')
+        };
+        let entries = self.lines.iter().filter(entry).count();
+        colon && !self.is_indented() && entries + 1 >= self.lines.len() && (entries > 0 || self.lines.len() == 1)
+    }
+}
+
+/// Reads a number and what stands between it and the line, in one of the ways in which tools show it.
+fn numbered(line: usize, text: &str) -> Option<Numbered<'_>> {
+    let body = text.trim_start_matches(' ');
+    let body = body.strip_prefix('L').unwrap_or(body);
+    let digits = body.bytes().take_while(u8::is_ascii_digit).count();
+    let number = body.get(..digits).filter(|digits| digits.len() < 8)?.parse().ok().filter(|number| *number > 0)?;
+    let behind = body.get(digits..)?;
+    let spaces = behind.len() - behind.trim_start_matches(' ').len();
+    let mark = behind.get(spaces..)?;
+    let one_less = |rest| str::strip_prefix(rest, ' ').unwrap_or(rest);
+    let (separator, rest) = match mark.chars().next() {
+        Some('→') => (Separator::Arrow, mark.strip_prefix('→')?),
+        Some('\t') if spaces == 0 => (Separator::Tab, mark.strip_prefix('\t')?),
+        Some(bar @ ('|' | '│')) if !mark.starts_with("||") => (Separator::Bar, one_less(mark.strip_prefix(bar)?)),
+        Some(':') if spaces == 0 && !mark.starts_with("::") => (Separator::Colon, one_less(mark.strip_prefix(':')?)),
+        Some(dot @ ('.' | ')')) if spaces == 0 && behind.get(1..2) == Some(" ") => {
+            (Separator::Dot, one_less(mark.strip_prefix(dot)?))
+        }
+        _ if spaces > 1 || behind.is_empty() => (Separator::Spaces, mark),
+        _ => return None,
+    };
+    Some(Numbered { line, at: text.len() - body.len(), number, separator, rest })
+}

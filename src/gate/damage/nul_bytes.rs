@@ -1,0 +1,23 @@
+//! NUL bytes in lines that the edit wrote.
+
+use super::scene::{Scene, Spot};
+
+pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
+    let holds = |text: Option<&str>| text.is_some_and(|text| text.contains('\0'));
+    if !holds(Some(scene.draft.after.view())) {
+        return Vec::new();
+    }
+    let new = scene.written().filter(|&(line, piece)| {
+        let old = scene.before.map(|before| (piece.old.0..=piece.old.1).map(move |line| before.text(line)));
+        holds(Some(scene.after.text(line))) && !old.into_iter().flatten().any(|old| old.contains('\0'))
+    });
+    let spot = |(line, _)| {
+        let text = scene.after.text(line);
+        let at = text.find('\0').unwrap_or_default();
+        let count = text.matches('\0').count();
+        let noun = if count == 1 { "a NUL byte" } else { "NUL bytes" };
+        let message = format!("{noun} in new text; write `\\0` where a string needs one, and nothing elsewhere");
+        Spot { line, column: scene.column(line, at), message }
+    };
+    new.map(spot).collect()
+}

@@ -1,0 +1,90 @@
+//! Lines indented with spaces in a file that is indented with tabs, and the other way round.
+
+use super::lexis::Part;
+use super::scene::{Scene, Spot};
+use super::tongue::Sort;
+use crate::text::Lines;
+
+/// So many indented lines tell how a file is indented.
+const LEAST: usize = 4;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Indent {
+    Tabs,
+    Spaces,
+}
+
+impl Indent {
+    const fn words(self) -> &'static str {
+        match self {
+            Indent::Tabs => "tabs",
+            Indent::Spaces => "spaces",
+        }
+    }
+}
+
+pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
+    let Some(before) = scene.before else { return Vec::new() };
+    match scene.sort {
+        Sort::Prose | Sort::Patch => return Vec::new(),
+        Sort::Code | Sort::Data | Sort::Unknown => {}
+    }
+    let Some(usual) = usual(before) else { return Vec::new() };
+    let strange = |line: usize| {
+        indent(scene.after.text(line)).is_some_and(|here| here != usual)
+            && !continues(scene, line)
+            && scene.part_of_line(line) == Part::Code
+    };
+    let mut spots = Vec::new();
+    for piece in &scene.pieces {
+        let mut lines = (piece.new.0..=piece.new.1).filter(|line| strange(*line));
+        let Some(line) = lines.next() else { continue };
+        let here = indent(scene.after.text(line)).map_or("", Indent::words);
+        let message = format!(
+            "{} indented with {here}, and the file with {}; indent as the file does",
+            count(1 + lines.count()),
+            usual.words(),
+        );
+        spots.push(Spot { line, column: 1, message });
+    }
+    spots
+}
+
+fn count(lines: usize) -> String {
+    if lines == 1 { "a new line is".to_owned() } else { format!("{lines} new lines are") }
+}
+
+/// How a line is indented; nothing where one column could be anything.
+fn indent(text: &str) -> Option<Indent> {
+    let body = text.trim_start();
+    let space = text.get(..text.len() - body.len())?;
+    match space.as_bytes().first() {
+        _ if body.is_empty() => None,
+        Some(b'\t') => Some(Indent::Tabs),
+        Some(b' ') if space.len() > 1 && !body.starts_with('*') => Some(Indent::Spaces),
+        _ => None,
+    }
+}
+
+/// How nearly all lines are indented, where there are some.
+fn usual(lines: Lines<'_>) -> Option<Indent> {
+    let (mut tabs, mut spaces) = (0, 0);
+    for indent in lines.iter().filter_map(indent) {
+        match indent {
+            Indent::Tabs => tabs += 1,
+            Indent::Spaces => spaces += 1,
+        }
+    }
+    let all = tabs + spaces;
+    match all {
+        _ if all < LEAST => None,
+        _ if tabs * 20 >= all * 19 => Some(Indent::Tabs),
+        _ if spaces * 20 >= all * 19 => Some(Indent::Spaces),
+        _ => None,
+    }
+}
+
+/// Whether a line goes on with the one above, which may be aligned as it likes.
+fn continues(scene: &Scene<'_>, line: usize) -> bool {
+    scene.after.text(line.saturating_sub(1)).trim_end().ends_with('\\')
+}

@@ -1,0 +1,135 @@
+//! Files that were made from a template: their header, what the template asks for, and what it advises.
+//!
+//! These are three tiers. Where the header cannot be read, nobody knows what to ask for; where something is missing,
+//! advice would only distract: a tier with an error hides those behind it.
+//!
+//! Invariant: a file without a header is at fault only where the definition says that it must have one.
+
+mod header;
+
+use std::collections::HashSet;
+
+use pulldown_cmark::{Event, Parser, Tag, TagEnd};
+
+use self::header::{Header, Trouble};
+use super::finding::Severity;
+use super::pattern::{Fault, MOST_MATCHES, Page, QUERY_STEPS, unreadable};
+use super::silence::Silence;
+use crate::grammar::{self, Next};
+use crate::policy::{self, Demand, Layout, Scaffold};
+
+/// Finds what is wrong with a file by its header; why nobody looked, where it has none and needs none.
+pub(super) fn faults(rules: &Scaffold, page: Page<'_>) -> Result<Vec<Fault>, Silence> {
+    let Some(header) = Header::of(page.text) else {
+        return match rules.header {
+            policy::Header::Optional => Err(Silence::Skipped("has no scaffold header".to_owned())),
+            policy::Header::Required => {
+                let message = "no scaffold header in the first lines, as in `SCAFFOLD: template=module version=1.0.0`";
+                Ok(vec![fault(0, "scaffold-header", message.to_owned())])
+            }
+        };
+    };
+    let troubles = header.troubles();
+    if !troubles.is_empty() {
+        let told = |Trouble { at, message }| fault(header.start + at, "scaffold-header", message);
+        return Ok(troubles.into_iter().map(told).collect());
+    }
+    let template = header.value("template").unwrap_or_default();
+    let layout = rules.templates.iter().find(|(name, _)| name == template).map(|(_, layout)| layout);
+    let Some(layout) = layout else { return Ok(advice(&header, None, page)) };
+    let structure = structure(&header, layout, page)?;
+    Ok(if structure.is_empty() { advice(&header, Some(layout), page) } else { structure })
+}
+
+fn fault(offset: usize, code: &'static str, message: String) -> Fault {
+    Fault { offset, code: Some(code), severity: Severity::Error, message }
+}
+
+/// What the template asks for and the text does not have; each stands at the header.
+fn structure(header: &Header<'_>, layout: &Layout, page: Page<'_>) -> Result<Vec<Fault>, Silence> {
+    let template = header.value("template").unwrap_or_default();
+    let mut faults = Vec::new();
+    if !layout.sections.is_empty() {
+        let there = sections(page);
+        let missing = layout.sections.iter().filter(|section| !there.contains(&plain(section)));
+        faults.extend(missing.map(|section| {
+            let message = format!("the section `{section}`, which the template `{template}` asks for, is missing");
+            fault(header.start, "scaffold-section", message)
+        }));
+    }
+    if !layout.symbols.is_empty() {
+        let there = symbols(page)?;
+        let missing = layout.symbols.iter().filter(|symbol| !there.contains(*symbol));
+        faults.extend(missing.map(|symbol| {
+            let message = format!("`{symbol}`, which the template `{template}` asks for, is not defined");
+            fault(header.start, "scaffold-symbol", message)
+        }));
+    }
+    faults.extend(layout.required.iter().flat_map(|demand| demanded(demand, header, page)).map(
+        |(offset, message)| fault(offset, "scaffold-structure", message),
+    ));
+    Ok(faults)
+}
+
+/// What the template only advises, and a path that is another's.
+fn advice(header: &Header<'_>, layout: Option<&Layout>, page: Page<'_>) -> Vec<Fault> {
+    let warning = |(offset, message)| Fault { severity: Severity::Warning, ..fault(offset, "scaffold-guideline", message) };
+    let moved = header.value("path").filter(|path| path.trim_start_matches("./") != page.path).map(|path| {
+        (header.start, format!("the header says that this file is {path}; it is {}", page.path))
+    });
+    let advised = layout.into_iter().flat_map(|layout| &layout.guidelines);
+    moved.into_iter().chain(advised.flat_map(|demand| demanded(demand, header, page))).map(warning).collect()
+}
+
+/// Where a demand is not met.
+fn demanded(demand: &Demand, header: &Header<'_>, page: Page<'_>) -> Vec<(usize, String)> {
+    let told = |offset| (offset, demand.message.clone());
+    match demand.wanted {
+        true if demand.pattern.is_match(page.text) => Vec::new(),
+        true => vec![told(header.start)],
+        false => demand.pattern.find_iter(page.text).take(MOST_MATCHES).map(|found| told(found.start())).collect(),
+    }
+}
+
+/// The headings of a page; of any other text the lines that are nothing but a comment.
+fn sections(page: Page<'_>) -> HashSet<String> {
+    if page.language != "markdown" {
+        let bare = |line: &str| plain(line.trim_matches(|c: char| "#/*-=;%<!> \t".contains(c)));
+        return page.text.lines().map(bare).collect();
+    }
+    let (mut sections, mut heading) = (HashSet::new(), None::<String>);
+    for event in Parser::new(page.text) {
+        match event {
+            Event::Start(Tag::Heading { .. }) => heading = Some(String::new()),
+            Event::End(TagEnd::Heading(_)) => sections.extend(heading.take().map(|text| plain(&text))),
+            Event::Text(text) | Event::Code(text) => {
+                if let Some(heading) = &mut heading {
+                    heading.push_str(&text);
+                }
+            }
+            _ => {}
+        }
+    }
+    sections
+}
+
+/// A heading as it is compared: in lower case, its spaces one each, without a colon at the end.
+fn plain(heading: &str) -> String {
+    let words: Vec<&str> = heading.trim_end_matches(':').split_whitespace().collect();
+    words.join(" ").to_lowercase()
+}
+
+/// The names that a text defines: those of all nodes with a field `name`.
+fn symbols(page: Page<'_>) -> Result<HashSet<String>, Silence> {
+    let tree = grammar::read(page.language, page.path, page.text, QUERY_STEPS).map_err(unreadable)?;
+    let mut names = HashSet::new();
+    grammar::walk(&tree, |node, _| {
+        let name = node.child_by_field_name("name").and_then(|name| page.text.get(name.byte_range()));
+        let kind = node.kind();
+        if ["definition", "declaration", "item", "spec", "declarator", "signature"].iter().any(|end| kind.ends_with(end)) {
+            names.extend(name.map(str::to_owned));
+        }
+        Next::Inside
+    });
+    Ok(names)
+}

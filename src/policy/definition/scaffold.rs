@@ -1,0 +1,85 @@
+//! What a file that was made from a template must keep to.
+
+use regex::Regex;
+
+use super::super::keys;
+use super::super::node::{Fault, Fields, Key, Node};
+
+/// Headers, and the templates that they name.
+#[derive(Debug)]
+pub struct Scaffold {
+    /// Whether a file must have a header.
+    pub header: Header,
+    /// The templates that are known, by name.
+    pub templates: Vec<(String, Layout)>,
+}
+
+/// Whether a file must have a header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Header {
+    /// A file without one is passed over.
+    Optional,
+    /// A file without one is at fault.
+    Required,
+}
+
+pub(in crate::policy) const HEADERS: [(&str, Header); 2] =
+    [("optional", Header::Optional), ("required", Header::Required)];
+
+/// What a template asks of a file.
+#[derive(Debug, Default)]
+pub struct Layout {
+    /// Headings that a page must have, at any level.
+    pub sections: Vec<String>,
+    /// Symbols that a text must define.
+    pub symbols: Vec<String>,
+    /// What must be matched, or must not; a finding is an error.
+    pub required: Vec<Demand>,
+    /// The same, as advice; a finding is a warning.
+    pub guidelines: Vec<Demand>,
+}
+
+/// One pattern that must stand somewhere in the text, or nowhere.
+#[derive(Debug)]
+pub struct Demand {
+    /// The pattern.
+    pub pattern: Regex,
+    /// Whether it must match, or must not.
+    pub wanted: bool,
+    /// What a finding says.
+    pub message: String,
+}
+
+pub(super) fn scaffold(fields: &Fields) -> Result<Scaffold, Fault> {
+    let header = fields.optional("header", |node, what| node.one_of(what, &HEADERS))?;
+    let templates = fields.optional("templates", |node, what| {
+        let named = |(Key { name, .. }, node): &(Key, Node)| Ok((name.clone(), layout(node)?));
+        node.entries(what)?.iter().map(named).collect::<Result<Vec<_>, Fault>>()
+    })?;
+    Ok(Scaffold { header: header.unwrap_or(Header::Optional), templates: templates.unwrap_or_default() })
+}
+
+fn layout(node: &Node) -> Result<Layout, Fault> {
+    let fields = node.settings("a template", &[keys::LAYOUT])?;
+    let texts = |name: &str| fields.optional(name, Node::texts).map(Option::unwrap_or_default);
+    let demands = |name: &str| {
+        let list = fields.optional(name, Node::list)?.unwrap_or_default();
+        list.iter().map(demand).collect::<Result<Vec<_>, Fault>>()
+    };
+    Ok(Layout {
+        sections: texts("sections")?,
+        symbols: texts("symbols")?,
+        required: demands("required")?,
+        guidelines: demands("guidelines")?,
+    })
+}
+
+fn demand(node: &Node) -> Result<Demand, Fault> {
+    let fields = node.settings("a demand", &[keys::DEMAND])?;
+    let message = fields.require("message")?.text("`message`")?.to_owned();
+    match (fields.optional("must_match", super::regex)?, fields.optional("must_not_match", super::regex)?) {
+        (Some(pattern), None) => Ok(Demand { pattern, wanted: true, message }),
+        (None, Some(pattern)) => Ok(Demand { pattern, wanted: false, message }),
+        _ => Err(node.fault("a demand needs either must_match or must_not_match")),
+    }
+}

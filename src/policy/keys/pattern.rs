@@ -1,0 +1,38 @@
+//! The keys of definitions of the kind `pattern`.
+
+use super::super::definition::HEADERS;
+use super::super::shape::Absent::{Is, Refused, Says};
+use super::super::shape::Shape::{ByName, List, Map, Regex, Text, Words};
+use super::super::shape::{Setting, words};
+
+tables! {
+    /// Definitions of the kind `pattern`.
+    PATTERN {
+        "must_match": Regex, Says("nothing must") => "`pattern`: what must stand somewhere in the text";
+        "must_not_match": Regex, Says("anything may") => "`pattern`: what may stand nowhere in the text";
+        "message": Text, Says("none") => "`pattern`: what a finding says; needed with a regular expression or a query";
+        "query": Map(&[QUERY]), Says("none") => "`pattern`: queries for tree-sitter, instead of regular expressions";
+        "structure": Words(&["markdown", "scaffold"]), Says("none")
+            => "`pattern`: `markdown`: a title and links that lead somewhere; `scaffold`: a header that names a template, and what that asks for";
+        "header": Words(&words(&HEADERS)), Is("optional")
+            => "`structure: scaffold`: whether a file without a header is passed over, or at fault";
+        "templates": ByName("^[A-Za-z0-9][A-Za-z0-9_.-]*$", &Map(&[LAYOUT])), Is("{}")
+            => "`structure: scaffold`: what the files must have that name one of these templates";
+    }
+    QUERY {
+        "must_match": Text, Says("nothing must") => "a query that must find something";
+        "must_not_match": Text, Says("anything may") => "a query that must find nothing; a finding stands at the first capture";
+    }
+    /// One template.
+    LAYOUT {
+        "sections": List(&Text, 0), Is("[]") => "headings that a page must have, at any level";
+        "symbols": List(&Text, 0), Is("[]") => "functions, classes and other symbols that must be defined";
+        "required": List(&Map(&[DEMAND]), 0), Is("[]") => "what else must be, or must not; an error where it is not so";
+        "guidelines": List(&Map(&[DEMAND]), 0), Is("[]") => "what should be, or should not; a warning, looked at when all else is right";
+    }
+    DEMAND {
+        "must_match": Regex, Says("nothing must") => "what must stand somewhere in the text";
+        "must_not_match": Regex, Says("anything may") => "what may stand nowhere in the text";
+        "message": Text, Refused => "what a finding says";
+    }
+}

@@ -1,0 +1,192 @@
+//! What files were at a revision of the repository that a root lies in, read without running git.
+//!
+//! A repository may come from anybody: its configuration can have git start programs (`core.fsmonitor`, filters, hooks) and
+//! take in files from elsewhere. Nothing of that is done here: commits, trees and blobs are read by their hashes, and of the
+//! configuration no more counts than what says how they are stored.
+//!
+//! Invariant: no program is started, no file of the repository is written, and no object is taken from a folder outside of
+//! it.
+
+mod alternates;
+mod tree;
+
+use std::path::{Path, PathBuf};
+
+use gix::ObjectId;
+use gix::objs::Kind;
+
+use crate::error::{Code, Error};
+use tree::Trees;
+
+/// What a large file's text is called where only its name is kept in the repository.
+const POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
+
+/// The revision that files are compared with where nobody names another.
+const HEAD: &str = "HEAD";
+
+/// The field that a revision is named in.
+const FIELD: &str = "--base";
+
+/// The repository that a root lies in.
+pub struct Repository {
+    repo: gix::Repository,
+    /// The folder that its files are in.
+    top: PathBuf,
+    /// The path from there to the root; empty where they are the same.
+    prefix: String,
+}
+
+/// The files below a root as they were at one revision.
+pub struct Revision {
+    repo: gix::Repository,
+    trees: Trees,
+    /// What was asked for.
+    pub asked: String,
+    /// The hash of the commit or tree; absent where there is no commit yet.
+    pub id: Option<String>,
+}
+
+/// What a file was.
+#[derive(Debug)]
+pub enum Was {
+    /// A file of these bytes.
+    Text(Vec<u8>),
+    /// There was none.
+    Absent,
+    /// Its bytes are not kept in the repository; why.
+    Elsewhere(&'static str),
+}
+
+impl Repository {
+    /// Finds the repository that a root lies in, by its real path; nothing where it lies in none.
+    ///
+    /// Errors: `INVALID_INPUT` for one that cannot be read, or that takes objects from elsewhere.
+    pub fn around(root: &Path) -> Result<Option<Repository>, Error> {
+        let Some(top) = root.ancestors().find(|folder| is_repository(folder)) else { return Ok(None) };
+        let options = gix::open::Options::isolated().bail_if_untrusted(false);
+        let repo = gix::open_opts(top, options).map_err(|why| {
+            let seen = format!("the repository in {} cannot be read: {}", top.display(), told(&why));
+            Error::new(Code::InvalidInput, seen).field("--root")
+        })?;
+        alternates::refuse_outside(top, &repo.common_dir().join("objects"))?;
+        let prefix = root.strip_prefix(top).unwrap_or(Path::new(""));
+        let prefix = prefix.to_str().ok_or_else(|| {
+            Error::new(Code::InvalidInput, format!("the path of {} is not UTF-8", root.display()))
+        })?;
+        Ok(Some(Repository { prefix: prefix.to_owned(), top: top.to_owned(), repo }))
+    }
+
+    /// The folder that the repository's files are in.
+    pub fn top(&self) -> &Path {
+        &self.top
+    }
+
+    /// The path from there to the root, with `/`; empty where they are the same.
+    pub fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
+    /// The files as they were at a revision, without one as at HEAD; `a...b` is where the two parted.
+    ///
+    /// Errors: `INVALID_INPUT` for a revision that is not there, with a hint where the history was cut off.
+    pub fn revision(self, asked: Option<&str>) -> Result<Revision, Error> {
+        if asked.is_none() && self.repo.head().is_ok_and(|head| head.is_unborn()) {
+            let trees = Trees::default();
+            return Ok(Revision { repo: self.repo, trees, asked: HEAD.to_owned(), id: None });
+        }
+        let asked = asked.unwrap_or(HEAD).to_owned();
+        let refused = |why: &gix::Error| self.refused(&asked, &told(why));
+        let id = match asked.split_once("...") {
+            Some((one, other)) => self.parting(&asked, one, other)?,
+            None => self.repo.rev_parse_single(asked.as_str()).map_err(|why| refused(&why))?.detach(),
+        };
+        let tree = self.repo.find_object(id).and_then(gix::Object::peel_to_tree);
+        let tree = tree.map_err(|why| refused(&why))?.id;
+        let trees = Trees::read(&self.repo, tree, &self.prefix).map_err(|why| self.refused(&asked, &why))?;
+        Ok(Revision { trees, id: Some(id.to_string()), asked, repo: self.repo })
+    }
+
+    /// Where two histories parted; a side that is not named is HEAD.
+    fn parting(&self, asked: &str, one: &str, other: &str) -> Result<ObjectId, Error> {
+        let commit = |side: &str| {
+            let side = if side.is_empty() { HEAD } else { side };
+            let object = self.repo.rev_parse_single(side).and_then(|id| id.object());
+            let commit = object.and_then(gix::Object::peel_to_commit);
+            commit.map(|commit| commit.id).map_err(|why| self.refused(asked, &told(&why)))
+        };
+        let base = self.repo.merge_base(commit(one)?, commit(other)?);
+        match base.map_err(|why| self.refused(asked, &told(&why)))? {
+            Some(base) => Ok(base.detach()),
+            None => Err(self.refused(asked, "the two have no commit in common")),
+        }
+    }
+
+    fn refused(&self, asked: &str, why: &str) -> Error {
+        let error = Error::new(Code::InvalidInput, format!("there is no revision {asked:?} here: {why}"));
+        let hint = if self.repo.is_shallow().unwrap_or(false) {
+            "the clone is shallow, so its history is cut off: fetch more of it, with `fetch-depth: 2` for actions/checkout \
+             (0 for all) or `git fetch --deepen=1`"
+        } else {
+            "name a commit, a branch, a tag, HEAD~1, or main... for where this branch left main"
+        };
+        error.field(FIELD).hint(hint)
+    }
+}
+
+impl Revision {
+    /// Goes through the paths of the files below the root, relative to it, in their order.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.trees.files.keys().map(String::as_str)
+    }
+
+    /// Whether a file of that path was there.
+    pub fn has(&self, path: &str) -> bool {
+        self.trees.files.contains_key(path)
+    }
+
+    /// Whether a file had these very bytes.
+    pub fn is(&self, path: &str, bytes: &[u8]) -> bool {
+        self.trees.files.get(path).is_some_and(|known| Some(*known) == self.name_of(bytes))
+    }
+
+    /// The path of a file that had these very bytes and for which this holds.
+    pub fn path_of(&self, bytes: &[u8], holds: impl Fn(&str) -> bool) -> Option<&str> {
+        let name = self.name_of(bytes).filter(|_| !bytes.is_empty())?;
+        let mut same = self.trees.files.iter().filter(|(_, known)| **known == name);
+        same.find(|(path, _)| holds(path)).map(|(path, _)| path.as_str())
+    }
+
+    /// What a file was, if it had no more bytes than `limit`.
+    ///
+    /// Errors: `IO_FAILED` where its bytes should be in the repository and are not, or cannot be read.
+    pub fn was(&self, path: &str, limit: u64) -> Result<Was, Error> {
+        let Some(id) = self.trees.files.get(path) else { return Ok(Was::Absent) };
+        let broken = |why: gix::Error| {
+            let seen = format!("the text of {path} at {} cannot be read: {}", self.asked, told(&why));
+            Error::new(Code::IoFailed, seen).hint("fetch what is missing of the repository, or clone it anew")
+        };
+        if self.repo.find_header(*id).map_err(broken)?.size() > limit {
+            return Ok(Was::Elsewhere("too large before"));
+        }
+        let bytes = self.repo.find_blob(*id).map_err(broken)?.take_data();
+        if bytes.starts_with(POINTER) {
+            return Ok(Was::Elsewhere("kept in a large file storage"));
+        }
+        Ok(Was::Text(bytes))
+    }
+
+    fn name_of(&self, bytes: &[u8]) -> Option<ObjectId> {
+        gix::objs::compute_hash(self.repo.object_hash(), Kind::Blob, bytes).ok()
+    }
+}
+
+/// Whether a folder has files of a repository in it: there is something that git would take for one.
+fn is_repository(folder: &Path) -> bool {
+    let git = folder.join(".git");
+    git.is_file() || git.join("HEAD").symlink_metadata().is_ok()
+}
+
+/// Why something failed, with all that it says of its causes, on one line.
+fn told(why: &gix::Error) -> String {
+    why.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,63 @@
+//! The files of a tree, by their paths.
+//!
+//! Invariant: whatever the trees are, no more entries are looked at than the limit.
+
+use std::collections::BTreeMap;
+
+use gix::ObjectId;
+use gix::objs::tree::EntryKind;
+
+use super::told;
+
+/// The most entries of one revision: a few small trees that hold each other can stand for any number of files.
+const MOST_ENTRIES: usize = 4_000_000;
+
+/// The files below a folder of one revision.
+#[derive(Debug, Default)]
+pub(super) struct Trees {
+    /// The names of their bytes, by their paths relative to the folder. Links, submodules and names that are no text are
+    /// left out.
+    pub(super) files: BTreeMap<String, ObjectId>,
+}
+
+impl Trees {
+    /// Reads the tree below a folder; why it cannot be read, otherwise.
+    pub(super) fn read(repo: &gix::Repository, top: ObjectId, folder: &str) -> Result<Trees, String> {
+        let mut trees = Trees::default();
+        let Some(root) = below(repo, top, folder)? else { return Ok(trees) };
+        let (mut todo, mut seen) = (vec![(String::new(), root)], 0_usize);
+        while let Some((path, id)) = todo.pop() {
+            let tree = repo.find_tree(id).map_err(|why| told(&why))?;
+            for entry in tree.iter() {
+                let entry = entry.map_err(|why| told(&why))?;
+                seen += 1;
+                if seen > MOST_ENTRIES {
+                    return Err(format!("it has more than {MOST_ENTRIES} files and folders"));
+                }
+                let Ok(name) = std::str::from_utf8(entry.filename()) else { continue };
+                let inner = if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") };
+                match entry.kind() {
+                    EntryKind::Tree => todo.push((inner, entry.object_id())),
+                    EntryKind::Blob | EntryKind::BlobExecutable => {
+                        trees.files.insert(inner, entry.object_id());
+                    }
+                    EntryKind::Link | EntryKind::Commit => {}
+                }
+            }
+        }
+        Ok(trees)
+    }
+}
+
+/// The tree of a folder, if there was one.
+fn below(repo: &gix::Repository, top: ObjectId, folder: &str) -> Result<Option<ObjectId>, String> {
+    let mut tree = top;
+    for name in folder.split('/').filter(|name| !name.is_empty()) {
+        let there = repo.find_tree(tree).map_err(|why| told(&why))?;
+        match there.find_entry(name).filter(|entry| entry.kind() == EntryKind::Tree) {
+            Some(entry) => tree = entry.object_id(),
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(tree))
+}

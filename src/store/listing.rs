@@ -1,0 +1,150 @@
+//! The files that are there: those of a folder that git would not pass over, and what stands at a path that was named.
+//!
+//! Invariant: nothing is read here but names and ignore files, and no link is followed by a walk; a file that is listed is
+//! reached by its path as any other, through the root.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ignore::{DirEntry, WalkBuilder};
+
+use super::files::Files;
+use super::root::{Root, named};
+use super::walk;
+use super::{admit, spelling, trouble};
+use crate::error::Error;
+
+/// What a path names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Scope {
+    /// The number of the root that it really lies in.
+    pub root: usize,
+    /// Its path relative to that root, links resolved; empty for the root itself.
+    pub path: String,
+    /// What stands there.
+    pub stands: Stands,
+}
+
+/// What stands at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stands {
+    /// A folder.
+    Folder,
+    /// A regular file.
+    File,
+    /// Nothing.
+    Nothing,
+}
+
+/// The files of a folder.
+#[derive(Debug, Default)]
+pub struct Listing {
+    /// Their paths relative to the root, in their order.
+    pub files: Vec<String>,
+    /// What was passed over: its path, as far as it is text, and why.
+    pub passed_over: Vec<(String, String)>,
+}
+
+impl Files {
+    /// What a path names.
+    ///
+    /// Errors: `PATH_OUTSIDE_ROOT`, `NOT_A_FILE` for what is neither a file nor a folder, and what the system refuses.
+    pub fn scope(&self, path: &str) -> Result<Scope, Error> {
+        spelling::check(path)?;
+        let (root, rest) = walk::choose(&self.roots, path)?;
+        let mut found = walk::walk(&self.roots, root, &rest, path)?;
+        let (name, stands) = match found.file.take() {
+            Some((name, stat, fd)) => {
+                admit::refuse_special(&stat, &fd, path)?;
+                (name, Stands::File)
+            }
+            None => match found.missing.pop() {
+                Some(name) => (name, Stands::Nothing),
+                None => (String::new(), Stands::Folder),
+            },
+        };
+        Ok(Scope { root: found.root, path: admit::real_path(&found, &name), stands })
+    }
+
+    /// The files in a folder of a root and in those below it, but for what ignore files name, other repositories, links,
+    /// and names that are no text.
+    ///
+    /// Errors: `PATH_OUTSIDE_ROOT` for a root that is not there.
+    pub fn list(&self, root: usize, folder: &str) -> Result<Listing, Error> {
+        let root = self.roots.get(root).ok_or_else(|| trouble::outside(folder))?;
+        let mut listing = Listing::default();
+        let nested = Arc::new(Mutex::new(Vec::new()));
+        for entry in walker(&root.real().join(folder), Arc::clone(&nested)).build() {
+            match entry {
+                Ok(entry) => listing.note(root, &entry),
+                Err(why) => listing.passed_over.push((folder.to_owned(), why.to_string())),
+            }
+        }
+        let nested = std::mem::take(&mut *nested.lock().unwrap_or_else(PoisonError::into_inner));
+        let other = |path: String| (below(root, Path::new(&path)), "another repository".to_owned());
+        listing.passed_over.extend(nested.into_iter().map(other));
+        listing.files.sort_unstable();
+        Ok(listing)
+    }
+
+    /// Whether a regular file stands at a path of a root, and not behind a link as its last name.
+    pub fn has_file(&self, root: usize, path: &str) -> bool {
+        let there = self.roots.get(root).map(|root| root.dir().symlink_metadata(path));
+        there.is_some_and(|found| found.is_ok_and(|found| found.is_file()))
+    }
+
+    /// Whether nothing at all stands at a path of a root.
+    pub fn has_nothing(&self, root: usize, path: &str) -> bool {
+        let there = self.roots.get(root).map(|root| root.dir().symlink_metadata(path));
+        there.is_some_and(|found| found.is_err())
+    }
+
+    /// A path of a root as a caller would name it.
+    ///
+    /// Errors: `PATH_OUTSIDE_ROOT` for a root whose own path is no text.
+    pub fn named(&self, root: usize, path: &str) -> Result<String, Error> {
+        named(&self.roots, root, path).ok_or_else(|| trouble::outside(path))
+    }
+}
+
+impl Listing {
+    fn note(&mut self, root: &Root, entry: &DirEntry) {
+        let Some(kind) = entry.file_type().filter(|kind| !kind.is_dir()) else { return };
+        let path = below(root, entry.path());
+        let why = if entry.path().to_str().is_none() {
+            "its name is not UTF-8"
+        } else if kind.is_symlink() {
+            "a link"
+        } else if !kind.is_file() {
+            "no regular file"
+        } else {
+            return self.files.push(path);
+        };
+        self.passed_over.push((path, why.to_owned()));
+    }
+}
+
+/// Walks as git does, by the ignore files of the project alone: what a person has set for all projects does not count.
+fn walker(folder: &Path, nested: Arc<Mutex<Vec<String>>>) -> WalkBuilder {
+    let mut walker = WalkBuilder::new(folder);
+    let enters = move |entry: &DirEntry| {
+        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+        if entry.file_name() == ".git" {
+            return false;
+        }
+        if is_folder && entry.depth() > 0 && entry.path().join(".git").symlink_metadata().is_ok() {
+            let mut nested = nested.lock().unwrap_or_else(PoisonError::into_inner);
+            nested.push(entry.path().to_string_lossy().into_owned());
+            return false;
+        }
+        true
+    };
+    walker.hidden(false).ignore(false).git_global(false).require_git(false).follow_links(false);
+    walker.filter_entry(enters);
+    walker
+}
+
+/// A path below a root, relative to it.
+fn below(root: &Root, path: &Path) -> String {
+    path.strip_prefix(root.real()).unwrap_or(path).to_string_lossy().into_owned()
+}

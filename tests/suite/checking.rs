@@ -1,0 +1,249 @@
+//! `lockgate check`: files as they are, judged against their text at a revision; the real binary, real repositories.
+
+mod base;
+mod formats;
+mod gates;
+mod hooks;
+mod hostile;
+mod requests;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::trust::scene::Scene;
+use super::wire::Outcome;
+
+/// A function, and the same with an indentation that is wrong.
+const GOOD: &str = "def a():\n    return 1\n";
+const BAD: &str = "def a():\nreturn 1\n";
+
+/// A root that is a repository without any commit.
+fn project() -> Scene {
+    let scene = Scene::new();
+    fs::remove_dir_all(scene.root()).unwrap();
+    fs::create_dir(scene.root()).unwrap();
+    git(&scene, "root", &["init", "-q", "-b", "main"]);
+    scene
+}
+
+/// Runs git in a folder of the scene, with no configuration but the repository's own.
+fn git(scene: &Scene, folder: &str, arguments: &[&str]) -> String {
+    let done = git_command(scene, folder).args(arguments).output().unwrap();
+    let told = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(done.status.success(), "git {arguments:?}: {told}");
+    String::from_utf8_lossy(&done.stdout).trim().to_owned()
+}
+
+fn git_command(scene: &Scene, folder: &str) -> Command {
+    let mut git = Command::new("git");
+    git.current_dir(scene.at(folder)).env("HOME", scene.at("user"));
+    for (name, value) in [
+        ("GIT_CONFIG_GLOBAL", "/dev/null"),
+        ("GIT_CONFIG_NOSYSTEM", "1"),
+        ("GIT_AUTHOR_NAME", "a"),
+        ("GIT_AUTHOR_EMAIL", "a@example.com"),
+        ("GIT_COMMITTER_NAME", "a"),
+        ("GIT_COMMITTER_EMAIL", "a@example.com"),
+    ] {
+        git.env(name, value);
+    }
+    git.args(["-c", "protocol.file.allow=always"]);
+    git
+}
+
+/// Writes files below the root.
+fn write(scene: &Scene, files: &[(&str, &str)]) {
+    files.iter().for_each(|(path, text)| scene.write(&format!("root/{path}"), text));
+}
+
+/// Writes files, and commits all that is there.
+fn commit(scene: &Scene, files: &[(&str, &str)]) {
+    write(scene, files);
+    git(scene, "root", &["add", "-A", "-f"]);
+    git(scene, "root", &["commit", "-q", "-m", "x", "--allow-empty"]);
+}
+
+#[track_caller]
+fn check(scene: &Scene, arguments: &[&str], exit: i32) -> Outcome {
+    let done = scene.call(&[&["check"], arguments].concat());
+    assert_eq!(done.exit, exit, "{arguments:?}\n{}{}", done.stdout, done.stderr);
+    done
+}
+
+#[track_caller]
+fn json(scene: &Scene, arguments: &[&str], exit: i32) -> Value {
+    let done = check(scene, &[arguments, &["--format", "json"]].concat(), exit);
+    serde_json::from_str(&done.stdout).unwrap_or_else(|why| panic!("{why}: {}", done.stdout))
+}
+
+/// The files in which something new was found, each once.
+fn found(answer: &Value) -> Vec<&str> {
+    let findings = answer["findings"].as_array().unwrap();
+    let mut paths: Vec<&str> =
+        findings.iter().filter(|it| it["new"] == true).map(|it| it["path"].as_str().unwrap()).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    paths
+}
+
+/// The files that were judged.
+fn judged(answer: &Value) -> Vec<&str> {
+    answer["files"].as_array().unwrap().iter().map(|file| file["path"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn only_what_is_new_counts() {
+    let scene = project();
+    let old = "def b():\n    return (\n";
+    commit(
+        &scene,
+        &[("a.py", GOOD), ("old.py", old), ("same.py", BAD), ("gone.py", BAD), ("sub/c.py", GOOD)],
+    );
+    let clean = check(&scene, &[], 0);
+    assert!(clean.stdout.starts_with("clean     0 files judged against HEAD ("), "{}", clean.stdout);
+    write(
+        &scene,
+        &[("a.py", BAD), ("old.py", &format!("# moved\n{old}")), ("new.py", BAD), ("sub/c.py", "x = 1\n")],
+    );
+    fs::remove_file(scene.at("root/gone.py")).unwrap();
+    let answer = json(&scene, &[], 1);
+    assert_eq!(judged(&answer), ["a.py", "new.py", "old.py", "sub/c.py"]);
+    assert_eq!(found(&answer), ["a.py", "new.py"], "{answer:#}");
+    let counts = &answer["counts"];
+    assert_eq!((&counts["unchanged"], &counts["deleted"], &counts["old"]), (&1.into(), &1.into(), &1.into()));
+    let text = check(&scene, &[], 1).stdout;
+    assert!(text.contains(" --> a.py:2:1\n") && text.contains("2 | return 1\n  | ^ syntax\n"), "{text}");
+    assert!(text.contains("found     4 files judged against HEAD (") && !text.contains("old.py:"), "{text}");
+    assert_eq!(fs::read_to_string(scene.at("root/a.py")).unwrap(), BAD, "nothing is written");
+}
+
+#[test]
+fn a_second_copy_of_an_old_finding_is_new() {
+    let scene = project();
+    let policy = "quality_gates: { '*': [{ tool: no-todo }] }\ndefine:\n  no-todo: { about: No TODO., kind: pattern, \
+                  languages: ['*'], must_not_match: 'TODO', message: a TODO }\n";
+    commit(&scene, &[("quality.yaml", policy), ("a.txt", "TODO\nb\n")]);
+    write(&scene, &[("a.txt", "b\n\nTODO\n")]);
+    assert_eq!(json(&scene, &[], 0)["counts"]["old"], 1);
+    write(&scene, &[("a.txt", "b\nTODO\nTODO\n")]);
+    let counts = json(&scene, &[], 1)["counts"].clone();
+    assert_eq!((&counts["old"], &counts["blocking"]), (&1.into(), &1.into()));
+}
+
+#[test]
+fn a_renamed_file_is_what_it_was() {
+    let scene = project();
+    commit(&scene, &[("a.py", BAD), ("b.py", "x = (\n")]);
+    fs::create_dir(scene.at("root/d")).unwrap();
+    fs::rename(scene.at("root/a.py"), scene.at("root/d/moved.py")).unwrap();
+    let answer = json(&scene, &[], 0);
+    assert_eq!(
+        (&answer["files"][0]["change"], &answer["files"][0]["from"]),
+        (&"renamed".into(), &"a.py".into())
+    );
+    // A copy is new: the file that it was made of is still there.
+    write(&scene, &[("copy.py", "x = (\n")]);
+    assert_eq!(found(&json(&scene, &[], 1)), ["copy.py"]);
+}
+
+#[test]
+fn paths_are_files_and_folders_and_ignore_files_hold() {
+    let scene = project();
+    let ignore = ("root/.gitignore", "build/\n*.tmp.py\n");
+    scene.write(ignore.0, ignore.1);
+    commit(&scene, &[("d/a.py", GOOD), ("d/e/b.py", GOOD), ("kept.tmp.py", GOOD)]);
+    write(
+        &scene,
+        &[("d/a.py", BAD), ("d/e/b.py", BAD), ("c.py", BAD), ("build/x.py", BAD), ("y.tmp.py", BAD)],
+    );
+    write(&scene, &[("kept.tmp.py", BAD)]);
+    assert_eq!(found(&json(&scene, &[], 1)), ["c.py", "d/a.py", "d/e/b.py", "kept.tmp.py"]);
+    assert_eq!(found(&json(&scene, &["d"], 1)), ["d/a.py", "d/e/b.py"]);
+    assert_eq!(found(&json(&scene, &["d/e", "c.py", "./d/e/b.py"], 1)), ["c.py", "d/e/b.py"]);
+    assert_eq!(found(&json(&scene, &["build/x.py"], 1)), ["build/x.py"], "who names a file means it");
+    let absolute = scene.at("root/c.py");
+    assert_eq!(found(&json(&scene, &[absolute.to_str().unwrap()], 1)), ["c.py"]);
+    fs::remove_file(scene.at("root/d/a.py")).unwrap();
+    assert_eq!(json(&scene, &["d/a.py"], 0)["counts"]["deleted"], 1);
+}
+
+#[test]
+fn what_is_no_text_is_passed_over_and_counted() {
+    let scene = project();
+    commit(&scene, &[("quality.yaml", "extends: default\nlimits: { file: 1KiB }\n"), ("a.py", GOOD)]);
+    fs::write(scene.at("root/image.bin"), [0, 159, 146, 150, 0, 1, 2]).unwrap();
+    write(&scene, &[("large.py", &"x = (\n".repeat(1000)), (".env", "A=1\n"), ("b.py", GOOD)]);
+    scene.link(Path::new("a.py"), "root/link.py");
+    let answer = json(&scene, &[], 0);
+    assert_eq!(judged(&answer), ["b.py"]);
+    let over: Vec<(&str, &str)> = answer["passed_over"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| (it["path"].as_str().unwrap(), it["why"].as_str().unwrap()))
+        .collect();
+    for expected in [
+        (".env", "protected"),
+        ("image.bin", "not text"),
+        ("large.py", "too large"),
+        ("link.py", "a link"),
+        ("quality.yaml", "protected"),
+    ] {
+        assert!(over.contains(&expected), "{expected:?}: {over:?}");
+    }
+    assert!(check(&scene, &[], 0).stdout.contains("passed    over 1 file: not text\n"));
+}
+
+#[test]
+fn each_family_has_its_exit_code() {
+    let scene = project();
+    commit(&scene, &[("a.py", GOOD)]);
+    for (arguments, exit, words) in [
+        (&["none.py"][..], 3, "FILE_NOT_FOUND"),
+        (&["../x.py"], 4, "PATH_OUTSIDE_ROOT"),
+        (&["--base", "none"], 2, "INVALID_INPUT"),
+        (&["--root", "/"], 2, "INVALID_INPUT"),
+        (&["--request", "none.json"], 2, "INVALID_INPUT"),
+    ] {
+        assert!(check(&scene, arguments, exit).stderr.contains(words), "{arguments:?}");
+        let answer = json(&scene, arguments, exit);
+        assert_eq!((&answer["status"], &answer["code"]), (&"refused".into(), &words.into()));
+    }
+    write(&scene, &[("quality.yaml", "quality_gate: {}\n"), ("b.py", GOOD)]);
+    assert!(check(&scene, &[], 8).stderr.contains("quality.yaml"));
+    assert_eq!(check(&scene, &["--base", "HEAD", "--request", "x"], 2).stdout, "");
+}
+
+#[test]
+fn two_thousand_files_are_checked() {
+    let scene = project();
+    for at in 0..2000 {
+        scene.write(&format!("root/d{}/f{at}.py", at % 40), GOOD);
+    }
+    commit(&scene, &[]);
+    for at in (0..2000).step_by(2) {
+        scene.write(&format!("root/d{}/f{at}.py", at % 40), if at % 100 == 0 { BAD } else { "x = 1\n" });
+    }
+    let answer = json(&scene, &[], 1);
+    let counts = &answer["counts"];
+    assert_eq!((&counts["judged"], &counts["unchanged"]), (&1000.into(), &1000.into()));
+    assert_eq!(found(&answer).len(), 20);
+}
+
+#[test]
+fn several_roots_are_each_compared_with_their_own_repository() {
+    let scene = project();
+    commit(&scene, &[("a.py", GOOD)]);
+    scene.write("outside/other/b.py", BAD);
+    git(&scene, "outside/other", &["init", "-q"]);
+    write(&scene, &[("a.py", BAD)]);
+    let (root, other) = (scene.root(), scene.at("outside/other"));
+    let arguments = ["--root", root.to_str().unwrap(), "--root", other.to_str().unwrap()];
+    let answer = json(&scene, &arguments, 1);
+    let absolute = other.join("b.py");
+    assert_eq!(found(&answer), [absolute.to_str().unwrap(), "a.py"]);
+    assert_eq!(answer["bases"][1]["why"], "no commit");
+}

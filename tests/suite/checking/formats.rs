@@ -1,0 +1,125 @@
+//! What programs are told: annotations, SARIF, and a reader that goes away.
+
+use std::fs;
+use std::io::Read as _;
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use super::super::mcp::{installed, tool};
+use super::super::trust::scene::Scene;
+use super::{BAD, GOOD, check, commit, project, write};
+
+/// A project with findings of every sort: two that block on one line beyond the basic plane, and a warning.
+fn scene() -> Scene {
+    let scene = project();
+    let policy = "quality_gates: { '*': [{ tool: no-todo }, { tool: no-maybe, level: warn }, { tool: syntax }] }\ndefine:\n  \
+                  no-todo: { about: X., kind: pattern, languages: ['*'], must_not_match: TODO, message: 'a TODO, 100%: ::x' }\n  \
+                  no-maybe: { about: X., kind: pattern, languages: ['*'], must_not_match: maybe, message: a maybe }\n";
+    commit(&scene, &[("quality.yaml", policy), ("a.txt", "TODO\n"), ("d/b c.py", GOOD)]);
+    write(&scene, &[("a.txt", "TODO\n\u{1d11e}\u{1d11e} TODO TODO maybe\n"), ("d/b c.py", BAD)]);
+    scene
+}
+
+#[test]
+fn annotations_are_those_of_the_runner() {
+    let told = check(&scene(), &["--format", "github"], 1).stdout;
+    let mut lines = told.lines();
+    assert_eq!(lines.next(), Some("::error file=a.txt,line=2,col=4,title=no-todo::a TODO, 100%25: ::x"));
+    assert!(told.contains("\n::error file=d/b c.py,line=2,col=1,title=syntax::"), "{told}");
+    assert!(told.contains("\n::warning file=a.txt,line=2,col=14,title=no-maybe::a maybe\n"), "{told}");
+    assert!(told.lines().last().unwrap().starts_with("lockgate: 2 files judged against HEAD ("), "{told}");
+}
+
+#[test]
+fn only_the_gravest_are_annotated_where_they_are_many() {
+    let scene = scene();
+    write(&scene, &[("a.txt", &("maybe\n".repeat(15) + &"TODO x\n".repeat(12)))]);
+    let told = check(&scene, &["--format", "github"], 1).stdout;
+    let count = |start: &str| told.lines().filter(|line| line.starts_with(start)).count();
+    assert_eq!((count("::error "), count("::warning ")), (10, 10), "{told}");
+    assert!(count("error: ") >= 2 && count("warning: ") == 5, "the rest is in the log: {told}");
+}
+
+#[test]
+fn a_log_has_what_code_scanning_reads() {
+    let scene = scene();
+    let file = scene.at("outside/out.sarif");
+    let log = check(&scene, &["--format", "sarif", "--sarif", file.to_str().unwrap()], 1).stdout;
+    assert_eq!(fs::read_to_string(&file).unwrap(), log, "the file is what is printed");
+    let log: Value = serde_json::from_str(&log).unwrap();
+    let run = &log["runs"][0];
+    let results = run["results"].as_array().unwrap();
+    let region = &results[0]["locations"][0]["physicalLocation"]["region"];
+    assert_eq!((&region["startLine"], &region["startColumn"]), (&2.into(), &6.into()), "in UTF-16");
+    assert_eq!(run["columnKind"], "utf16CodeUnits");
+    assert_eq!(run["originalUriBaseIds"]["%SRCROOT%"]["uri"], format!("file://{}/", scene.root().display()));
+    let mut prints: Vec<&str> =
+        results.iter().map(|it| it["partialFingerprints"]["lockgateFinding/v1"].as_str().unwrap()).collect();
+    for it in results {
+        let rule =
+            &run["tool"]["driver"]["rules"][usize::try_from(it["ruleIndex"].as_u64().unwrap()).unwrap()];
+        assert_eq!(rule["id"], it["ruleId"]);
+        assert_eq!(it["baselineState"], "new");
+    }
+    prints.sort_unstable();
+    let all = prints.len();
+    prints.dedup();
+    assert_eq!(prints.len(), all, "no two findings are one");
+    // The prints stay when lines move.
+    write(&scene, &[("a.txt", "TODO\n\n\n\u{1d11e}\u{1d11e} TODO TODO maybe\n")]);
+    let moved: Value = serde_json::from_str(&check(&scene, &["--format", "sarif"], 1).stdout).unwrap();
+    for it in moved["runs"][0]["results"].as_array().unwrap() {
+        assert!(prints.contains(&it["partialFingerprints"]["lockgateFinding/v1"].as_str().unwrap()));
+    }
+}
+
+#[test]
+fn logs_are_valid_by_the_schema() {
+    let Some(python) = installed("LOCKGATE_TEST_VENV", "venv", "bin/python") else { return };
+    let package = "node_modules/@microsoft/sarif-multitool-linux";
+    let Some(schema) = installed("LOCKGATE_TEST_NODE", "node", &format!("{package}/sarif-2.1.0.json")) else {
+        return;
+    };
+    let scene = scene();
+    let nothing = Scene::new();
+    let logs = [
+        ("found", check(&scene, &["--format", "sarif"], 1)),
+        ("clean", check(&nothing, &["--format", "sarif"], 0)),
+        ("refused", check(&scene, &["--format", "sarif", "--base", "none"], 2)),
+    ];
+    let mut command = std::process::Command::new(python);
+    command.arg(tool("sarif_schema.py")).arg(schema);
+    for (name, log) in logs {
+        let path = scene.at(&format!("outside/{name}.sarif"));
+        fs::write(&path, log.stdout).unwrap();
+        command.arg(path);
+    }
+    let done = command.output().unwrap();
+    let told = format!("{}{}", String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
+    assert!(done.status.success(), "{told}");
+    assert_eq!(told.lines().filter(|line| line.starts_with("valid ")).count(), 3, "{told}");
+}
+
+#[test]
+fn a_reader_that_goes_away_changes_no_exit_code() {
+    let scene = scene();
+    write(&scene, &[("many.txt", &"TODO x\n".repeat(900))]);
+    for format in ["text", "json", "sarif", "github"] {
+        let mut command = scene.command();
+        command.args(["check", "--format", format]).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        drop(child.stdout.take());
+        let mut told = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(1), "{format}: {told}");
+        assert!(!told.contains("panicked"), "{format}: {told}");
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_a_failure() {
+    let scene = scene();
+    let done = check(&scene, &["--sarif", "/nowhere/at/all.sarif"], 70);
+    assert!(done.stderr.contains("IO_FAILED"), "{}", done.stderr);
+}

@@ -1,0 +1,180 @@
+//! Gates that run programs, and those that cannot.
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::super::trust::scene::{Scene, policy};
+use super::{BAD, GOOD, check, commit, git, json, project, write};
+
+/// A program that finds each line with `bad` in it.
+const FINDS: &str = "#!/bin/sh\necho \"$0\" >> '{SCENE}/outside/ran'\ngrep -n bad || true\n";
+
+/// A policy whose gate `it` runs `it`, with these options.
+fn finds(options: &str) -> String {
+    format!(
+        "quality_gates: {{ python: [{{ tool: it{options} }}] }}\ndefine:\n  it:\n    about: Finds what is bad.\n    \
+         languages: [python]\n    kind: command\n    input: stdin\n    command: [it, \"{{path}}\"]\n    bin: [it]\n    \
+         output: {{ regex: '^(?P<line>\\d+):(?P<message>.*)$' }}\n"
+    )
+}
+
+/// A project with one such gate, an old finding of it, and a new one.
+fn scene(options: &str, program: Option<&str>) -> Scene {
+    let mut scene = project();
+    scene.path = format!("{}:/usr/bin:/bin", scene.at("bin").display());
+    if let Some(program) = program {
+        scene.write("bin/it", program);
+        scene.executable("bin/it");
+    }
+    commit(&scene, &[("quality.yaml", &finds(options)), ("a.py", "# bad one\n")]);
+    write(&scene, &[("a.py", "# moved\n# bad one\n# bad two\n")]);
+    scene
+}
+
+fn sarif(scene: &Scene, arguments: &[&str], exit: i32) -> Value {
+    serde_json::from_str(&check(scene, &[arguments, &["--format", "sarif"]].concat(), exit).stdout).unwrap()
+}
+
+#[test]
+fn a_program_runs_only_when_it_is_trusted() {
+    let scene = scene("", Some(FINDS));
+    let text = check(&scene, &[], 0).stdout;
+    assert!(text.contains("gate      it not asked for 1 file: nobody has trusted"), "{text}");
+    assert!(scene.ran().is_empty());
+    let log = sarif(&scene, &[], 0);
+    let notes = &log["runs"][0]["invocations"][0]["toolExecutionNotifications"];
+    assert!(notes[0]["message"]["text"].as_str().unwrap().contains("not asked"), "{notes}");
+    let answer = json(&scene, &["--trust"], 1);
+    assert!(!scene.ran().is_empty());
+    assert_eq!((&answer["counts"]["blocking"], &answer["counts"]["old"]), (&1.into(), &1.into()));
+    assert_eq!(
+        (&answer["findings"][0]["line"], &answer["findings"][0]["message"]),
+        (&3.into(), &"# bad two".into())
+    );
+    scene.trust(".");
+    check(&scene, &[], 1);
+}
+
+#[test]
+fn a_gate_that_cannot_look_is_said_and_fails_where_it_is_required() {
+    let fails = "#!/bin/sh\ncat > /dev/null\nexit 3\n";
+    let hangs = "#!/bin/sh\nexec sleep 60\n";
+    for (program, options, outcome) in [
+        (None, "", "unavailable"),
+        (Some(fails), "", "broken"),
+        (Some(hangs), ", timeout: 200ms", "timed_out"),
+    ] {
+        let lax = scene(options, program);
+        let answer = json(&lax, &["--trust"], 0);
+        assert_eq!(answer["gates"][0]["outcomes"][outcome], 1, "{answer:#}");
+        let log = sarif(&lax, &["--trust"], 0);
+        let invocation = &log["runs"][0]["invocations"][0];
+        assert_eq!(invocation["executionSuccessful"], true);
+        assert_eq!(invocation["toolExecutionNotifications"][0]["level"], "warning");
+        let strict = scene(&format!("{options}, required: true"), program);
+        let answer = json(&strict, &["--trust"], 1);
+        assert_eq!((&answer["success"], &answer["gates"][0]["blocking"]), (&false.into(), &true.into()));
+        let log = sarif(&strict, &["--trust"], 1);
+        let invocation = &log["runs"][0]["invocations"][0];
+        assert_eq!(invocation["executionSuccessful"], false);
+        assert_eq!(invocation["toolExecutionNotifications"][0]["level"], "error");
+        let told = check(&strict, &["--trust", "--format", "github"], 1).stdout;
+        assert!(told.starts_with("::error title=it::it is required and could not look"), "{told}");
+        assert!(check(&strict, &["--trust"], 1).stdout.contains("required and not able to look: it"));
+    }
+}
+
+#[test]
+fn a_warning_is_told_and_fails_nothing() {
+    let scene = scene(", level: warn", Some(FINDS));
+    let text = check(&scene, &["--trust"], 0).stdout;
+    assert!(text.contains("warning: # bad two") && text.contains("1 finding that block nothing"), "{text}");
+    let told = check(&scene, &["--trust", "--format", "github"], 0).stdout;
+    assert!(told.starts_with("::warning file=a.py,line=3,col=1,title=it::# bad two\n"), "{told}");
+    assert_eq!(sarif(&scene, &["--trust"], 0)["runs"][0]["results"][0]["level"], "warning");
+}
+
+#[test]
+fn the_policy_says_on_which_occasion_a_gate_is_asked() {
+    let scene = project();
+    let policy = "quality_gates: { '*': [{ tool: at-check, on: [check] }, { tool: at-edit, on: [edit] }] }\ndefine:\n  \
+                  at-check: { about: X., kind: pattern, languages: ['*'], must_not_match: bad, message: at check }\n  \
+                  at-edit: { about: X., kind: pattern, languages: ['*'], must_not_match: bad, message: at edit }\n";
+    commit(&scene, &[("quality.yaml", policy)]);
+    write(&scene, &[("a.txt", "bad\n")]);
+    let answer = json(&scene, &[], 1);
+    let findings = answer["findings"].as_array().unwrap();
+    assert_eq!((findings.len(), &findings[0]["gate"]), (1, &"at-check".into()));
+    scene.write("request.json", "{\"path\": \"a.txt\", \"content\": \"bad bad\\n\"}");
+    let request = scene.at("request.json");
+    let asked = json(&scene, &["--request", request.to_str().unwrap()], 0);
+    assert_eq!(asked["counts"]["judged"], 1, "an edit of a file that was bad before adds nothing: {asked:#}");
+}
+
+#[test]
+fn a_gate_that_mends_only_looks() {
+    let mut scene = project();
+    scene.path = format!("{}:/usr/bin:/bin", scene.at("bin").display());
+    scene.write("bin/it", "#!/bin/sh\nsed 's/bad/good/'\n");
+    scene.executable("bin/it");
+    let formats = "quality_gates: { python: [{ tool: it }] }\ndefine:\n  it:\n    about: Mends what is bad.\n    languages: [python]\n    \
+                   kind: command\n    role: fix\n    input: stdin\n    command: [it]\n    bin: [it]\n    output: formatted\n";
+    commit(&scene, &[("quality.yaml", formats), ("a.py", "x = 1\n")]);
+    write(&scene, &[("a.py", "x = 1  # bad\n")]);
+    let answer = json(&scene, &["--trust"], 1);
+    assert_eq!((&answer["findings"][0]["gate"], &answer["findings"][0]["new"]), (&"it".into(), &true.into()));
+    assert_eq!(std::fs::read_to_string(scene.at("root/a.py")).unwrap(), "x = 1  # bad\n");
+    assert_eq!(git(&scene, "root", &["status", "--porcelain"]), "M a.py");
+}
+
+#[test]
+fn what_a_gate_finds_in_another_file_is_told_once() {
+    let mut scene = project();
+    scene.path = format!("{}:/usr/bin:/bin", scene.at("bin").display());
+    // It tells of every file that has `bad` in it, whichever it is asked about; the draft comes on standard input.
+    scene.write("bin/it", "#!/bin/sh\ngrep -n bad | sed \"s/^/$1:/\"\nfor f in *.py; do [ \"$f\" = \"$1\" ] || grep -n bad \"$f\" /dev/null; done; true\n");
+    scene.executable("bin/it");
+    let policy = finds("").replace("'^(?P<line>", "'^(?P<path>[^:]+):(?P<line>");
+    commit(&scene, &[("quality.yaml", &policy), ("a.py", GOOD), ("b.py", GOOD), ("c.py", "# bad\n")]);
+    write(&scene, &[("a.py", "# bad a\n"), ("b.py", "# bad b\n")]);
+    let answer = json(&scene, &["--trust"], 1);
+    let told: Vec<(&str, bool)> = answer["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| (it["path"].as_str().unwrap(), it["new"].as_bool().unwrap()))
+        .collect();
+    assert_eq!(told, [("a.py", true), ("b.py", true), ("c.py", false)], "{answer:#}");
+}
+
+#[test]
+fn a_signal_ends_a_check_and_its_programs() {
+    let mut scene = project();
+    scene.path = format!("{}:/usr/bin:/bin", scene.at("bin").display());
+    scene.write("bin/it", "#!/bin/sh\necho $$ > '{SCENE}/outside/pid'\nexec sleep 600\n");
+    scene.executable("bin/it");
+    commit(
+        &scene,
+        &[("quality.yaml", &policy("[it]").replace("kind: command", "kind: command\n    timeout: 10m"))],
+    );
+    write(&scene, &[("a.py", BAD), ("b.py", GOOD)]);
+    let mut child = scene.command();
+    let mut child =
+        child.args(["check", "--trust"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let begun = Instant::now();
+    let waits = |done: &dyn Fn() -> bool| {
+        while !done() {
+            assert!(begun.elapsed() < Duration::from_secs(60), "waited in vain");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    };
+    let pid = || std::fs::read_to_string(scene.at("outside/pid")).unwrap_or_default().trim().to_owned();
+    waits(&|| !pid().is_empty());
+    let program = pid();
+    let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    assert_eq!(child.wait().unwrap().code(), Some(70));
+    waits(&|| !std::path::Path::new("/proc").join(&program).exists());
+}

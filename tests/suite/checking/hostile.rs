@@ -1,0 +1,147 @@
+//! Repositories and names that are made to do harm.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+
+use serde_json::Value;
+
+use super::super::trust::scene::outcome;
+use super::{BAD, GOOD, check, commit, found, git_command, json, project, write};
+
+/// A program of the repository's that writes down that it ran.
+const SPY: &str = "#!/bin/sh\necho \"$0\" >> '{SCENE}/outside/ran'\ncat 2>/dev/null\n";
+
+#[test]
+fn nothing_that_a_repository_configures_is_run() {
+    let scene = project();
+    commit(&scene, &[("a.py", GOOD), (".gitattributes", "*.py filter=spy diff=spy\n")]);
+    scene.write("root/spy", SPY);
+    scene.executable("root/spy");
+    for hook in
+        ["post-checkout", "post-index-change", "reference-transaction", "pre-commit", "fsmonitor-watchman"]
+    {
+        scene.write(&format!("root/hooks/{hook}"), SPY);
+        scene.executable(&format!("root/hooks/{hook}"));
+    }
+    let spy = scene.at("root/spy").display().to_string();
+    let config = format!(
+        "[core]\n\trepositoryformatversion = 0\n\tfsmonitor = {spy}\n\thooksPath = {hooks}\n\tpager = {spy}\n\teditor = {spy}\n\
+         \tsshCommand = {spy}\n\talternateRefsCommand = {spy}\n\tworktree = /\n\
+         [filter \"spy\"]\n\tclean = {spy}\n\tsmudge = {spy}\n\tprocess = {spy}\n\trequired = true\n\
+         [diff]\n\texternal = {spy}\n[diff \"spy\"]\n\ttextconv = {spy}\n\tcommand = {spy}\n\
+         [credential]\n\thelper = !{spy}\n[uploadpack]\n\tpackObjectsHook = {spy}\n\
+         [include]\n\tpath = {included}\n[alias]\n\trev-parse = !{spy}\n",
+        hooks = scene.at("root/hooks").display(),
+        included = scene.at("root/included").display()
+    );
+    scene.write("root/included", "[core]\n\tfsmonitor = {SCENE}/root/spy\n");
+    scene.write("root/.git/config", &config);
+    write(&scene, &[("a.py", BAD)]);
+    for base in [&[][..], &["--base", "HEAD"], &["--base", "HEAD..."]] {
+        let answer = json(&scene, &[base, &["a.py"]].concat(), 1);
+        assert_eq!(found(&answer), ["a.py"]);
+    }
+    check(&scene, &[], 1);
+    assert_eq!(scene.ran(), Vec::<String>::new(), "nothing of the repository runs");
+    // The control: git itself runs it.
+    let config = config.replace("\tworktree = /\n", "");
+    scene.write("root/.git/config", &config);
+    git_command(&scene, "root").args(["diff", "HEAD"]).output().unwrap();
+    assert!(!scene.ran().is_empty(), "git was to be the control");
+}
+
+#[test]
+fn the_environment_does_not_say_which_repository_it_is() {
+    let scene = project();
+    commit(&scene, &[("a.py", GOOD)]);
+    write(&scene, &[("a.py", BAD)]);
+    scene.write("outside/other/a.py", BAD);
+    let mut other = git_command(&scene, "outside/other");
+    assert!(other.args(["init", "-q"]).status().unwrap().success());
+    let mut command = scene.command();
+    command.args(["check", "--format", "json"]).env("GIT_DIR", scene.at("outside/other/.git"));
+    command.env("GIT_OBJECT_DIRECTORY", scene.at("outside/other/.git/objects"));
+    let done = outcome(&command.output().unwrap());
+    assert_eq!(found(&serde_json::from_str(&done.stdout).unwrap()), ["a.py"], "{}", done.stderr);
+}
+
+/// Names that mean something to a terminal, a runner, or a URI.
+const NAMES: [&str; 8] = [
+    "a\n::error file=x,line=1::owned.py",
+    "##[error]owned.py",
+    "::add-mask::x.py",
+    "esc\u{1b}[2J\u{7}.py",
+    "per%0Acent,=:?#.py",
+    "bi\u{202e}di.py",
+    "quo\"te'\\.py",
+    "-dash.py",
+];
+
+#[test]
+fn names_break_no_format() {
+    let scene = project();
+    commit(&scene, &[("a.py", GOOD)]);
+    for name in NAMES {
+        fs::write(scene.root().join(name), BAD).unwrap();
+    }
+    fs::write(scene.root().join(OsStr::from_bytes(b"not\xffutf8.py")), BAD).unwrap();
+    let answer = json(&scene, &[], 1);
+    let mut names = NAMES.to_vec();
+    names.sort_unstable();
+    assert_eq!(found(&answer), names);
+    assert_eq!(answer["passed_over"][0]["why"], "its name is not UTF-8");
+
+    let log: Value = serde_json::from_str(&check(&scene, &["--format", "sarif"], 1).stdout).unwrap();
+    let results = log["runs"][0]["results"].as_array().unwrap();
+    let mut uris: Vec<String> = results
+        .iter()
+        .map(|it| it["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].as_str().unwrap())
+        .map(decoded)
+        .collect();
+    uris.sort_unstable();
+    uris.dedup();
+    assert_eq!(uris, names, "each path comes back from its URI");
+
+    let told = check(&scene, &["--format", "github"], 1).stdout;
+    for line in told.lines() {
+        let ours = line.starts_with("::error file=") && line.matches("::").count() >= 2;
+        assert!(ours || !(line.trim_start().starts_with("::") || line.contains("##[")), "{line:?}");
+        let steers = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+        assert!(!line.contains(steers), "{line:?}");
+    }
+    assert_eq!(told.lines().filter(|line| line.starts_with("::error file=")).count(), results.len().min(10));
+
+    let text = check(&scene, &[], 1).stdout;
+    assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'), "{text:?}");
+    assert!(!text.lines().any(|line| line.starts_with("::")), "{text}");
+}
+
+/// What a percent-encoded path stands for; what is not plain must be encoded.
+fn decoded(uri: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-._~/%".contains(c);
+    assert!(uri.chars().all(plain), "{uri}");
+    let (mut bytes, mut rest) = (Vec::new(), uri.as_bytes());
+    while let Some((first, more)) = rest.split_first() {
+        if *first == b'%' {
+            bytes.push(u8::from_str_radix(std::str::from_utf8(&more[..2]).unwrap(), 16).unwrap());
+            rest = &more[2..];
+        } else {
+            bytes.push(*first);
+            rest = more;
+        }
+    }
+    String::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn a_folder_that_became_a_link_leads_nowhere_else() {
+    let scene = project();
+    commit(&scene, &[("d/a.py", GOOD)]);
+    scene.write("outside/d/a.py", BAD);
+    fs::remove_dir_all(scene.at("root/d")).unwrap();
+    scene.link(&scene.at("outside/d"), "root/d");
+    let answer = json(&scene, &[], 0);
+    assert_eq!(answer["counts"]["judged"], 0, "{answer:#}");
+    check(&scene, &["d/a.py"], 4);
+}

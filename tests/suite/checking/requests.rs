@@ -1,0 +1,75 @@
+//! Requests that are judged and never carried out.
+
+use std::fs;
+use std::io::Write as _;
+use std::process::Stdio;
+
+use serde_json::{Value, json as value};
+
+use super::super::trust::scene::{Scene, outcome};
+use super::{BAD, GOOD, check, found, json};
+
+fn scene() -> Scene {
+    let scene = Scene::new();
+    scene.write("root/app.py", GOOD);
+    scene
+}
+
+fn request(scene: &Scene, name: &str, request: &Value) -> String {
+    scene.write(name, &request.to_string());
+    scene.at(name).to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_request_is_judged_and_never_carried_out() {
+    let scene = scene();
+    let bad = request(&scene, "bad.json", &value!({"path": "app.py", "content": BAD, "mode": "strict"}));
+    let good = request(&scene, "good.json", &value!({"path": "new.py", "content": GOOD}));
+    let answer = json(&scene, &["--request", &bad, "--request", &good], 1);
+    assert_eq!(found(&answer), ["app.py"]);
+    assert_eq!(
+        (&answer["files"][0]["change"], &answer["files"][1]["change"]),
+        (&"modified".into(), &"added".into())
+    );
+    json(&scene, &["--request", &good], 0);
+    assert_eq!(fs::read_to_string(scene.at("root/app.py")).unwrap(), GOOD);
+    assert!(!scene.at("root/new.py").exists());
+    let text = check(&scene, &["--request", &bad], 1).stdout;
+    assert!(text.contains("2 | return 1"), "the line of the draft: {text}");
+    let log: Value =
+        serde_json::from_str(&check(&scene, &["--request", &bad, "--format", "sarif"], 1).stdout).unwrap();
+    assert_eq!(log["runs"][0]["results"][0]["baselineState"], "new");
+}
+
+#[test]
+fn several_edits_and_standard_input_are_read_as_by_edit() {
+    let scene = scene();
+    let edits = value!({"edits": [{"path": "app.py", "content": GOOD}, {"path": "b.py", "content": BAD}]});
+    let edits = request(&scene, "edits.json", &edits);
+    assert_eq!(found(&json(&scene, &["--request", &edits], 1)), ["b.py"]);
+    let mut command = scene.command();
+    command.args(["check", "--request", "-", "--format", "github"]).stdin(Stdio::piped());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let text = value!({"path": "app.py", "content": BAD}).to_string();
+    child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    let done = outcome(&child.wait_with_output().unwrap());
+    assert_eq!(done.exit, 1);
+    assert!(done.stdout.starts_with("::error file=app.py,line=2,col=1,title=syntax::"), "{}", done.stdout);
+}
+
+#[test]
+fn a_request_that_cannot_be_judged_is_refused_as_by_edit() {
+    let scene = scene();
+    for (asked, exit, code) in [
+        (value!({"path": "app.py", "search": "nowhere", "replace": "x"}), 5, "NO_MATCH"),
+        (value!({"path": "../app.py", "content": "x"}), 4, "PATH_OUTSIDE_ROOT"),
+        (value!({"path": "none.py", "search": "a", "replace": "x"}), 3, "FILE_NOT_FOUND"),
+        (value!({"path": "app.py", "contents": "x"}), 2, "INVALID_INPUT"),
+    ] {
+        let asked = request(&scene, "asked.json", &asked);
+        assert_eq!(json(&scene, &["--request", &asked], exit)["code"], code);
+    }
+    scene.write("list.json", "[1]");
+    let list = scene.at("list.json");
+    assert!(check(&scene, &["--request", list.to_str().unwrap()], 2).stderr.contains("no JSON object"));
+}

@@ -1,0 +1,167 @@
+//! How often the rules of `damage` are right: on honest edits they must keep quiet, and accidents they must find.
+//!
+//! The normal run takes what the repository's own history holds; tests/damage/ fetches more, and
+//! `LOCKGATE_TEST_DAMAGE=TARGET` runs that as well.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use lockgate::gate::{Draft, Finding, Grant, Means, Severity, Watch, Workshop, judge};
+use lockgate::policy::{Accident, Catalogue, Isolation, Rule, Terms, Weight, language_of};
+use lockgate::text::{Buffer, Hints};
+use serde_json::Value;
+
+use super::store::not_run;
+
+/// An edit of the corpus.
+struct Sample {
+    label: String,
+    path: String,
+    before: Option<String>,
+    after: String,
+}
+
+fn samples(file: &Path, label: &[&str]) -> Vec<Sample> {
+    let text = std::fs::read_to_string(file).unwrap();
+    let sample = |line: &str| {
+        let value: Value = serde_json::from_str(line).unwrap();
+        let text = |key: &str| value[key].as_str().map(str::to_owned);
+        Sample {
+            label: label.iter().filter_map(|key| text(key)).collect::<Vec<_>>().join(": "),
+            path: text("path").unwrap(),
+            before: text("before"),
+            after: text("after").unwrap(),
+        }
+    };
+    text.lines().map(sample).collect()
+}
+
+/// What the gate finds in an edit.
+fn found(rule: &Rule, sample: &Sample) -> Vec<Finding> {
+    let read = |text: &str| Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
+    let before = sample.before.as_deref().map(read);
+    let (empty, after) = (read(""), read(&sample.after));
+    let old = before.as_ref().unwrap_or(&empty);
+    let draft = Draft {
+        path: &sample.path,
+        language: language_of(&sample.path, sample.after.lines().next()),
+        before: before.as_ref(),
+        after: &after,
+        map: &old.rewrite(&sample.after).unwrap().line_map(old, &after),
+        beside: &|_| false,
+    };
+    let (grant, workshop) = (Grant::Withheld(String::new()), Workshop::default());
+    let means = Means {
+        root: Path::new("/"),
+        grant: &grant,
+        workshop: &workshop,
+        isolation: Isolation::None,
+        cache: None,
+    };
+    judge(&draft, &Terms::of(rule, rule.timeout), &means, &Watch::idle()).findings
+}
+
+fn gate() -> Rule {
+    Rule::plain(Arc::clone(Catalogue::embedded().find("damage").unwrap()))
+}
+
+/// Per rule: how many honest edits have a finding of it, and how many of its accidents were found.
+#[derive(Default)]
+struct Tally {
+    honest: usize,
+    blocked: usize,
+    by_rule: BTreeMap<&'static str, [usize; 3]>,
+    shown: String,
+}
+
+impl Tally {
+    fn honest(&mut self, rule: &Rule, samples: &[Sample]) {
+        for sample in samples {
+            let findings = found(rule, sample);
+            self.honest += 1;
+            self.blocked += usize::from(findings.iter().any(|finding| finding.severity == Severity::Error));
+            for (accident, _) in Accident::ALL {
+                let mut own = findings.iter().filter(|finding| finding.code.as_deref() == Some(accident.name()));
+                if let Some(first) = own.next() {
+                    self.by_rule.entry(accident.name()).or_default()[0] += 1;
+                    let line = sample.after.lines().nth(first.line - 1).unwrap_or_default();
+                    let label = (&sample.label, &sample.path, first.line, &first.message);
+                    writeln!(self.shown, "{}\thonest\t{label:?}\t{line}", accident.name()).unwrap();
+                }
+            }
+        }
+    }
+
+    fn accidents(&mut self, rule: &Rule, samples: &[Sample]) {
+        for sample in samples {
+            let (name, how) = sample.label.split_once(": ").unwrap();
+            let findings = found(rule, sample);
+            let accident = Accident::ALL.iter().find(|(accident, _)| accident.name() == name).unwrap().0;
+            let counts = self.by_rule.entry(accident.name()).or_default();
+            counts[2] += 1;
+            if findings.iter().any(|finding| finding.code.as_deref() == Some(name)) {
+                counts[1] += 1;
+            } else {
+                let (path, old) = (&sample.path, sample.before.as_deref().unwrap_or_default());
+                let new: Vec<&str> = sample.after.lines().filter(|line| !old.lines().any(|old| old == *line)).collect();
+                writeln!(self.shown, "{name}\tmissed\t{how}\t{path}\t{:?}", new.get(..new.len().min(4)).unwrap()).unwrap();
+            }
+        }
+    }
+
+    fn table(&self) -> String {
+        let mut table = format!("{} honest edits, {} refused\n", self.honest, self.blocked);
+        for (accident, weight) in Accident::ALL {
+            let [honest, found, all] = self.by_rule.get(accident.name()).copied().unwrap_or_default();
+            let share = 100.0 * honest as f64 / self.honest.max(1) as f64;
+            writeln!(table, "{:20} {weight:?}: honest {honest} ({share:.2} %), found {found} of {all}", accident.name()).unwrap();
+        }
+        table
+    }
+
+    /// No rule that blocks does so on more than one honest edit in two hundred; each finds nineteen of twenty accidents.
+    fn hold(&self) {
+        for (accident, weight) in Accident::ALL {
+            let [honest, found, all] = self.by_rule.get(accident.name()).copied().unwrap_or_default();
+            let quiet = weight != Weight::Block || honest * 200 <= self.honest;
+            assert!(quiet && found * 20 >= all * 19, "{}:\n{}\n{}", accident.name(), self.table(), self.shown);
+        }
+    }
+}
+
+fn script(name: &str, target: &Path, more: &[&str]) -> bool {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/damage").join(name);
+    let ran = Command::new("python3").arg("-B").arg(script).arg(target).args(more).output();
+    ran.is_ok_and(|ran| ran.status.success())
+}
+
+fn tried(target: &Path) -> Tally {
+    let mut tally = Tally::default();
+    let rule = gate();
+    tally.honest(&rule, &samples(&target.join("honest.jsonl"), &["of"]));
+    tally.accidents(&rule, &samples(&target.join("accidents.jsonl"), &["rule", "how"]));
+    tally
+}
+
+#[test]
+fn rules_keep_quiet_on_the_own_history_and_find_accidents_in_it() {
+    let target = tempfile::tempdir().unwrap();
+    if !script("corpus.py", target.path(), &["--own", "--most", "400"]) {
+        return not_run("the trial of damage: no python3, or no history");
+    }
+    if !script("accidents.py", target.path(), &["--each", "40"]) {
+        return not_run("the trial of damage: no files for accidents in the history");
+    }
+    tried(target.path()).hold();
+}
+
+#[test]
+fn rules_keep_quiet_on_packages_and_find_accidents_in_them() {
+    let Some(target) = std::env::var_os("LOCKGATE_TEST_DAMAGE").map(PathBuf::from) else { return };
+    let tally = tried(&target);
+    std::fs::write(target.join("report.txt"), format!("{}{}", tally.table(), tally.shown)).unwrap();
+    tally.hold();
+}
