@@ -32,6 +32,7 @@ mod suite {
     mod past;
     mod policy;
     mod regex_parity;
+    mod servers;
     mod spans;
     mod speed;
     mod spellings;

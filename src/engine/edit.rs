@@ -35,6 +35,7 @@ impl Workspace {
     /// Carries all edits of a call through the line, together.
     pub(super) async fn carry(self: &Arc<Self>, mut call: Call, watch: Watch) -> Result<Vec<Report>, Error> {
         let (watch, mut held) = (Arc::new(watch), None);
+        call.requests.iter().for_each(|request| self.prewarm(&request.target));
         for _ in 0..ATTEMPTS {
             let (watched, had) = (Arc::clone(&watch), held.take());
             let attempt = move |workspace: &Workspace| {

@@ -30,6 +30,7 @@ impl Workspace {
     /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, `PROTECTED`, `RANGE_OUT_OF_BOUNDS` for a start past the last
     /// line, and what admitting a path gives.
     pub async fn read_lines(self: &Arc<Self>, look: Look) -> Result<Reading, Error> {
+        self.prewarm(&look.target);
         self.off_reactor(move |workspace| workspace.look(&look)).await
     }
 

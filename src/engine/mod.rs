@@ -18,6 +18,7 @@ mod guards;
 mod history;
 mod judge;
 mod look;
+mod prewarm;
 mod publish;
 mod report;
 mod rules;
@@ -32,6 +33,7 @@ use tokio::sync::Semaphore;
 use crate::error::{Code, Error};
 use crate::gate::Workshop;
 use crate::store::{Files, Journal, Locks, State};
+use prewarm::Warmed;
 use rules::Rules;
 use trust::Trust;
 
@@ -58,6 +60,7 @@ pub struct Workspace {
     rules: Rules,
     trust: Trust,
     workshop: Workshop,
+    warmed: Warmed,
     desks: Arc<Semaphore>,
 }
 
@@ -97,10 +100,17 @@ impl Workspace {
             files,
             rules: Rules::default(),
             workshop: Workshop::default(),
+            warmed: Warmed::default(),
             desks: Arc::new(Semaphore::new(cores * EDITS_PER_CORE)),
         };
         workspace.recover();
         Ok(Arc::new(workspace))
+    }
+
+    /// Has language servers kept from here on, for a process that lasts: the first answer of one takes longer than its
+    /// gate's command, and each further one a fraction of that.
+    pub fn keep_servers(&self) {
+        self.workshop.keep_servers();
     }
 
     /// Runs a piece of work that blocks or computes where it does not hold up other calls.

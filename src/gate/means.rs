@@ -2,9 +2,12 @@
 
 use std::path::Path;
 
+use super::command::Ask;
 use super::pins::Pins;
+use super::server;
 use super::workshop::Workshop;
-use crate::policy::Isolation;
+use crate::policy::{Isolation, Language, Rule, Terms};
+use crate::text::{Buffer, Hints};
 
 /// What gates of the kind `command` may use for one draft.
 #[derive(Debug, Clone, Copy)]
@@ -19,6 +22,33 @@ pub struct Means<'a> {
     pub isolation: Isolation,
     /// A folder of lockgate's own in which programs may keep what they know of this root; absent where there is none.
     pub cache: Option<&'a Path>,
+}
+
+impl Means<'_> {
+    /// Starts the language servers that would be asked about a file, where servers are kept and these may run.
+    pub fn prewarm(&self, terms: &Terms<'_>, path: &str, language: Option<&Language>) {
+        let Grant::Pinned(pins) = self.grant else { return };
+        let Ok(text) = Buffer::read(Vec::new(), Hints::default()) else { return };
+        let asked = |rule: &&&Rule| rule.enabled && rule.args.is_empty() && rule.gate.covers(language);
+        for rule in terms.rules.iter().filter(asked) {
+            let Some(server) = rule.gate.server().filter(|_| self.workshop.keeps_servers()) else { continue };
+            let Some(program) = pins.program(&Pins::of_server(&rule.gate.name)) else { continue };
+            let ask = Ask {
+                rule,
+                program,
+                search: pins.path(),
+                root: self.root,
+                path,
+                text: &text,
+                on_disk: true,
+                company: &[],
+                isolation: self.isolation,
+                ceiling: self.workshop.ceiling,
+                cache: self.cache,
+            };
+            server::prewarm(&ask, server, &self.workshop.fleet);
+        }
+    }
 }
 
 /// Whether the programs that a policy names may run.

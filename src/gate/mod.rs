@@ -22,6 +22,7 @@ mod percent;
 mod pins;
 mod process;
 mod scaffold;
+mod server;
 mod silence;
 mod stage;
 mod syntax;

@@ -20,3 +20,16 @@ pub(super) fn decoded(text: &str) -> Vec<u8> {
     }
     bytes
 }
+
+/// A path as it stands in a URI: RFC 3986, 3.3, of which servers agree on the unreserved characters only.
+pub(super) fn encoded(path: &str) -> String {
+    let mut text = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
+            text.push(char::from(byte));
+        } else {
+            text.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    text
+}

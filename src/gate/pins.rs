@@ -9,7 +9,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use crate::policy::{Command, Hole, Piece, Rule, Template};
+use crate::policy::{Hole, Piece, Rule, Template};
 
 /// The names of a Python environment, as `{venv}` finds it.
 const VENV: &[&str] = &[".venv", "venv"];
@@ -56,12 +56,22 @@ impl Pins {
     /// Looks for the program of each rule's gate that runs one, taking the first of the places in its `bin` that has it.
     pub fn find<'a>(commands: impl IntoIterator<Item = &'a Rule>, search: &Search<'_>) -> Pins {
         let seeker = Seeker::new(search);
-        let sought = commands
-            .into_iter()
-            .filter_map(|rule| Some((rule.gate.name.clone(), seeker.seek(rule.gate.command()?))))
-            .collect();
+        let mut sought = BTreeMap::new();
+        for gate in commands.into_iter().map(|rule| &rule.gate) {
+            if let Some(command) = gate.command() {
+                sought.insert(gate.name.clone(), seeker.seek(&command.bin));
+            }
+            if let Some(server) = gate.server() {
+                sought.insert(Pins::of_server(&gate.name), seeker.seek(&server.bin));
+            }
+        }
         let path = std::env::join_paths(&seeker.path).unwrap_or_default();
         Pins { sought, path }
+    }
+
+    /// The name under which the program of a gate's language server is kept, beside the one of its command.
+    pub fn of_server(gate: &str) -> String {
+        format!("{gate}/server")
     }
 
     /// The program of a gate, by the gate's name.
@@ -126,9 +136,9 @@ impl<'a> Seeker<'a> {
         seeker
     }
 
-    fn seek(&self, command: &Command) -> Sought {
+    fn seek(&self, bin: &[Template]) -> Sought {
         let mut sought = Sought::default();
-        for place in &command.bin {
+        for place in bin {
             sought.pin = self.at(place, &mut sought.passed_over);
             if sought.pin.is_some() {
                 break;

@@ -13,6 +13,8 @@ pub(super) enum Silence {
     Withheld(String),
     /// Its program is not to be had here.
     Unavailable(String),
+    /// Its language server could not be asked, so that its command may be.
+    Away(String),
     /// It failed.
     Broken(String),
     /// Its time was up, and what it was at then.
@@ -27,6 +29,7 @@ impl Silence {
         match self {
             Silence::Unavailable(why) => Silence::Unavailable(format!("on {text}: {why}")),
             Silence::Broken(why) => Silence::Broken(format!("on {text}: {why}")),
+            Silence::Away(_) => self,
             Silence::Late(why) => Silence::Late(format!("on {text}: {why}")),
             Silence::Halted(Halt::TimedOut) => Silence::Late(format!("on {text}: {LATE}")),
             Silence::Skipped(_) | Silence::Withheld(_) | Silence::Halted(Halt::Cancelled) => self,
@@ -37,7 +40,7 @@ impl Silence {
     pub(super) fn told(&self) -> (Outcome, &str) {
         match self {
             Silence::Skipped(why) | Silence::Withheld(why) => (Outcome::Skipped, why),
-            Silence::Unavailable(why) => (Outcome::Unavailable, why),
+            Silence::Unavailable(why) | Silence::Away(why) => (Outcome::Unavailable, why),
             Silence::Broken(why) => (Outcome::Broken, why),
             Silence::Late(why) => (Outcome::TimedOut, why),
             Silence::Halted(Halt::TimedOut) => (Outcome::TimedOut, LATE),
@@ -51,6 +54,7 @@ impl Silence {
             Silence::Skipped(_) | Silence::Halted(Halt::Cancelled) => false,
             Silence::Withheld(_)
             | Silence::Unavailable(_)
+            | Silence::Away(_)
             | Silence::Broken(_)
             | Silence::Late(_)
             | Silence::Halted(Halt::TimedOut) => true,

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::text::Stamp;
 
 /// The definitions that are compiled in: a name for a policy, and the text.
-static FILES: [(&str, &str); 48] = [
+static FILES: [(&str, &str); 50] = [
     ("syntax", include_str!("../../gates/syntax.yaml")),
     ("markdown-structure", include_str!("../../gates/markdown-structure.yaml")),
     ("damage", include_str!("../../gates/damage.yaml")),
@@ -33,10 +33,12 @@ static FILES: [(&str, &str); 48] = [
     ("goimports", include_str!("../../gates/goimports.yaml")),
     ("go-vet", include_str!("../../gates/go-vet.yaml")),
     ("go-build", include_str!("../../gates/go-build.yaml")),
+    ("gopls", include_str!("../../gates/gopls.yaml")),
     ("golangci-lint", include_str!("../../gates/golangci-lint.yaml")),
     ("staticcheck", include_str!("../../gates/staticcheck.yaml")),
     ("rustfmt", include_str!("../../gates/rustfmt.yaml")),
     ("cargo-check", include_str!("../../gates/cargo-check.yaml")),
+    ("rust-analyzer", include_str!("../../gates/rust-analyzer.yaml")),
     ("clippy", include_str!("../../gates/clippy.yaml")),
     ("eslint", include_str!("../../gates/eslint.yaml")),
     ("biome", include_str!("../../gates/biome.yaml")),

@@ -24,6 +24,7 @@ mod policy;
 mod publishing;
 mod quantity;
 mod rule;
+mod served;
 mod severity;
 mod shape;
 mod source;
@@ -38,8 +39,8 @@ pub use catalogue::Catalogue;
 pub use damage::{Accident, Damage, Weight};
 pub use definition::{
     Canary, Columns, Command, Configuration, Demand, Expected, Form, Gate, Header, Hole, InSteps, Input, Kind,
-    Languages, Layout, Output, PatternRules, Piece, Place, Pointer, Role, Sample, Scaffold, Scope, Server,
-    Stream, Template, Transitional, Unconfigured, Value,
+    Languages, Layout, Message, NewFiles, Offer, Output, PatternRules, Piece, Place, Pointer, Role, Sample,
+    Scaffold, Scope, Server, Stream, Template, Transitional, Unconfigured, Value,
 };
 pub use demands::{Confirm, Demands, Guard, Interactive};
 pub use isolation::Isolation;

@@ -21,10 +21,10 @@ fn is_error(found: &Finding) -> bool {
 
 /// What is wrong with what a gate makes of a sample, in words: of a recorded output, or in process.
 fn disagreement(gate: &Arc<Gate>, sample: &Sample) -> Option<String> {
-    let is_command = gate.command().is_some();
-    let wrong = match if is_command { replay(gate, sample) } else { inside(gate, sample) } {
+    let is_program = gate.runs_program();
+    let wrong = match if is_program { replay(gate, sample) } else { inside(gate, sample) } {
         Err(why) => Some(why),
-        Ok(found) if !is_command && !found.iter().all(|found| found.fresh && found.blocking == is_error(found)) => {
+        Ok(found) if !is_program && !found.iter().all(|found| found.fresh && found.blocking == is_error(found)) => {
             Some(format!("some are old, or errors that do not block: {found:?}"))
         }
         Ok(found) => mismatch(sample, &found).map(|between| format!("{between:#?}")),

@@ -68,6 +68,7 @@ impl Choice {
 pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
     let (named, access) = (args.choice.named()?, args.choice.access());
     let workspace = args.roots.open(args.word.promise())?;
+    workspace.keep_servers();
     log_to_stderr();
     let selection = named.unwrap_or_else(|| of_policy(&workspace));
     let (runtime, stop) = runtime(Builder::new_multi_thread())?;

@@ -11,8 +11,10 @@ use super::replay::{finding, told};
 use super::{Ask, look};
 use crate::gate::finding::Finding;
 use crate::gate::process::Ceiling;
+use crate::gate::server;
 use crate::gate::stage::{self, Stage};
 use crate::gate::watch::Watch;
+use crate::gate::workshop::Workshop;
 use crate::policy::{Gate, Isolation, Rule, Sample};
 use crate::text::{Buffer, Hints};
 
@@ -65,7 +67,12 @@ pub fn live(
         cache: cache.as_deref(),
     };
     let limit = watch.until(Instant::now() + rule.timeout.max(LEAST_TIME));
-    let seen = look(&ask, limit).map_err(|silence| told(&silence))?;
+    let seen = match (gate.command(), gate.server()) {
+        // Nothing stands in for the server, which is started for this one question.
+        (None, Some(server)) => server::look(&ask, server, &Workshop::default(), limit),
+        (Some(_), _) | (None, None) => look(&ask, limit),
+    };
+    let seen = seen.map_err(|silence| told(&silence))?;
     Ok(seen.into_iter().map(|seen| finding(gate, seen)).collect())
 }
 

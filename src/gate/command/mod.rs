@@ -9,7 +9,7 @@
 
 mod live;
 mod names;
-mod project;
+pub(super) mod project;
 mod replay;
 mod scene;
 #[cfg(test)]

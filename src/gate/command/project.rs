@@ -28,7 +28,7 @@ pub(super) fn above(path: &str) -> impl Iterator<Item = &str> {
 
 /// Gives the nearest folder above the file, relative to the root, that has something by one of these names; the root
 /// where none has.
-pub(super) fn folder_of<'p>(root: &Path, path: &'p str, names: &[String]) -> &'p str {
+pub(in crate::gate) fn folder_of<'p>(root: &Path, path: &'p str, names: &[String]) -> &'p str {
     nearest(path, names, |path| root.join(path).symlink_metadata().is_ok())
 }
 
@@ -39,7 +39,7 @@ pub(super) fn nearest<'p>(path: &'p str, names: &[String], known: impl Fn(&Path)
 }
 
 /// A folder by its path relative to a root; the root itself has no slash at its end.
-pub(super) fn below(root: &Path, folder: &str) -> PathBuf {
+pub(in crate::gate) fn below(root: &Path, folder: &str) -> PathBuf {
     if folder.is_empty() { root.to_owned() } else { root.join(folder) }
 }
 
@@ -74,7 +74,7 @@ pub(super) fn value(root: &Path, path: &str, value: &Value) -> String {
 }
 
 /// Gives the environment of Python whose programs come first in a search path.
-pub(super) fn python(search: &OsStr) -> Option<PathBuf> {
+pub(in crate::gate) fn python(search: &OsStr) -> Option<PathBuf> {
     let first = std::env::split_paths(search).next()?;
     let home = first.parent()?;
     // https://docs.python.org/3/library/venv.html

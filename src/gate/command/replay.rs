@@ -5,9 +5,9 @@ use std::path::Path;
 use super::names::{Names, World};
 use super::project;
 use crate::gate::finding::Finding;
-use crate::gate::output::{Said, Seen, read};
+use crate::gate::output::{Said, Seen, diagnosed, read};
 use crate::gate::silence::Silence;
-use crate::policy::{Command, Gate, Sample};
+use crate::policy::{Columns, Command, Gate, Sample, Server};
 use crate::text::{Buffer, Hints};
 
 /// Where the project of a sample is taken to lie.
@@ -19,17 +19,35 @@ const DRAFT: &str = "/draft";
 ///
 /// In the recording `{root}` stands for the project's folder, and `{draft}` for the file with the draft.
 pub fn replay(gate: &Gate, sample: &Sample) -> Result<Vec<Finding>, String> {
-    let command = gate.command().ok_or("the gate runs no program")?;
     let output = sample.output.as_deref().ok_or("the sample has no `output`")?;
     let text = Buffer::read(sample.draft.as_bytes().to_vec(), Hints::default());
     let text = text.map_err(|error| error.message)?;
+    let seen = match (gate.command(), gate.server()) {
+        (Some(command), _) => replayed(command, sample, output, &text),
+        (None, Some(server)) => recorded(server, output, &text),
+        (None, None) => return Err("the gate runs no program".to_owned()),
+    };
+    let seen = seen.map_err(|silence| told(&silence))?;
+    Ok(seen.into_iter().map(|seen| finding(gate, seen)).collect())
+}
+
+type Read = Result<Vec<Seen>, Silence>;
+
+fn replayed(command: &Command, sample: &Sample, output: &str, text: &Buffer) -> Read {
     let draft = format!("{DRAFT}/{}", sample.path.rsplit('/').next().unwrap_or_default());
     let spoken = |text: &str| text.replace("{root}", ROOT).replace("{draft}", &draft);
     let (stdout, stderr) = (spoken(output), spoken(&sample.errors));
     let said = Said { code: sample.exit, stdout: stdout.as_bytes(), stderr: stderr.as_bytes() };
     let names = names(command, sample, &draft);
-    let seen = read(command, &said, &text, &|name| names.whose(name)).map_err(|silence| told(&silence))?;
-    Ok(seen.into_iter().map(|seen| finding(gate, seen)).collect())
+    read(command, &said, text, &|name| names.whose(name))
+}
+
+/// Diagnostics as a server gave them, in a list.
+fn recorded(server: &Server, output: &str, text: &Buffer) -> Read {
+    match serde_json::from_str::<Vec<serde_json::Value>>(output) {
+        Ok(items) => diagnosed(&items, server, Columns::Utf16, text),
+        Err(error) => Err(Silence::Broken(format!("the sample's `output` is no list of diagnostics: {error}"))),
+    }
 }
 
 fn names(command: &Command, sample: &Sample, draft: &str) -> Names {

@@ -132,6 +132,24 @@ impl<'a> Call<'a> {
         repair: &Repair<'_>,
     ) -> Told {
         self.count.start(&seat.rule.gate.name);
+        let mut told = self.asked(draft, seat, company, repair);
+        if let (Err(why), Some(voice)) = (&told, seat.how.instead) {
+            let how = Tool { voice, instead: None, ..seat.how };
+            let why = format!("{why}; its command was asked instead");
+            told = self.asked(draft, &Seat { how, ..*seat }, company, repair).map(|told| told.noting(why));
+        }
+        self.count.end_beside(&seat.rule.gate.name);
+        told.unwrap_or_else(|why| Told::silent(seat.rule, &Silence::Unavailable(why), Duration::ZERO))
+    }
+
+    /// What a program says, asked for both texts; or why its server could not be asked.
+    fn asked(
+        &self,
+        draft: &Draft<'_>,
+        seat: &Seat<'_, Tool<'_>>,
+        company: Company<'_>,
+        repair: &Repair<'_>,
+    ) -> Result<Told, String> {
         let program = self.program(draft, seat, company);
         let mut past = Past::Plain;
         let said = self.guarded(|| {
@@ -142,9 +160,13 @@ impl<'a> Call<'a> {
             }
             Ok(marks)
         });
-        self.count.end_beside(&seat.rule.gate.name);
-        let told = self.weighed(draft, seat.rule, said, past, program.ran());
-        told.kept_apart(program.isolation())
+        match said {
+            Err(Silence::Away(why)) => Err(why),
+            said => {
+                let told = self.weighed(draft, seat.rule, said, past, program.ran());
+                Ok(told.kept_apart(program.isolation()))
+            }
+        }
     }
 
     fn program<'p>(

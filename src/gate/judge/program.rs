@@ -5,15 +5,16 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use super::seats::Tool;
+use super::seats::{Tool, Voice};
 use crate::gate::command::{self, Ask};
 use crate::gate::company::{self, Company};
 use crate::gate::draft::Draft;
 use crate::gate::means::Means;
 use crate::gate::output::Seen;
+use crate::gate::server;
 use crate::gate::silence::Silence;
 use crate::gate::watch::Limit;
-use crate::gate::workshop::{Answer, Basis, Proof};
+use crate::gate::workshop::{Answer, Basis, Proof, Rests};
 use crate::policy::{Isolation, Rule};
 use crate::text::{Buffer, Hints};
 
@@ -58,7 +59,11 @@ impl<'a> Program<'a> {
         company: Company<'a>,
         limit: Limit<'a>,
     ) -> Program<'a> {
-        let basis = Basis::of(rule, tool.command, tool.program, means.root, path);
+        let (rests, program) = match tool.voice {
+            Voice::Command(command, program) => (Rests::Command(command), program),
+            Voice::Server(server, program) => (Rests::Server(server), program),
+        };
+        let basis = Basis::of(rule, rests, program, means.root, path);
         Program { rule, tool, path, means, company, limit, basis, ran: Cell::default() }
     }
 
@@ -82,7 +87,7 @@ impl<'a> Program<'a> {
             return Ok(answer);
         }
         let asked = Instant::now();
-        let answer: Answer = self.run(text, stands, company, command::look)?.into();
+        let answer: Answer = self.asked(text, stands, company)?.into();
         if let Some((key, lives)) = kept {
             answers.keep(key, &answer, asked + lives);
         }
@@ -91,7 +96,9 @@ impl<'a> Program<'a> {
 
     /// The view of a text as it would have it.
     pub(super) fn mend(&self, text: &Buffer, stands: Stands) -> Result<String, Silence> {
-        self.run(text, stands, self.company, command::mend)
+        let _slot = self.means.workshop.slots.take(self.limit)?;
+        let limit = self.limit.within(self.rule.timeout);
+        self.timed(text, stands, self.company, |ask| command::mend(ask, limit))
     }
 
     /// Makes sure that it looked at a draft that it calls clean.
@@ -117,7 +124,7 @@ impl<'a> Program<'a> {
     fn try_canary(&self, canary: &str, stands: Stands, found: &[Seen]) -> Result<Proof, Silence> {
         let text = Buffer::read(canary.as_bytes().to_vec(), Hints::default());
         let text = text.map_err(|error| Silence::Broken(error.message))?;
-        let seen = self.run(&text, stands, self.company, command::look)?;
+        let seen = self.asked(&text, stands, self.company)?;
         // What it finds in other files says nothing of whether it looked at this one, and neither does what it finds in
         // every text: that is what stands on disk.
         let own = |seen: &[Seen]| -> Vec<Seen> {
@@ -137,18 +144,33 @@ impl<'a> Program<'a> {
         self.ran.get()
     }
 
-    fn run<T>(
+    fn asked(&self, text: &Buffer, stands: Stands, company: Company<'_>) -> Result<Vec<Seen>, Silence> {
+        let workshop = self.means.workshop;
+        match self.tool.voice {
+            Voice::Command(..) => {
+                let _slot = workshop.slots.take(self.limit)?;
+                let limit = self.limit.within(self.rule.timeout);
+                self.timed(text, stands, company, |ask| command::look(ask, limit))
+            }
+            // A server takes its slot when it is its turn.
+            Voice::Server(server, _) => {
+                self.timed(text, stands, company, |ask| server::look(ask, server, workshop, self.limit))
+            }
+        }
+    }
+
+    fn timed<T>(
         &self,
         text: &Buffer,
         stands: Stands,
         company: Company<'_>,
-        work: impl FnOnce(&Ask<'_>, Limit<'_>) -> Result<T, Silence>,
+        work: impl FnOnce(&Ask<'_>) -> Result<T, Silence>,
     ) -> Result<T, Silence> {
-        let _slot = self.means.workshop.slots.take(self.limit)?;
+        let (Voice::Command(_, program) | Voice::Server(_, program)) = self.tool.voice;
         let start = Instant::now();
         let ask = Ask {
             rule: self.rule,
-            program: self.tool.program,
+            program,
             search: self.tool.search,
             root: self.means.root,
             path: self.path,
@@ -159,7 +181,7 @@ impl<'a> Program<'a> {
             ceiling: self.means.workshop.ceiling,
             cache: self.means.cache,
         };
-        let said = work(&ask, self.limit.within(self.rule.timeout));
+        let said = work(&ask);
         self.ran.set(self.ran.get() + start.elapsed());
         said
     }

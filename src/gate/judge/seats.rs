@@ -9,9 +9,10 @@ use std::time::Duration;
 use super::told::Told;
 use crate::gate::draft::Draft;
 use crate::gate::means::{Grant, Means};
+use crate::gate::pins::Pins;
 use crate::gate::process::shortfall;
 use crate::gate::silence::Silence;
-use crate::policy::{Command, Kind, PatternRules, Profile, Role, Rule, Terms};
+use crate::policy::{Command, Kind, PatternRules, Profile, Role, Rule, Server, Terms};
 
 /// The gates that are asked, by the order in which they are.
 #[derive(Default)]
@@ -42,13 +43,24 @@ pub(super) enum Here<'a> {
     Pattern(&'a PatternRules),
 }
 
-/// A command, and the program that it runs.
+/// The programs that can be asked for a gate.
 #[derive(Clone, Copy)]
 pub(super) struct Tool<'a> {
-    pub(super) command: &'a Command,
-    pub(super) program: &'a Path,
-    /// The search path for programs that it starts itself.
+    /// Who is asked first.
+    pub(super) voice: Voice<'a>,
+    /// The command that is asked where that is a server which cannot be.
+    pub(super) instead: Option<Voice<'a>>,
+    /// The search path for programs that they start themselves.
     pub(super) search: &'a OsStr,
+}
+
+/// A program, and how it is asked.
+#[derive(Clone, Copy)]
+pub(super) enum Voice<'a> {
+    /// It is run once for each text.
+    Command(&'a Command, &'a Path),
+    /// It stays, and is told of each text.
+    Server(&'a Server, &'a Path),
 }
 
 impl<'a> Seats<'a> {
@@ -76,15 +88,9 @@ impl<'a> Seats<'a> {
             Kind::Damage => self.here.push(Seat { at, rule, how: Here::Damage }),
             Kind::Syntax => self.here.push(Seat { at, rule, how: Here::Syntax }),
             Kind::Pattern(rules) => self.here.push(Seat { at, rule, how: Here::Pattern(rules) }),
-            Kind::Command(command) => {
-                self.take(role, Seat { at, rule, how: tool(rule, command, means)? }, draft)?
+            Kind::Command(_) | Kind::Server(_) => {
+                self.take(role, Seat { at, rule, how: tool(rule, role, means)? }, draft)?;
             }
-            Kind::Server(server) => match &server.fallback {
-                Some(command) => {
-                    self.take(role, Seat { at, rule, how: tool(rule, command, means)? }, draft)?
-                }
-                None => return Err(Silence::Unavailable("no server is kept here".to_owned())),
-            },
         }
         Ok(())
     }
@@ -128,15 +134,30 @@ fn skipped(why: &str) -> Silence {
     Silence::Skipped(why.to_owned())
 }
 
-fn tool<'a>(rule: &Rule, command: &'a Command, means: &Means<'a>) -> Result<Tool<'a>, Silence> {
-    match means.grant {
-        Grant::Withheld(why) => Err(Silence::Withheld(why.clone())),
-        Grant::Pinned(pins) => match pins.program(&rule.gate.name) {
-            Some(program) => match shortfall(means.isolation, means.workshop.ceiling) {
-                Some(why) => Err(Silence::Unavailable(why)),
-                None => Ok(Tool { command, program, search: pins.path() }),
-            },
-            None => Err(Silence::Unavailable(pins.passed_over(&rule.gate.name).join("; "))),
-        },
+/// Who is asked for a gate: its server where one may be kept, else its command.
+fn tool<'a>(rule: &'a Rule, role: Role, means: &Means<'a>) -> Result<Tool<'a>, Silence> {
+    let pins = match means.grant {
+        Grant::Withheld(why) => return Err(Silence::Withheld(why.clone())),
+        Grant::Pinned(pins) => pins,
+    };
+    let short = || shortfall(means.isolation, means.workshop.ceiling).map_or(Ok(()), |why| Err(Silence::Unavailable(why)));
+    let name = &rule.gate.name;
+    let command =
+        rule.gate.command().and_then(|command| Some(Voice::Command(command, pins.program(name)?)));
+    let own = Pins::of_server(name);
+    // The words that a policy adds are for the command, and so is the text that one puts in a draft's place.
+    let is_kept = means.workshop.fleet.keeps() && rule.args.is_empty() && role == Role::Check;
+    let server = rule.gate.server().filter(|_| is_kept);
+    let server = server.and_then(|server| Some(Voice::Server(server, pins.program(&own)?)));
+    match (server, command) {
+        (Some(voice), instead) => short().map(|()| Tool { voice, instead, search: pins.path() }),
+        (None, Some(voice)) => short().map(|()| Tool { voice, instead: None, search: pins.path() }),
+        (None, None) => Err(Silence::Unavailable(match rule.gate.server() {
+            Some(_) if !is_kept && rule.gate.command().is_none() => "no server is kept here".to_owned(),
+            Some(_) | None => {
+                let both = pins.passed_over(name).iter().chain(pins.passed_over(&own));
+                both.cloned().collect::<Vec<_>>().join("; ")
+            }
+        })),
     }
 }

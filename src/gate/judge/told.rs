@@ -37,6 +37,13 @@ impl Told {
         Told { run, findings: Vec::new() }
     }
 
+    /// Adds why it was asked as it was.
+    pub(super) fn noting(mut self, why: String) -> Told {
+        let all: Vec<String> = self.run.why.into_iter().chain([clean(&why)]).collect();
+        self.run.why = Some(all.join("; "));
+        self
+    }
+
     /// The same of a gate whose program was kept apart by this, if it ran.
     pub(super) fn kept_apart(mut self, isolation: Isolation) -> Told {
         let ran = match self.run.outcome {

@@ -13,6 +13,7 @@ mod columns;
 mod formatted;
 mod json;
 mod lines;
+mod lsp;
 mod rdjson;
 mod sarif;
 mod seen;
@@ -31,6 +32,7 @@ use crate::policy::{Command, Form, Stream};
 use crate::text::Buffer;
 
 pub(super) use self::formatted::formatted;
+pub(super) use self::lsp::diagnosed;
 pub(super) use self::seen::{Seen, Whose};
 
 /// The most findings that one output may have: those that are left out could be the ones that an edit brought.

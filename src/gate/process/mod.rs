@@ -15,6 +15,7 @@ mod bounds;
 mod cage;
 mod ends;
 mod environment;
+mod lasting;
 mod pipes;
 mod proc;
 mod roll;
@@ -36,6 +37,7 @@ use super::watch::{Halt, Limit};
 use crate::policy::Isolation;
 
 pub(super) use self::cage::{Cage, Ceiling, Layer, lack, shortfall, strongest};
+pub(super) use self::lasting::Lasting;
 pub use self::roll::adopt_orphans;
 
 /// How long the program is served before the limit is looked at again.

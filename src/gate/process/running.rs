@@ -6,6 +6,7 @@
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::process::Child;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -55,17 +56,23 @@ pub(super) struct Running {
 impl Running {
     /// Starts a program; on failure says why, as the end of a sentence that begins with its name.
     pub(super) fn start<'a>(order: &Order<'a>) -> Result<(Running, Pipes<'a>), String> {
+        let (running, mut child) = Running::spawn(order)?;
+        let input = order.input.unwrap_or_default();
+        let pipes = Pipes::take(&mut child, input).map_err(|error| unstarted(order, &error))?;
+        Ok((running, pipes))
+    }
+
+    /// The same without anybody who serves its pipes; what it reads comes from there.
+    pub(super) fn spawn(order: &Order<'_>) -> Result<(Running, Child), String> {
         let mark = format!("{:016x}", RandomState::new().hash_one(order.program));
         let mut roll = roll::hold();
-        let mut child = cage::start(order, &mark).map_err(|error| unstarted(order, &error))?;
+        let child = cage::start(order, &mark).map_err(|error| unstarted(order, &error))?;
         let leader = Pid::from_child(&child);
         roll.enter(leader, &mark);
         drop(roll);
         bounds::hold(leader);
         let running = Running { leader, pidfd: pidfd_open(leader, PidfdFlags::empty()).ok(), mark };
-        let input = order.input.unwrap_or_default();
-        let pipes = Pipes::take(&mut child, input).map_err(|error| unstarted(order, &error))?;
-        Ok((running, pipes))
+        Ok((running, child))
     }
 
     /// The number of its process.

@@ -2,6 +2,7 @@
 //!
 //! Invariant: a look at them is bounded, reads none of them, and follows no folder that is a link.
 
+use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -11,8 +12,10 @@ use crate::text::Stamp;
 
 /// The most files of the gate's languages that are looked at.
 const MOST_FILES: usize = 5000;
-/// The most entries of folders that are passed on the way.
-const MOST_ENTRIES: usize = 50_000;
+/// The same for a server that is told which of them changed.
+const MOST_SURVEYED: usize = 50_000;
+/// The most entries of folders that are passed on the way, for each of those files.
+const ENTRIES_PER_FILE: usize = 10;
 /// Folders, beside those whose names begin with a dot, in which nobody edits.
 const PASSED_OVER: [&str; 4] = ["node_modules", "target", "venv", "__pycache__"];
 
@@ -34,18 +37,35 @@ pub(super) fn project(gate: &Gate, root: &Path, path: &str) -> Option<Stamp> {
     Some(walk.stamp())
 }
 
+/// Gives the stamps of the gate's files below a folder, and of those with one of these names, by their absolute paths;
+/// nothing where they are too many, or one of the paths is no text.
+pub(in crate::gate) fn survey(gate: &Gate, folder: &Path, named: &[&str]) -> Option<BTreeMap<String, Stamp>> {
+    let mut walk = Walk { named, most: MOST_SURVEYED, ..Walk::new(gate, folder, "") };
+    let mut open = vec![String::new()];
+    while let Some(below) = open.pop() {
+        open.extend(walk.enter(&below)?);
+    }
+    let stamped = |(path, trace): (String, Trace)| {
+        Some((folder.join(path).to_str()?.to_owned(), trace.stamp()))
+    };
+    walk.files.into_iter().map(stamped).collect()
+}
+
 struct Walk<'a> {
     gate: &'a Gate,
     root: &'a Path,
     /// The edited file, which counts by its draft.
     edited: &'a str,
+    /// Further files, by their names.
+    named: &'a [&'a str],
     files: Vec<(String, Trace)>,
     entries: usize,
+    most: usize,
 }
 
 impl<'a> Walk<'a> {
     fn new(gate: &'a Gate, root: &'a Path, edited: &'a str) -> Walk<'a> {
-        Walk { gate, root, edited, files: Vec::new(), entries: 0 }
+        Walk { gate, root, edited, named: &[], files: Vec::new(), entries: 0, most: MOST_FILES }
     }
 
     /// Notes the files of a folder, and gives the folders in it; nothing when they are too many.
@@ -62,10 +82,12 @@ impl<'a> Walk<'a> {
                 if !name.starts_with('.') && !PASSED_OVER.contains(&name) {
                     folders.push(path);
                 }
-            } else if path != self.edited && self.gate.covers(language_of(&path, None)) {
+            } else if path != self.edited
+                && (self.gate.covers(language_of(&path, None)) || self.named.contains(&name))
+            {
                 self.note(path);
             }
-            if self.entries > MOST_ENTRIES || self.files.len() > MOST_FILES {
+            if self.entries > self.most * ENTRIES_PER_FILE || self.files.len() > self.most {
                 return None;
             }
         }

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::around;
-use crate::policy::{Command, Rule, Scope};
+use crate::policy::{Command, Gate, Rule, Scope, Server};
 use crate::text::Stamp;
 
 /// The largest configuration that is read, in bytes; a larger one is known by its size and times.
@@ -37,19 +37,20 @@ impl<'a> Basis<'a> {
     /// Looks at what is there now; nothing where the program cannot be looked at.
     pub(in crate::gate) fn of(
         rule: &Rule,
-        command: &Command,
+        rests: Rests<'_>,
         program: &Path,
         root: &Path,
         path: &'a str,
     ) -> Option<Basis<'a>> {
         let mut tool = Trace::default();
+        tool.add(rests.name());
         tool.add(rule.gate.name.as_bytes());
         tool.add(rule.gate.stamp.hex().as_bytes());
         tool.add(program.as_os_str().as_bytes());
         tool.file(&std::fs::metadata(program).ok()?);
         rule.args.iter().for_each(|word| tool.add(word.as_bytes()));
-        configure(&mut tool, command, &root.join(path));
-        let (around, lives) = match command.scope {
+        configure(&mut tool, &rests.names(), &root.join(path));
+        let (around, lives) = match rests.scope() {
             Scope::File => (Some(Trace::default().stamp()), ALONE),
             Scope::Package => (around::package(&rule.gate, root, path), AMONG_OTHERS),
             Scope::Project => (around::project(&rule.gate, root, path), AMONG_OTHERS),
@@ -77,13 +78,62 @@ impl<'a> Basis<'a> {
     }
 }
 
+/// The program whose answers they are.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::gate) enum Rests<'a> {
+    /// The gate's command.
+    Command(&'a Command),
+    /// The gate's language server.
+    Server(&'a Server),
+}
+
+impl<'a> Rests<'a> {
+    fn name(self) -> &'static [u8] {
+        match self {
+            Rests::Command(_) => b"command",
+            Rests::Server(_) => b"server",
+        }
+    }
+
+    fn scope(self) -> Scope {
+        match self {
+            Rests::Command(command) => command.scope,
+            Rests::Server(server) => server.scope,
+        }
+    }
+
+    /// The names of the files that change its answers.
+    fn names(self) -> BTreeSet<&'a String> {
+        match self {
+            Rests::Command(command) => {
+                let configuration = command.config.iter().map(|configuration| &configuration.name);
+                let values = command.values.iter().flat_map(|value| &value.within);
+                configuration.chain(values).chain(&command.cwd).collect()
+            }
+            Rests::Server(server) => {
+                let configuration = server.config.iter().map(|configuration| &configuration.name);
+                configuration.chain(&server.cwd).collect()
+            }
+        }
+    }
+}
+
+/// Stamps a server for a folder: its definition, its program, and the configuration in the folder and above it.
+pub(in crate::gate) fn configured(gate: &Gate, server: &Server, program: &Path, folder: &Path) -> Stamp {
+    let mut tool = Trace::default();
+    tool.add(gate.stamp.hex().as_bytes());
+    tool.add(program.as_os_str().as_bytes());
+    if let Ok(found) = std::fs::metadata(program) {
+        tool.file(&found);
+    }
+    configure(&mut tool, &Rests::Server(server).names(), &folder.join("file"));
+    tool.stamp()
+}
+
 /// Adds the configuration in every folder above the file: programs look for theirs beyond the root, too.
-fn configure(tool: &mut Trace, command: &Command, file: &Path) {
-    let configuration = command.config.iter().map(|configuration| &configuration.name);
-    let values = command.values.iter().flat_map(|value| &value.within);
-    let names: BTreeSet<&String> = configuration.chain(values).chain(&command.cwd).collect();
+fn configure(tool: &mut Trace, names: &BTreeSet<&String>, file: &Path) {
     for folder in file.ancestors().skip(1) {
-        for name in &names {
+        for name in names {
             let path = folder.join(name);
             let Ok(found) = std::fs::metadata(&path) else { continue };
             tool.add(path.as_os_str().as_bytes());

@@ -6,11 +6,13 @@ mod cache;
 mod canary;
 mod slots;
 
-pub(super) use self::basis::Basis;
+pub(super) use self::around::survey;
+pub(super) use self::basis::{Basis, Rests, configured};
 pub(super) use self::cache::Answer;
 use self::cache::Answers;
 pub(super) use self::canary::Proof;
 use self::canary::Proofs;
+use super::server::Fleet;
 pub(super) use self::slots::Slots;
 use super::process::{Ceiling, lack, strongest};
 use crate::policy::Isolation;
@@ -23,9 +25,20 @@ pub struct Workshop {
     pub(super) proofs: Proofs,
     /// What programs are kept apart by at most.
     pub(super) ceiling: Ceiling,
+    pub(super) fleet: Fleet,
 }
 
 impl Workshop {
+    /// Has language servers kept from here on, for a process that lasts.
+    pub fn keep_servers(&self) {
+        self.fleet.keep();
+    }
+
+    /// Whether language servers are kept.
+    pub fn keeps_servers(&self) -> bool {
+        self.fleet.keeps()
+    }
+
     /// What the programs of gates are kept apart by here; found out when it is asked first.
     pub fn isolation(&self) -> Isolation {
         strongest(self.ceiling)
@@ -38,7 +51,7 @@ impl Workshop {
 }
 
 impl Default for Workshop {
-    /// As many programs may run at one time as the machine has cores.
+    /// Without servers that stay. As many programs may run at one time as the machine has cores.
     fn default() -> Workshop {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         Workshop {
@@ -46,6 +59,7 @@ impl Default for Workshop {
             answers: Answers::default(),
             proofs: Proofs::default(),
             ceiling: Ceiling::default(),
+            fleet: Fleet::default(),
         }
     }
 }

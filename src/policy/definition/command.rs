@@ -266,11 +266,11 @@ fn columns(node: &Node, what: &str) -> Result<Columns, Fault> {
     node.one_of(what, &COLUMNS)
 }
 
-fn scope(node: &Node, what: &str) -> Result<Scope, Fault> {
+pub(super) fn scope(node: &Node, what: &str) -> Result<Scope, Fault> {
     node.one_of(what, &SCOPES)
 }
 
-fn environment(node: &Node, what: &str) -> Result<Vec<(String, Template)>, Fault> {
+pub(super) fn environment(node: &Node, what: &str) -> Result<Vec<(String, Template)>, Fault> {
     let setting = |(key, value): &(node::Key, Node)| {
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if key.name.is_empty() || !key.name.chars().all(is_name) {

@@ -26,12 +26,13 @@ pub use self::project::{Configuration, Unconfigured, Value};
 pub use self::sample::{Expected, Sample};
 pub(super) use self::scaffold::HEADERS;
 pub use self::scaffold::{Demand, Header, Layout, Scaffold};
-pub use self::server::Server;
+pub use self::server::{Message, NewFiles, Offer, Server};
+pub(super) use self::server::{MESSAGES, NEW_FILES, OFFERS};
 pub use self::template::{Hole, Piece, Template};
 use super::language::{Language, language_named, languages};
 use super::node::{Fault, Fields, Node, unknown};
 use super::shape::Setting;
-use super::{keys, quantity};
+use super::{keys, quantity, served};
 use crate::text::{Stamp, nearest};
 
 /// How long a gate may take when its definition does not say.
@@ -202,7 +203,7 @@ fn own_keys(kind: &Node) -> Result<[&'static [Setting]; 3], Fault> {
         "damage" => Ok([keys::DAMAGE_KIND, &[], &[]]),
         "pattern" => Ok([keys::PATTERN_KIND, keys::PATTERN, &[]]),
         "command" => Ok([keys::COMMAND_KIND, keys::COMMAND, &[]]),
-        "server" => Ok([keys::SERVER_KIND, keys::SERVED, keys::COMMAND]),
+        "server" => Ok([served::SERVER_KIND, served::SERVED, keys::COMMAND]),
         other => Err(kind.fault(unknown("kind", other, &KINDS))),
     }
 }

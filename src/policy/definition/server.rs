@@ -1,9 +1,18 @@
 //! How a gate of the kind `server` is served: a language server that stays, and what stands in for it.
 
+use regex::Regex;
+use serde_json::Value;
+
 use super::super::keys;
 use super::super::node::{Fault, Fields, Node};
-use super::command::{Command, candidates, command, plain};
+use super::super::{quantity, served};
+use super::command::{Command, Scope, candidates, command, environment, plain, scope};
+use super::project::{Configuration, configurations, names};
 use super::template::Template;
+use super::{Gate, Kind};
+
+/// The memory that a server may take when its definition does not say.
+const DEFAULT_MEMORY: u64 = 4 << 30;
 
 /// A language server, spoken to by the Language Server Protocol on its standard input and output.
 #[derive(Debug)]
@@ -14,23 +23,175 @@ pub struct Server {
     pub words: Vec<String>,
     /// Where the program may lie, as [`Command::bin`] has it.
     pub bin: Vec<Template>,
+    /// What it calls a language, by the name of the table.
+    pub language_ids: Vec<(String, String)>,
+    /// What it is started with: `initializationOptions`.
+    pub options: Value,
+    /// What it may ask for section by section: `workspace/configuration`.
+    pub settings: Value,
+    /// What is added to its environment.
+    pub env: Vec<(String, Template)>,
+    /// The bytes of memory that it may take with all that it starts.
+    pub memory: u64,
+    /// How it says what it finds, where that is not left to what it offers.
+    pub offer: Option<Offer>,
+    /// The sources of the diagnostics that count; all where there are none.
+    pub sources: Vec<String>,
+    /// How its codes are written: `{code}` stands for its own.
+    pub code: String,
+    /// How much of its messages is taken.
+    pub message: Message,
+    /// What it says when it has loaded the project.
+    pub ready: Option<Regex>,
+    /// Which files it sees that are not on disk.
+    pub new_files: NewFiles,
+    /// Names of files: it is started for the nearest folder above the file that has one of them, else for the root.
+    pub cwd: Vec<String>,
+    /// Files whose text changes its answer, from the file's folder up to the root.
+    pub config: Vec<Configuration>,
+    /// What its answer depends on.
+    pub scope: Scope,
+    /// The words that make its program print a version.
+    pub probe: Vec<String>,
+    /// Where it can be had, as package URLs.
+    pub install: Vec<String>,
     /// The program that judges where the server does not; its findings have the same name.
     pub fallback: Option<Command>,
 }
 
+impl Gate {
+    /// The language server that the gate asks, where it has one.
+    pub fn server(&self) -> Option<&Server> {
+        match &self.kind {
+            Kind::Server(server) => Some(server),
+            Kind::Command(_) | Kind::Syntax | Kind::Damage | Kind::Pattern(_) => None,
+        }
+    }
+
+    /// Where the gate's program can be had, as package URLs.
+    pub fn install(&self) -> &[String] {
+        match (self.command(), self.server()) {
+            (Some(command), _) => &command.install,
+            (None, Some(server)) => &server.install,
+            (None, None) => &[],
+        }
+    }
+
+    /// The words that make the gate's program print its version.
+    pub fn probe(&self) -> &[String] {
+        match (self.command(), self.server()) {
+            (Some(command), _) => &command.probe,
+            (None, Some(server)) => &server.probe,
+            (None, None) => &[],
+        }
+    }
+}
+
+/// How a server says what it finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Offer {
+    /// It is asked.
+    Pull,
+    /// It tells by itself.
+    Push,
+    /// It tells by itself, and what it says without a version says nothing.
+    Versioned,
+}
+
+/// How much of a message is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Message {
+    /// All of it.
+    Whole,
+    /// Its first line.
+    FirstLine,
+}
+
+/// Which files a server sees that are not on disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NewFiles {
+    /// The one that it is asked about.
+    Alone,
+    /// All that it is told of.
+    All,
+    /// None.
+    None,
+}
+
+pub(in crate::policy) const OFFERS: [(&str, Offer); 3] =
+    [("pull", Offer::Pull), ("push", Offer::Push), ("versioned", Offer::Versioned)];
+pub(in crate::policy) const MESSAGES: [(&str, Message); 2] =
+    [("whole", Message::Whole), ("first_line", Message::FirstLine)];
+pub(in crate::policy) const NEW_FILES: [(&str, NewFiles); 3] =
+    [("alone", NewFiles::Alone), ("all", NewFiles::All), ("none", NewFiles::None)];
+
 pub(super) fn server(fields: &Fields) -> Result<Server, Fault> {
     let node = fields.require("server")?;
-    let own = node.settings("`server`", &[keys::LSP])?;
+    let own = node.settings("`server`", &[served::LSP])?;
     let argv = own.require("command")?;
     let words = Node::texts(argv, "`command`")?;
     let Some((program, words)) = words.split_first() else {
         return Err(argv.fault("`command` is empty: its first word is the program"));
     };
-    let fallback = fields.get("command").map(|_| command(fields)).transpose()?;
+    if program.is_empty() || program.contains(['{', '/', '\0']) {
+        return Err(argv.fault("the program is a plain name; `bin` says where it may lie"));
+    }
+    let code = own.optional("code", Node::text)?.unwrap_or("{code}").to_owned();
+    let texts = |name: &str| fields.optional(name, Node::texts).map(Option::unwrap_or_default);
     Ok(Server {
         program: program.clone(),
         words: words.to_vec(),
         bin: own.optional("bin", candidates)?.unwrap_or_else(|| vec![plain(program)]),
-        fallback,
+        language_ids: own.optional("language_ids", ids)?.unwrap_or_default(),
+        options: own.optional("options", json)?.unwrap_or_else(|| Value::Object(serde_json::Map::new())),
+        settings: own.optional("settings", json)?.unwrap_or_else(|| Value::Object(serde_json::Map::new())),
+        env: own.optional("env", environment)?.unwrap_or_default(),
+        memory: own
+            .optional("memory", |node, what| quantity::size(node, what, served::MEMORY))?
+            .unwrap_or(DEFAULT_MEMORY),
+        offer: own.optional("diagnostics", |node, what| node.one_of(what, &OFFERS))?,
+        sources: own.optional("sources", Node::texts)?.unwrap_or_default(),
+        code,
+        message: own
+            .optional("message", |node, what| node.one_of(what, &MESSAGES))?
+            .unwrap_or(Message::Whole),
+        ready: own.optional("ready", super::regex)?,
+        new_files: own
+            .optional("new_files", |node, what| node.one_of(what, &NEW_FILES))?
+            .unwrap_or(NewFiles::Alone),
+        cwd: fields.optional("cwd", names)?.unwrap_or_default(),
+        config: fields.optional("config", configurations)?.unwrap_or_default(),
+        scope: fields.optional("scope", scope)?.unwrap_or(Scope::Project),
+        probe: texts("probe")?.into_iter().skip(1).collect(),
+        install: texts("install")?,
+        fallback: fallback(fields)?,
     })
+}
+
+/// The command that stands in, where the definition has one; its keys without it would say nothing.
+fn fallback(fields: &Fields) -> Result<Option<Command>, Fault> {
+    if fields.get("command").is_some() {
+        return command(fields).map(Some);
+    }
+    let is_idle = |name: &str| !served::BESIDE.iter().any(|shared| shared.name == name);
+    let mut idle = keys::COMMAND.iter().filter(|setting| is_idle(setting.name));
+    match idle.find_map(|setting| Some((setting.name, fields.get(setting.name)?))) {
+        Some((name, node)) => Err(node.fault(format!("`{name}` belongs to a `command` that stands in"))),
+        None => Ok(None),
+    }
+}
+
+/// A JSON value in a text.
+fn json(node: &Node, what: &str) -> Result<Value, Fault> {
+    serde_json::from_str(node.text(what)?).map_err(|error| node.fault(format!("{what} is no JSON: {error}")))
+}
+
+fn ids(node: &Node, what: &str) -> Result<Vec<(String, String)>, Fault> {
+    let id = |(key, value): &(super::super::node::Key, Node)| {
+        if super::language_named(&key.name).is_none() {
+            return Err(key.fault(super::unknown_language(&key.name)));
+        }
+        Ok((key.name.clone(), value.text(what)?.to_owned()))
+    };
+    node.entries(what)?.iter().map(id).collect()
 }

@@ -12,6 +12,7 @@ use super::isolation::ISOLATIONS;
 use super::paths::ACCESS;
 use super::publishing::{DURABILITIES, HARD_LINKED};
 use super::rule::{BASELINES, LEVELS, PROFILES};
+use super::served::{BESIDE, SERVED, SERVER_KIND};
 use super::severity::SEVERITIES;
 use super::shape::Absent::{Is, Refused, Says};
 use super::shape::Shape::{
@@ -49,6 +50,7 @@ macro_rules! tables {
 mod pattern;
 
 pub(super) use self::pattern::{DEMAND, LAYOUT, PATTERN, QUERY};
+pub(super) use tables;
 
 tables! {
     /// The policy itself.
@@ -160,16 +162,6 @@ tables! {
     PATTERN_KIND { "kind": Words(&["pattern"]), Refused => "how the gate works"; }
     DAMAGE_KIND { "kind": Words(&["damage"]), Refused => "how the gate works"; }
     COMMAND_KIND { "kind": Words(&["command"]), Refused => "how the gate works"; }
-    SERVER_KIND { "kind": Words(&["server"]), Refused => "how the gate works"; }
-    /// Definitions of the kind `server`: beside these, those of the kind `command` for its fall-back.
-    SERVED {
-        "server": Map(&[LSP]), Refused => "`server`: the language server";
-    }
-    /// The language server of a definition.
-    LSP {
-        "command": List(&Text, 1), Refused => "its program and words, without a shell";
-        "bin": List(&Text, 1), Says("the program's name") => "where the program may lie";
-    }
     /// Definitions of the kind `command`.
     COMMAND {
         "command": List(&Text, 1), Refused => "`command`: the program and its words, without a shell";
@@ -272,6 +264,7 @@ const DEFINITION: Shape = Either(&[
     Map(&[PATTERN_KIND, COMMON, PATTERN]),
     Map(&[COMMAND_KIND, COMMON, COMMAND]),
     Map(&[SERVER_KIND, COMMON, SERVED, COMMAND]),
+    Map(&[SERVER_KIND, COMMON, SERVED, BESIDE]),
 ]);
 
 const WEIGHT: Shape = Words(&words(&WEIGHTS));

@@ -82,6 +82,7 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
                 Some(heard) => watch.telling(heard),
                 None => watch,
             };
+            workspace.keep_servers();
             workspace.check(subjects, watch).await
         });
         progress.end();

@@ -94,10 +94,10 @@ fn judged(gate: &Gate) -> String {
 }
 
 fn program(shelf: &Shelf, gate: &Gate) -> (&'static str, Style) {
-    match (gate.command(), shelf.pin(gate)) {
-        (None, _) => ("built in", FAINT),
-        (Some(_), Some(_)) => ("here", DONE),
-        (Some(_), None) => ("missing", WARNING),
+    match (gate.runs_program(), shelf.pin(gate)) {
+        (false, _) => ("built in", FAINT),
+        (true, Some(_)) => ("here", DONE),
+        (true, None) => ("missing", WARNING),
     }
 }
 
@@ -116,7 +116,7 @@ pub(super) fn entry(shelf: &Shelf, gate: &Gate) -> Value {
         "role": role(gate.role),
         "languages": language_names(gate),
         "from": if shelf.is_own(gate) { "policy" } else { "catalogue" },
-        "here": gate.command().is_none() || pin.is_some(),
+        "here": !gate.runs_program() || pin.is_some(),
         "program": pin.map(|pin| pin.program.display().to_string()),
         "real_path": pin.map(|pin| pin.real.display().to_string()),
         "inside_repository": pin.is_some_and(|pin| pin.inside),

@@ -107,19 +107,20 @@ impl Shelf {
 
     /// Where the gate's program lies.
     pub(super) fn pin(&self, gate: &Gate) -> Option<&Pin> {
-        self.pins_of(gate).pin(&gate.name)
+        self.pins_of(gate).pin(&pinned_as(gate))
     }
 
     /// What was passed over in the search for it.
     pub(super) fn passed_over(&self, gate: &Gate) -> &[String] {
-        self.pins_of(gate).passed_over(&gate.name)
+        self.pins_of(gate).passed_over(&pinned_as(gate))
     }
 
     /// The gate's program, when it is there and may run.
     pub(super) fn ready(&self, gate: &Gate) -> Result<Ready<'_>, Held> {
         let pins = self.pins_of(gate);
-        let Some(pin) = pins.pin(&gate.name) else {
-            return Err(Held::Unavailable(pins.passed_over(&gate.name).join("; ")));
+        let name = pinned_as(gate);
+        let Some(pin) = pins.pin(&name) else {
+            return Err(Held::Unavailable(pins.passed_over(&name).join("; ")));
         };
         if pin.inside || self.is_own(gate) {
             self.trusted(gate, pin)?;
@@ -145,7 +146,17 @@ impl Shelf {
 
     fn named_pins(&self, gate: &Gate) -> Option<&Pins> {
         let pins = &self.ruled.as_ref()?.commands.pins;
-        pins.iter().any(|(name, _)| name == gate.name).then_some(pins)
+        let wanted = pinned_as(gate);
+        pins.iter().any(|(name, _)| name == wanted).then_some(pins)
+    }
+}
+
+/// The name under which the program is kept that shows whether a gate is here: its command's, else its server's.
+fn pinned_as(gate: &Gate) -> String {
+    if gate.command().is_none() && gate.server().is_some() {
+        Pins::of_server(&gate.name)
+    } else {
+        gate.name.clone()
     }
 }
 

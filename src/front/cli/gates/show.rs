@@ -11,7 +11,8 @@ use super::shelf::{Ruled, Shelf};
 use crate::front::cli::paint::{DONE, LABEL, TITLE, WARNING, labelled, paint};
 use crate::front::cli::trust::shown::{line, visible, word, words};
 use crate::policy::{
-    Columns, Command, Form, Gate, Input, Level, Profiles, Rule, Scope, Stream, Unconfigured, languages,
+    Columns, Command, Form, Gate, Input, Level, Profiles, Rule, Scope, Server, Stream, Unconfigured,
+    languages,
 };
 
 /// All that there is to know of a gate, for people.
@@ -27,7 +28,10 @@ pub(super) fn text(shelf: &Shelf, gate: &Arc<Gate>) -> String {
     }
     say("timeout", lasting(gate.timeout));
     say("samples", gate.samples.len().to_string());
-    if gate.command().is_some() {
+    if let Some(server) = gate.server() {
+        text += &labelled(LABEL, "server", visible(&served(server)));
+    }
+    if gate.runs_program() {
         text += &canary(gate);
         text += &program(shelf, gate);
     }
@@ -35,6 +39,14 @@ pub(super) fn text(shelf: &Shelf, gate: &Arc<Gate>) -> String {
         text += &labelled(LABEL, "policy", visible(&settings));
     }
     text
+}
+
+/// The words of a server, and what stands in for it.
+fn served(server: &Server) -> String {
+    let words = [&server.program].into_iter().chain(&server.words);
+    let words = words.map(String::as_str).collect::<Vec<_>>().join(" ");
+    let instead = if server.fallback.is_some() { "else the command" } else { "no command stands in" };
+    format!("{words}, where one is kept; {instead}")
 }
 
 fn canary(gate: &Gate) -> String {
@@ -53,7 +65,7 @@ fn program(shelf: &Shelf, gate: &Gate) -> String {
     for tried in shelf.passed_over(gate) {
         text += &labelled(LABEL, "tried", visible(tried));
     }
-    let hints = gate.command().map(|command| install::hints(&command.install)).unwrap_or_default();
+    let hints = install::hints(gate.install());
     if !hints.is_empty() {
         text += &labelled(LABEL, "install", visible(&hints.join(", or ")));
     }
@@ -198,8 +210,10 @@ pub(super) fn json(shelf: &Shelf, gate: &Arc<Gate>) -> Value {
         "policy": settings.unwrap_or_default(),
     });
     let command = gate.command().map(|command| parts(gate, command)).unwrap_or_default();
+    let words = |server: &Server| [&server.program].into_iter().chain(&server.words).cloned().collect();
+    let server = gate.server().map(|server| ("server".to_owned(), words(server)));
     if let (Some(entry), Value::Object(common)) = (entry.as_object_mut(), common) {
-        entry.extend(common.into_iter().chain(command));
+        entry.extend(common.into_iter().chain(command).chain(server));
     }
     entry
 }

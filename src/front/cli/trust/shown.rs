@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::engine::Commands;
 use crate::front::cli::paint::{self, LABEL, TITLE, WARNING, labelled, paint};
-use crate::gate::Pin;
-use crate::policy::{Command, Hole, Piece, Policy, Rule, Template, Unconfigured};
+use crate::gate::{Pin, Pins};
+use crate::policy::{Command, Hole, Piece, Policy, Rule, Server, Template, Unconfigured};
 
 /// What is true of every command.
 const RISK: &str = "These programs run with your rights whenever an agent edits a file that the policy covers. What they are \
@@ -25,8 +25,8 @@ pub(super) fn commands(policy: &Policy, commands: &Commands) -> String {
         text += &labelled(LABEL, "policy", commands.told());
     }
     for rule in policy.invocations() {
-        let Some(command) = rule.gate.command() else { continue };
-        text += &self::command(rule, command, commands);
+        text += &rule.gate.command().map(|command| self::command(rule, command, commands)).unwrap_or_default();
+        text += &rule.gate.server().map(|server| self::server(rule, server, commands)).unwrap_or_default();
     }
     if commands.pins.iter().next().is_some() {
         text += &format!("\n{RISK}\n");
@@ -35,11 +35,35 @@ pub(super) fn commands(policy: &Policy, commands: &Commands) -> String {
 }
 
 fn command(rule: &Rule, command: &Command, commands: &Commands) -> String {
-    let name = &rule.gate.name;
-    let mut text = format!("\n{} {}\n", paint(TITLE, visible(name)), visible(&rule.gate.about));
-    text += &labelled(LABEL, "runs", visible(&line(command, rule)));
     let env = command.env.iter().map(|(name, value)| format!("{name}={}", word(value)));
-    for with in env.chain(extras(command)) {
+    let with = env.chain(extras(command)).collect();
+    run((&rule.gate.name, &rule.gate.about), &line(command, rule), with, commands)
+}
+
+/// The server that stays, beside the command: it has a program of its own.
+fn server(rule: &Rule, server: &Server, commands: &Commands) -> String {
+    let env = server.env.iter().map(|(name, value)| format!("{name}={}", word(value)));
+    let with = env.chain(spoken(server)).collect();
+    let name = Pins::of_server(&rule.gate.name);
+    run((&name, "The same by a language server that stays."), &quoted(&served(server)), with, commands)
+}
+
+fn served(server: &Server) -> Vec<String> {
+    [&server.program].into_iter().chain(&server.words).cloned().collect()
+}
+
+/// What a server is told beside its words and variables.
+fn spoken(server: &Server) -> Vec<String> {
+    let told = [("options", &server.options), ("settings", &server.settings)].into_iter();
+    let told = told.filter(|(_, value)| value.as_object().is_none_or(|map| !map.is_empty()));
+    told.map(|(name, value)| format!("{name} {value}")).collect()
+}
+
+/// A program under its name, with its words and what it is given beside them.
+fn run((name, about): (&str, &str), words: &str, with: Vec<String>, commands: &Commands) -> String {
+    let mut text = format!("\n{} {}\n", paint(TITLE, visible(name)), visible(about));
+    text += &labelled(LABEL, "runs", visible(words));
+    for with in with {
         text += &labelled(LABEL, "with", visible(&with));
     }
     text += &match commands.pins.pin(name) {
@@ -152,26 +176,33 @@ pub(in crate::front::cli) fn visible(text: &str) -> String {
 
 /// The same for programs, and whether the commands may run.
 pub(super) fn json(policy: &Policy, commands: &Commands, why: Option<&str>) -> Value {
-    let command = |rule: &Rule| {
-        let command = rule.gate.command()?;
-        let pin = commands.pins.pin(&rule.gate.name);
-        let env = command.env.iter().map(|(name, value)| (name.clone(), Value::from(word(value))));
-        Some(json!({
-            "gate": rule.gate.name,
-            "words": words(command, rule),
+    let entry = |name: &str, words: Vec<String>, env: &[(String, Template)], with: Vec<String>| {
+        let pin = commands.pins.pin(name);
+        let env = env.iter().map(|(name, value)| (name.clone(), Value::from(word(value))));
+        json!({
+            "gate": name,
+            "words": words,
             "env": Value::Object(env.collect()),
-            "with": extras(command),
+            "with": with,
             "program": pin.map(|pin| pin.program.display().to_string()),
             "real_path": pin.map(|pin| pin.real.display().to_string()),
             "inside_repository": pin.is_some_and(|pin| pin.inside),
-            "passed_over": commands.pins.passed_over(&rule.gate.name),
-        }))
+            "passed_over": commands.pins.passed_over(name),
+        })
+    };
+    let both = |rule: &Rule| {
+        let name = &rule.gate.name;
+        let command = rule.gate.command();
+        let command = command.map(|it| entry(name, words(it, rule), &it.env, extras(it)));
+        let server = rule.gate.server();
+        let server = server.map(|it| entry(&Pins::of_server(name), served(it), &it.env, spoken(it)));
+        command.into_iter().chain(server).collect::<Vec<_>>()
     };
     json!({
         "trusted": why.is_none(),
         "why": why,
         "root": commands.root.display().to_string(),
         "policies": commands.files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>(),
-        "commands": policy.invocations().filter_map(command).collect::<Vec<_>>(),
+        "commands": policy.invocations().flat_map(both).collect::<Vec<_>>(),
     })
 }

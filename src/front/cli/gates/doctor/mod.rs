@@ -16,7 +16,7 @@ use super::shelf::{Held, Ready, Shelf};
 use crate::error::Error;
 use crate::front::cli::paint;
 use crate::gate::{Outcome, Standing, Watch, canary, live, version};
-use crate::policy::{Command, Gate, Input};
+use crate::policy::{Gate, Input};
 
 /// What is wrong with a program that finds nothing where it must.
 const BLIND: &str = "finds nothing in its canary (a text that must not pass)";
@@ -109,7 +109,7 @@ fn patients<'a>(shelf: &'a Shelf, names: &[String]) -> Result<Vec<&'a Arc<Gate>>
     let asked: BTreeSet<&str> = shelf.all(names)?.into_iter().map(|gate| gate.name.as_str()).collect();
     let is_due = |gate: &&Arc<Gate>| {
         if asked.is_empty() {
-            gate.command().is_some() && (shelf.is_named(gate) || shelf.pin(gate).is_some())
+            gate.runs_program() && (shelf.is_named(gate) || shelf.pin(gate).is_some())
         } else {
             asked.contains(gate.name.as_str())
         }
@@ -119,10 +119,8 @@ fn patients<'a>(shelf: &'a Shelf, names: &[String]) -> Result<Vec<&'a Arc<Gate>>
 
 fn checkup(shelf: &Shelf, gate: &Arc<Gate>, asked: bool, watch: &Watch) -> Checkup {
     let begun = Instant::now();
-    let (version, state) = match gate.command() {
-        Some(command) => examined(shelf, gate, command, watch),
-        None => (None, State::Works),
-    };
+    let (version, state) =
+        if gate.runs_program() { examined(shelf, gate, watch) } else { (None, State::Works) };
     Checkup {
         name: gate.name.clone(),
         wanted: asked || shelf.is_named(gate),
@@ -130,31 +128,31 @@ fn checkup(shelf: &Shelf, gate: &Arc<Gate>, asked: bool, watch: &Watch) -> Check
         version,
         state,
         ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
-        install: gate.command().map(|command| install::hints(&command.install)).unwrap_or_default(),
+        install: install::hints(gate.install()),
     }
 }
 
 /// The version of a gate's program, and how it does.
-fn examined(shelf: &Shelf, gate: &Arc<Gate>, command: &Command, watch: &Watch) -> (Option<String>, State) {
+fn examined(shelf: &Shelf, gate: &Arc<Gate>, watch: &Watch) -> (Option<String>, State) {
     let ready = match shelf.ready(gate) {
         Ok(ready) => ready,
         Err(Held::Unavailable(tried)) => return (None, State::Unavailable(tried)),
         Err(Held::Untrusted(why)) => return (None, State::Untrusted(why)),
     };
-    let (version, trouble) = match version(command, ready.program, ready.search, watch) {
+    let (version, trouble) = match version(gate.probe(), ready.program, ready.search, watch) {
         Ok(version) => (version, None),
         Err(why) => (None, Some(why)),
     };
-    match (tried(gate, command, &ready, watch), trouble) {
+    match (tried(gate, &ready, watch), trouble) {
         (State::Unproven, Some(why)) => (version, State::Broken(why)),
         (state, _) => (version, state),
     }
 }
 
 /// Gives the gate its canary, in each of the ways in which it is given drafts.
-fn tried(gate: &Arc<Gate>, command: &Command, ready: &Ready<'_>, watch: &Watch) -> State {
+fn tried(gate: &Arc<Gate>, ready: &Ready<'_>, watch: &Watch) -> State {
     let Some(canary) = canary(gate) else { return State::Unproven };
-    for standing in standings(command) {
+    for standing in standings(gate) {
         match live(gate, &canary, ready.program, ready.search, *standing, ready.cache, watch) {
             Ok(found) if found.iter().any(|finding| finding.elsewhere.is_none()) => {}
             Ok(_) => return State::Broken(BLIND.to_owned()),
@@ -174,9 +172,9 @@ fn silent(why: &str) -> State {
 }
 
 /// The ways in which a gate is given drafts: only on standard input it is one, whatever is on disk.
-pub(super) fn standings(command: &Command) -> &'static [Standing] {
-    match command.input {
-        Input::Stdin => &[Standing::Empty],
-        Input::Shadow | Input::Staged => &[Standing::Empty, Standing::Missing],
+pub(super) fn standings(gate: &Gate) -> &'static [Standing] {
+    match gate.command().map(|command| command.input) {
+        Some(Input::Stdin) => &[Standing::Empty],
+        Some(Input::Shadow | Input::Staged) | None => &[Standing::Empty, Standing::Missing],
     }
 }

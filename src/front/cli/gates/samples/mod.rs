@@ -114,17 +114,15 @@ fn is_well(tested: &Tested, require_all: bool) -> bool {
 }
 
 fn tested(shelf: &Shelf, gate: &Arc<Gate>, watch: &Watch) -> Tested {
-    let (trials, held, install) = match gate.command() {
-        None => (in_process(gate), None, Vec::new()),
-        Some(command) => {
-            let hints = install::hints(&command.install);
-            match shelf.ready(gate) {
-                Ok(ready) => (by_program(gate, standings(command), &ready, watch), None, hints),
-                Err(held) => (Vec::new(), Some(held), hints),
-            }
+    let (trials, held) = if gate.runs_program() {
+        match shelf.ready(gate) {
+            Ok(ready) => (by_program(gate, standings(gate), &ready, watch), None),
+            Err(held) => (Vec::new(), Some(held)),
         }
+    } else {
+        (in_process(gate), None)
     };
-    Tested { name: gate.name.clone(), trials, held, install }
+    Tested { name: gate.name.clone(), trials, held, install: install::hints(gate.install()) }
 }
 
 fn in_process(gate: &Arc<Gate>) -> Vec<Trial> {

@@ -1,0 +1,114 @@
+//! A language server that stays against the command of the same gate, which begins anew each time: both are asked about
+//! the same changes of one file, in turn, in one loop.
+//!
+//! `cargo bench --bench servers -- pyright` (or `basedpyright`, `tsc`); a gate whose programs are not here is passed over.
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::indexing_slicing,
+    reason = "a benchmark may take for granted what it has set up, and speaks to who runs it"
+)]
+
+use std::fmt::Write;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use lockgate::gate::{Draft, Grant, Means, Outcome, Pins, Search, Watch, Workshop, judge};
+use lockgate::policy::{Isolation, Policy, Profile, language_of};
+use lockgate::text::{Buffer, Hints};
+
+/// How often both are asked.
+const ROUNDS: usize = 9;
+/// The lines of the file.
+const LINES: usize = 500;
+
+fn main() {
+    let asked: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    for (gate, language, path) in
+        [("pyright", "python", "a.py"), ("basedpyright", "python", "a.py"), ("tsc", "typescript", "src/a.ts")]
+    {
+        if asked.is_empty() || asked.iter().any(|name| name == gate) {
+            measure(gate, language, path);
+        }
+    }
+}
+
+fn measure(gate: &str, language: &str, path: &str) {
+    let text = format!("quality_gates: {{ {language}: [{{ tool: {gate} }}] }}\nlimits: {{ total: 60s }}\n");
+    let Ok(policy) = Policy::parse("quality.yaml", &text) else {
+        return println!("{gate}: not known");
+    };
+    let search = std::env::var_os("PATH").unwrap_or_default();
+    let pins = Pins::find(policy.commands(), &Search { folders: &[], roots: &[], path: &search });
+    if pins.program(gate).is_none() || pins.program(&Pins::of_server(gate)).is_none() {
+        return println!("{gate}: not here");
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    std::fs::create_dir(root.join("src")).unwrap();
+    std::fs::write(root.join("tsconfig.json"), "{ \"include\": [\"src\"] }\n").unwrap();
+    std::fs::write(root.join(path), text_of(language, 0)).unwrap();
+    let (warm, cold) = (Workshop::default(), Workshop::default());
+    warm.keep_servers();
+    let grant = Grant::Pinned(pins);
+    let ask = |workshop: &Workshop, number: usize| {
+        asked(&policy, &grant, workshop, &root, path, (&text_of(language, 0), &text_of(language, number)))
+    };
+    let first = ask(&warm, 1);
+    ask(&cold, 1);
+    let (mut servers, mut commands) = (Vec::new(), Vec::new());
+    for round in 0..ROUNDS {
+        servers.push(ask(&warm, round + 2));
+        commands.push(ask(&cold, round + 2));
+    }
+    let [server, command] = [median(servers), median(commands)];
+    println!(
+        "{gate}: server {} ms, command {} ms (medians of {ROUNDS}, in turn), ratio {:.3}; the server's first answer, with its canary, {} ms",
+        server.as_millis(),
+        command.as_millis(),
+        server.as_secs_f64() / command.as_secs_f64(),
+        first.as_millis(),
+    );
+}
+
+fn asked(
+    policy: &Policy,
+    grant: &Grant,
+    workshop: &Workshop,
+    root: &Path,
+    path: &str,
+    (before, after): (&str, &str),
+) -> Duration {
+    let read = |text: &str| Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
+    let (old, new) = (read(before), read(after));
+    let map = old.rewrite(after).unwrap().line_map(&old, &new);
+    let language = language_of(path, None);
+    let draft =
+        Draft { path, language, before: Some(&old), after: &new, map: &map, beside: &|_: &str| false };
+    let means = Means { root, grant, workshop, isolation: Isolation::None, cache: None };
+    let begun = Instant::now();
+    let verdict = judge(&draft, &policy.terms(path, language, Profile::Edit), &means, &Watch::idle());
+    let took = begun.elapsed();
+    let run = &verdict.runs[0];
+    assert_eq!((run.outcome, &run.why), (Outcome::Passed, &None), "{run:?}");
+    took
+}
+
+/// A file of functions, of which each version differs in one line in its middle.
+fn text_of(language: &str, version: usize) -> String {
+    let mut text = String::new();
+    for number in 0..LINES / 5 {
+        let value = if number == LINES / 10 { version } else { 0 };
+        match language {
+            "python" => write!(text, "def f{number}(a: int, b: str) -> dict[str, list[int]]:\n    c = [a + {value}, *range({number})]\n    d = {{b: sorted(c)}}\n    return d\n\n"),
+            _ => write!(text, "export function f{number}(a: number, b: string): Record<string, number[]> {{\n  const c = [a + {value}, {number}].map((x) => x * 2);\n  const d = {{ [b]: c.sort() }};\n  return d;\n}}\n"),
+        }
+        .unwrap();
+    }
+    text
+}
+
+fn median(mut all: Vec<Duration>) -> Duration {
+    all.sort_unstable();
+    all[all.len() / 2]
+}

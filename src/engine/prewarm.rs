@@ -1,0 +1,71 @@
+//! Language servers that are started as soon as a file is looked at which they will be asked about.
+//!
+//! Invariant: a caller waits for none of it, and none of it can fail the caller's work.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::Workspace;
+use crate::error::Error;
+use crate::gate::{Grant, Means};
+use crate::policy::{Profile, language_of};
+use crate::request::Target;
+
+/// The most folders that are remembered; past it, all are forgotten.
+const MOST: usize = 1000;
+
+/// The folders, each with the ending of a file's name, for which servers were started.
+#[derive(Debug, Default)]
+pub(super) struct Warmed(Mutex<HashSet<String>>);
+
+impl Warmed {
+    /// Whether this is the first file of its sort in its folder.
+    fn first(&self, path: &str) -> bool {
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let ending = name.rsplit_once('.').map_or(name, |(_, ending)| ending);
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MOST {
+            known.clear();
+        }
+        known.insert(format!("{folder}/{ending}"))
+    }
+}
+
+impl Workspace {
+    /// Starts the servers of the gates that would judge a file, off the caller's path, where servers are kept.
+    pub(super) fn prewarm(self: &Arc<Self>, target: &Target) {
+        let Target::File(path) = target;
+        if !self.workshop.keeps_servers() || !self.warmed.first(path) {
+            return;
+        }
+        let (workspace, path) = (Arc::clone(self), path.clone());
+        let _started = tokio::task::spawn_blocking(move || {
+            let warmed = workspace.warm(&path);
+            warmed.inspect_err(|why| tracing::debug!(%path, why = %why.message, "no server is started"))
+        });
+    }
+
+    fn warm(&self, path: &str) -> Result<(), Error> {
+        let place = self.files.admit_to_read(path)?;
+        let rules = self.rules.of(&self.files, &place)?;
+        let language = language_of(place.in_root(), None);
+        let terms = rules.terms(place.in_root(), language, Profile::Edit);
+        if !terms.rules.iter().any(|rule| rule.enabled && rule.gate.server().is_some()) {
+            return Ok(());
+        }
+        let (root, grant) = (self.files.root_path(&place)?, self.grant(&place, &rules, &terms));
+        let cache = match &grant {
+            Grant::Pinned(_) => self.cache(&place),
+            Grant::Withheld(_) => None,
+        };
+        let means = Means {
+            root,
+            grant: &grant,
+            workshop: &self.workshop,
+            isolation: rules.isolation,
+            cache: cache.as_deref(),
+        };
+        means.prewarm(&terms, place.in_root(), language);
+        Ok(())
+    }
+}

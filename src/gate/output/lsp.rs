@@ -1,0 +1,79 @@
+//! Diagnostics of a language server: LSP 3.17, `Diagnostic`.
+
+use serde_json::Value;
+
+use super::seen::{Raw, landed};
+use super::{MOST_FINDINGS, Seen, Whose};
+use crate::gate::silence::Silence;
+use crate::policy::{Columns, Message, Server, Severity};
+use crate::text::Buffer;
+
+/// Gives the findings that these diagnostics are, in the order of the text; columns are counted as the server does.
+///
+/// Hints are none: they grey out what an editor shows, and no command has them.
+pub(in crate::gate) fn diagnosed(
+    items: &[Value],
+    server: &Server,
+    columns: Columns,
+    text: &Buffer,
+) -> Result<Vec<Seen>, Silence> {
+    if items.len() > MOST_FINDINGS {
+        return Err(Silence::Broken(format!("found more than {MOST_FINDINGS} things, which are not told apart")));
+    }
+    let raws = items.iter().filter_map(|item| raw(item, server, columns).transpose());
+    let raws = raws.collect::<Result<Vec<_>, _>>().map_err(Silence::Broken)?;
+    Ok(landed(raws, Severity::Error, text, &|_| Whose::Edited))
+}
+
+/// One diagnostic; nothing for one that does not count.
+fn raw(item: &Value, server: &Server, columns: Columns) -> Result<Option<Raw>, String> {
+    let severity = match item.get("severity").and_then(Value::as_u64) {
+        None | Some(1) => Severity::Error,
+        Some(2) => Severity::Warning,
+        Some(3) => Severity::Info,
+        Some(_) => return Ok(None),
+    };
+    let source = item.get("source").and_then(Value::as_str).unwrap_or_default();
+    if !server.sources.is_empty() && !server.sources.iter().any(|known| known == source) {
+        return Ok(None);
+    }
+    let start = item.get("range").and_then(|range| range.get("start"));
+    let number = |name: &str| -> Option<usize> {
+        let number = start?.get(name)?.as_u64()?.min(u64::from(u32::MAX));
+        usize::try_from(number).ok()?.checked_add(1)
+    };
+    let (Some(line), Some(column)) = (number("line"), number("character")) else {
+        return Err("wrote a diagnostic without a place".to_owned());
+    };
+    let Some(message) = said(item.get("message")) else {
+        return Err("wrote a diagnostic without a message".to_owned());
+    };
+    let message = match server.message {
+        Message::Whole => message,
+        Message::FirstLine => message.lines().next().unwrap_or_default(),
+    };
+    Ok(Some(Raw {
+        file: None,
+        line: Some(line),
+        column: Some(column),
+        columns,
+        code: code(item).map(|code| server.code.replace("{code}", &code)),
+        severity: Some(severity),
+        message: message.to_owned(),
+    }))
+}
+
+/// A text, or `MarkupContent`.
+fn said(message: Option<&Value>) -> Option<&str> {
+    let message = message?;
+    message.as_str().or_else(|| message.get("value")?.as_str())
+}
+
+fn code(item: &Value) -> Option<String> {
+    let code = item.get("code")?;
+    match (code.as_str(), code.as_i64()) {
+        (Some(code), _) => Some(code.to_owned()).filter(|code| !code.is_empty()),
+        (None, Some(number)) => Some(number.to_string()),
+        (None, None) => None,
+    }
+}

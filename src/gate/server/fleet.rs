@@ -1,0 +1,230 @@
+//! The servers that are kept: one for each gate, project folder, program and configuration.
+//!
+//! Invariant: never more run than may, one question at a time is asked of each, and when the fleet is dropped none is
+//! left. A server that died is started again once; when it dies again within the time of its rest, it rests.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use super::link::Launch;
+use super::session::Session;
+use super::state::End;
+use crate::gate::silence::Silence;
+use crate::gate::watch::Limit;
+use crate::gate::workshop::Slots;
+use crate::text::Stamp;
+
+/// How long servers are kept, and how many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::gate) struct Hours {
+    /// How long a server may go unasked.
+    pub(in crate::gate) idle: Duration,
+    /// How long one rests that died twice.
+    pub(in crate::gate) rest: Duration,
+    /// How many may run at one time.
+    pub(in crate::gate) most: usize,
+}
+
+impl Default for Hours {
+    fn default() -> Hours {
+        Hours { idle: Duration::from_secs(600), rest: Duration::from_secs(60), most: 4 }
+    }
+}
+
+/// Which server is meant.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    /// The gate and the folder of the project: where these are the same, only one server is kept.
+    pub(super) place: Stamp,
+    /// The program, its words and its configuration.
+    pub(super) tool: Stamp,
+}
+
+/// The servers that are kept.
+#[derive(Debug, Default)]
+pub(in crate::gate) struct Fleet {
+    keeps: AtomicBool,
+    pub(in crate::gate) hours: Hours,
+    berths: Mutex<HashMap<Stamp, (Stamp, Arc<Berth>)>>,
+    /// The threads that see to the end of servers.
+    leaving: Mutex<Vec<JoinHandle<()>>>,
+}
+
+/// The place of one server.
+#[derive(Debug)]
+struct Berth {
+    /// Whose turn it is to ask.
+    turn: Slots,
+    moored: Mutex<Moored>,
+    used: Mutex<Instant>,
+}
+
+#[derive(Debug, Default)]
+struct Moored {
+    session: Option<Session>,
+    /// When it died, and how.
+    deaths: Vec<(Instant, String)>,
+}
+
+impl Fleet {
+    /// Has servers kept from here on.
+    pub(in crate::gate) fn keep(&self) {
+        self.keeps.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether servers are kept.
+    pub(in crate::gate) fn keeps(&self) -> bool {
+        self.keeps.load(Ordering::Relaxed)
+    }
+
+    /// Has a server do some work, which is started for that where it does not run.
+    ///
+    /// Errors: [`Silence::Away`] where it cannot be asked, those of the work, and what the limit gives.
+    pub(super) fn ask<T>(
+        &self,
+        key: &Key,
+        limit: Limit<'_>,
+        launch: impl Fn() -> Result<Launch, Silence>,
+        mut work: impl FnMut(&mut Session) -> Result<T, Silence>,
+    ) -> Result<T, Silence> {
+        let berth = self.berth(key);
+        let _turn = berth.turn.take(limit)?;
+        let mut moored = lock(&berth.moored);
+        loop {
+            let session = moored.ready(self.hours.rest, &launch)?;
+            let said = work(session);
+            *lock(&berth.used) = Instant::now();
+            if session.hangs() {
+                moored.dies("gave no answer in time, more than once".to_owned(), self);
+            }
+            match said {
+                Err(Silence::Away(why)) => moored.ended(why)?,
+                said => return said,
+            }
+        }
+    }
+
+    /// Starts a server that will be asked soon, where it does not run yet.
+    pub(super) fn prewarm(&self, key: &Key, launch: impl Fn() -> Result<Launch, Silence>) {
+        let berth = self.berth(key);
+        // Who holds it asks it now.
+        if let Ok(mut moored) = berth.moored.try_lock() {
+            let _unavailable = moored.ready(self.hours.rest, &launch);
+        }
+    }
+
+    /// The berth of a server. Those that nobody asked for longest make room for a new one, and one with another
+    /// configuration goes.
+    fn berth(&self, key: &Key) -> Arc<Berth> {
+        let mut berths = lock(&self.berths);
+        let known = berths.get(&key.place).filter(|(tool, _)| *tool == key.tool);
+        if let Some((_, berth)) = known {
+            return Arc::clone(berth);
+        }
+        let mut gone: Vec<Arc<Berth>> = berths.remove(&key.place).map(|(_, berth)| berth).into_iter().collect();
+        while berths.len() >= self.hours.most.max(1) {
+            let used = |(place, (_, berth)): (&Stamp, &(Stamp, Arc<Berth>))| (*lock(&berth.used), *place);
+            let Some((_, place)) = berths.iter().map(used).min() else { break };
+            gone.extend(berths.remove(&place).map(|(_, berth)| berth));
+        }
+        let berth = Arc::new(Berth {
+            turn: Slots::new(1),
+            moored: Mutex::default(),
+            used: Mutex::new(Instant::now()),
+        });
+        berths.insert(key.place, (key.tool, Arc::clone(&berth)));
+        drop(berths);
+        gone.into_iter().for_each(|berth| self.dismiss(berth));
+        berth
+    }
+
+    /// Has a server end behind the caller's back; one that is asked now ends with that.
+    fn dismiss(&self, berth: Arc<Berth>) {
+        if let Ok(mut moored) = berth.moored.try_lock() {
+            self.leave(moored.session.take());
+        }
+    }
+
+    fn leave(&self, session: Option<Session>) {
+        if let Some(keeper) = session.and_then(|session| session.link.stop()) {
+            let mut leaving = lock(&self.leaving);
+            leaving.retain(|keeper| !keeper.is_finished());
+            leaving.push(keeper);
+        }
+    }
+
+    /// How many servers run.
+    #[cfg(test)]
+    pub(in crate::gate) fn running(&self) -> usize {
+        let berths = lock(&self.berths);
+        let runs = |berth: &Berth| match &lock(&berth.moored).session {
+            Some(session) => session.link.ended().is_none(),
+            None => false,
+        };
+        berths.values().filter(|(_, berth)| runs(berth)).count()
+    }
+}
+
+impl Drop for Fleet {
+    fn drop(&mut self) {
+        // All are asked to end before any is waited for.
+        let berths = std::mem::take(&mut *lock(&self.berths));
+        for (_, berth) in berths.into_values() {
+            let session = lock(&berth.moored).session.take();
+            self.leave(session);
+        }
+        for keeper in std::mem::take(&mut *lock(&self.leaving)) {
+            let _ended = keeper.join();
+        }
+    }
+}
+
+impl Moored {
+    /// The server, started where it does not run and does not rest.
+    fn ready(
+        &mut self,
+        rest: Duration,
+        launch: &impl Fn() -> Result<Launch, Silence>,
+    ) -> Result<&mut Session, Silence> {
+        match self.session.as_ref().and_then(|session| session.link.ended()) {
+            Some(End::Died(why)) => {
+                self.session = None;
+                self.deaths.push((Instant::now(), why));
+            }
+            Some(End::Stopped) => self.session = None,
+            None => {}
+        }
+        self.deaths.retain(|(when, _)| when.elapsed() < rest);
+        if let [.., _, (_, why)] = self.deaths.as_slice() {
+            return Err(Silence::Away(format!("the language server rests, for it died more than once: it {why}")));
+        }
+        match &mut self.session {
+            Some(session) => Ok(session),
+            none => {
+                let session = Session::start(launch()?)
+                    .map_err(|why| Silence::Away(format!("the language server {why}")))?;
+                Ok(none.insert(session))
+            }
+        }
+    }
+
+    /// Goes on after a server could not be asked to the end: where it has ended, it may be started again.
+    fn ended(&mut self, why: String) -> Result<(), Silence> {
+        match self.session.as_ref().map(|session| session.link.ended()) {
+            Some(Some(_)) => Ok(()),
+            Some(None) | None => Err(Silence::Away(why)),
+        }
+    }
+
+    fn dies(&mut self, why: String, fleet: &Fleet) {
+        fleet.leave(self.session.take());
+        self.deaths.push((Instant::now(), why));
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

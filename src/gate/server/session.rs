@@ -1,0 +1,240 @@
+//! One question to a server: what it finds in a text, in the place of a file and beside the other drafts of a call.
+//!
+//! Invariant: what was shown for a question is taken back after it, however it ended; and a server that has not spoken of
+//! the very text is never taken for one that finds nothing in it.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::documents::{Documents, uri};
+use super::link::{Launch, Link, Look};
+use super::state::{Published, State};
+use crate::gate::silence::Silence;
+use crate::gate::watch::{Halt, Limit};
+use crate::policy::{Columns, Offer};
+use crate::text::Stamp;
+
+/// How long a server is waited for that does not say which version it speaks of, after it spoke.
+const SETTLE: Duration = Duration::from_millis(250);
+/// How often one question is asked again that the server wants to be asked again.
+const MOST_AGAIN: usize = 3;
+/// How often one is asked again that the server broke off.
+const MOST_BROKEN_OFF: usize = 100;
+/// The pause before that.
+const PAUSE: Duration = Duration::from_millis(30);
+/// How often in a row a server may give no answer in time before it is taken for one that hangs.
+const MOST_LATE: usize = 2;
+
+/// LSP 3.17, `ErrorCodes`: the request was cancelled, the content changed meanwhile, the server broke it off.
+const BROKEN_OFF: [i64; 3] = [-32800, -32801, -32802];
+
+/// A text at an absolute path.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Text<'a> {
+    pub(super) path: &'a str,
+    /// The language as the server calls it.
+    pub(super) language: &'a str,
+    pub(super) view: &'a str,
+}
+
+/// What a server is asked.
+#[derive(Debug)]
+pub(super) struct Question<'a> {
+    pub(super) text: Text<'a>,
+    /// The other drafts.
+    pub(super) company: Vec<Text<'a>>,
+    /// The files of the project as they are now, by their absolute paths.
+    pub(super) files: BTreeMap<String, Stamp>,
+    /// How it says what it finds, where its definition says so.
+    pub(super) offer: Option<Offer>,
+}
+
+/// A server that runs, and what it was told.
+#[derive(Debug)]
+pub(super) struct Session {
+    pub(super) link: Link,
+    documents: Documents,
+    /// The files of the project as the server knows them.
+    files: Option<BTreeMap<String, Stamp>>,
+    /// How often in a row it gave no answer in time.
+    late: usize,
+}
+
+impl Session {
+    /// Starts a server.
+    pub(super) fn start(launch: Launch) -> Result<Session, String> {
+        let link = Link::start(launch)?;
+        Ok(Session { link, documents: Documents::default(), files: None, late: 0 })
+    }
+
+    /// Whether it is taken for one that hangs.
+    pub(super) fn hangs(&self) -> bool {
+        self.late >= MOST_LATE
+    }
+
+    /// Gives its diagnostics of a text, and in what their columns are counted.
+    pub(super) fn ask(
+        &mut self,
+        question: &Question<'_>,
+        limit: Limit<'_>,
+    ) -> Result<(Vec<Value>, Columns), Silence> {
+        let mut shown = Shown::begin(self);
+        let said = shown.ask(question, limit);
+        let session = &mut *shown.session;
+        match &said {
+            Err(Silence::Halted(Halt::TimedOut)) => session.late += 1,
+            Ok(_) | Err(_) => session.late = 0,
+        }
+        said
+    }
+
+    /// Tells of the files that changed since the last question.
+    fn catch_up(&mut self, files: &BTreeMap<String, Stamp>) {
+        let mut changes = Vec::new();
+        if let Some(known) = &self.files {
+            for (path, stamp) in files {
+                match known.get(path) {
+                    None => changes.push((path, 1)),
+                    Some(before) if before != stamp => changes.push((path, 2)),
+                    Some(_) => {}
+                }
+            }
+            changes.extend(known.keys().filter(|path| !files.contains_key(*path)).map(|path| (path, 3)));
+        }
+        let changes: Vec<Value> =
+            changes.into_iter().map(|(path, kind)| json!({ "uri": uri(path), "type": kind })).collect();
+        let documents = &mut self.documents;
+        self.link.with(|state| {
+            if !changes.is_empty() {
+                state.notify("workspace/didChangeWatchedFiles", &json!({ "changes": changes }));
+            }
+            documents.settle(state);
+        });
+        self.files = Some(files.clone());
+    }
+}
+
+/// What is shown to a server while it is asked; dropping it takes that back.
+struct Shown<'s> {
+    session: &'s mut Session,
+    paths: Vec<String>,
+}
+
+impl<'s> Shown<'s> {
+    fn begin(session: &'s mut Session) -> Shown<'s> {
+        session.link.with(|state| state.busy = true);
+        Shown { session, paths: Vec::new() }
+    }
+
+    fn ask(
+        &mut self,
+        question: &Question<'_>,
+        limit: Limit<'_>,
+    ) -> Result<(Vec<Value>, Columns), Silence> {
+        let greeted = |state: &mut State| {
+            if state.greeted && state.ready { Look::Done(state.columns) } else { Look::Wait }
+        };
+        let columns = self.session.link.wait(limit, greeted)?;
+        self.session.catch_up(&question.files);
+        // The text that is asked about comes last: what is said of it is said beside all others.
+        for text in &question.company {
+            self.show(text);
+        }
+        let version = self.show(&question.text);
+        let items = self.diagnosed(question, version, limit)?;
+        Ok((items, columns))
+    }
+
+    fn show(&mut self, text: &Text<'_>) -> i64 {
+        self.paths.push(text.path.to_owned());
+        let documents = &mut self.session.documents;
+        self.session.link.with(|state| documents.show(state, text.path, text.language, text.view))
+    }
+
+    fn diagnosed(
+        &self,
+        question: &Question<'_>,
+        version: i64,
+        limit: Limit<'_>,
+    ) -> Result<Vec<Value>, Silence> {
+        let path = question.text.path;
+        let told = self.session.link.wait(limit, |state| match state.offers(question.offer) {
+            Some(Offer::Pull) => Look::Done(None),
+            Some(Offer::Push | Offer::Versioned) | None => {
+                let names_all = state.versions || question.offer == Some(Offer::Versioned);
+                match state.published.get(path).map(|told| heard(told, version, names_all)) {
+                    Some(Look::Done(items)) => Look::Done(Some(items)),
+                    Some(Look::Until(moment)) => Look::Until(moment),
+                    Some(Look::Wait) | None => Look::Wait,
+                }
+            }
+        })?;
+        match told {
+            Some(items) => Ok(items),
+            None => self.pulled(path, limit),
+        }
+    }
+
+    /// Asks for the diagnostics of a document.
+    fn pulled(&self, path: &str, limit: Limit<'_>) -> Result<Vec<Value>, Silence> {
+        let link = &self.session.link;
+        let params = json!({ "textDocument": { "uri": uri(path) } });
+        let (mut again, mut broken_off) = (0, 0);
+        loop {
+            let (id, refreshes) =
+                link.with(|state| (state.request("textDocument/diagnostic", &params), state.refreshes));
+            let answer = link.wait(limit, |state| match state.answer(id) {
+                Some(answer) => Look::Done((answer, state.refreshes)),
+                None => Look::Wait,
+            });
+            let (answer, refreshed) = answer.inspect_err(|_| link.with(|state| state.cancel(id)))?;
+            match answer {
+                // Something that it rests on changed while it was made.
+                Ok(_) if refreshed != refreshes && again < MOST_AGAIN => again += 1,
+                Ok(report) => return items(&report),
+                Err(code) if BROKEN_OFF.contains(&code) && broken_off < MOST_BROKEN_OFF => {
+                    broken_off += 1;
+                    let (until, mut waited) = (Instant::now() + PAUSE, false);
+                    link.wait(limit, |_| {
+                        waited = Instant::now() >= until;
+                        if waited { Look::Done(()) } else { Look::Until(until) }
+                    })?;
+                }
+                Err(code) => return Err(Silence::Broken(format!("answered with the error {code}"))),
+            }
+        }
+    }
+}
+
+impl Drop for Shown<'_> {
+    fn drop(&mut self) {
+        let (documents, paths) = (&mut self.session.documents, std::mem::take(&mut self.paths));
+        self.session.link.with(|state| {
+            paths.iter().for_each(|path| documents.restore(state, path));
+            (state.busy, state.used) = (false, Instant::now());
+        });
+    }
+}
+
+/// What diagnostics that a server told by itself say of a version; `names_all`, when it names the version otherwise.
+fn heard(told: &Published, version: i64, names_all: bool) -> Look<Vec<Value>> {
+    match told.version {
+        Some(of) if of == version => Look::Done(told.items.clone()),
+        // About an older text.
+        Some(_) => Look::Wait,
+        None if names_all => Look::Wait,
+        None if told.at.elapsed() >= SETTLE => Look::Done(told.items.clone()),
+        None => Look::Until(told.at + SETTLE),
+    }
+}
+
+/// The diagnostics of a report that is whole.
+fn items(report: &Value) -> Result<Vec<Value>, Silence> {
+    let items = report.get("items").and_then(Value::as_array);
+    match (report.get("kind").and_then(Value::as_str), items) {
+        (Some("full"), Some(items)) => Ok(items.clone()),
+        _ => Err(Silence::Broken("answered with no list of diagnostics".to_owned())),
+    }
+}

@@ -1,0 +1,107 @@
+//! Servers are kept for as long as they are of use, and no longer.
+
+use super::*;
+
+#[test]
+fn one_server_answers_all_questions_of_a_project() {
+    let trial = Trial::new("pull");
+    for number in 0..4 {
+        let text = format!("bad {number}\n");
+        assert_eq!(found(&trial.judge("a.txt", Some("x\n"), &text)), ["1:1 new seen bad"]);
+    }
+    assert_eq!(trial.noted("started").len(), 1);
+}
+
+#[test]
+fn what_it_loads_is_waited_for() {
+    let trial = Trial::with("loading", Has::ServerAlone, "ready: '^loaded'", Hours::default());
+    assert_eq!(found(&trial.judge("a.txt", None, "bad\n")).len(), 1);
+    let log = trial.log();
+    let at = |start: &str| log.iter().position(|line| line.starts_with(start)).unwrap();
+    assert!(at("loaded") < at("didOpen"), "{log:?}");
+}
+
+#[test]
+fn one_that_nobody_asks_is_ended_and_started_again_when_it_is() {
+    let hours = Hours { idle: Duration::from_millis(100), ..Hours::default() };
+    let trial = Trial::with("pull", Has::ServerAlone, "", hours);
+    trial.judge("a.txt", None, "bad\n");
+    let first = trial.noted("started");
+    wait_for("its end", || first.iter().all(|pid| !lives(pid)));
+    assert_eq!(found(&trial.judge("a.txt", None, "bad y\n")), ["1:1 new seen bad"], "it did not die");
+    assert_eq!(trial.noted("started").len(), 2);
+    let patient = Trial::new("pull");
+    patient.judge("a.txt", None, "bad\n");
+    std::thread::sleep(Duration::from_millis(600));
+    assert!(lives(&patient.noted("started")[0]), "the control: by default it stays");
+}
+
+#[test]
+fn no_more_are_kept_than_may_be() {
+    let hours = Hours { most: 2, ..Hours::default() };
+    let trial = Trial::with("pull", Has::ServerAlone, "", hours);
+    let trial = Trial {
+        policy: Policy::parse(
+            "quality.yaml",
+            &format!(
+                "define:\n  finder:\n    languages: ['*']\n    kind: server\n    cwd: [.project]\n    server: {{ command: [python3, '{SCRIPT}', pull, '{}'] }}\nquality_gates: {{ '*': [{{ tool: finder }}] }}\n",
+                trial.path(".log").display()
+            ),
+        )
+        .unwrap(),
+        ..trial
+    };
+    for folder in ["p", "q", "r"] {
+        std::fs::create_dir(trial.path(folder)).unwrap();
+        trial.write(&format!("{folder}/.project"), "");
+    }
+    let ask = |folder: &str, text: &str| {
+        assert_eq!(found(&trial.judge(&format!("{folder}/a.txt"), None, text)).len(), 1);
+    };
+    ["p", "q"].iter().for_each(|folder| ask(folder, "bad\n"));
+    ask("p", "bad again\n");
+    assert_eq!((trial.noted("started").len(), trial.workshop.fleet.running()), (2, 2));
+    ask("r", "bad\n");
+    let started = trial.noted("started");
+    wait_for("the end of the one that was not asked for longest", || !lives(&started[1]));
+    assert!(lives(&started[0]) && lives(&started[2]));
+    assert_eq!(trial.workshop.fleet.running(), 2);
+    // Another configuration takes the place of the old one.
+    trial.write("p/.project", "changed");
+    ask("p", "bad once more\n");
+    wait_for("the end of the one before", || !lives(&started[0]));
+}
+
+#[test]
+fn it_is_started_before_it_is_asked() {
+    let trial = Trial::new("pull");
+    let warm = |trial: &Trial| {
+        let means = Means {
+            root: trial.project.path(),
+            grant: &trial.grant,
+            workshop: &trial.workshop,
+            isolation: Isolation::None,
+            cache: None,
+        };
+        let language = language_of("a.txt", None);
+        means.prewarm(&trial.policy.terms("a.txt", language, Profile::Edit), "a.txt", language);
+    };
+    warm(&trial);
+    wait_for("its start", || trial.noted("started").len() == 1);
+    warm(&trial);
+    assert_eq!(found(&trial.judge("a.txt", None, "bad\n")), ["1:1 new seen bad"]);
+    assert_eq!(trial.noted("started").len(), 1);
+    let cold = Trial { workshop: Workshop::default(), ..Trial::new("pull") };
+    warm(&cold);
+    assert_eq!(cold.workshop.fleet.running(), 0, "the control: where none is kept");
+}
+
+#[test]
+fn nothing_is_left_of_it_when_the_workshop_goes() {
+    let trial = Trial::new("children");
+    assert_eq!(found(&trial.judge("a.txt", None, "bad\n")), ["1:1 new seen bad"]);
+    let pids = [trial.noted("started"), trial.noted("child")].concat();
+    assert!(pids.len() == 2 && pids.iter().all(|pid| lives(pid)), "the control: {pids:?}");
+    drop(trial.workshop);
+    assert!(!pids.iter().any(|pid| lives(pid)), "{pids:?}");
+}

@@ -1,0 +1,87 @@
+//! A server says what it finds in the very text, in whichever way it offers.
+
+use super::*;
+
+const BEFORE: &str = "bad\n";
+const AFTER: &str = "bad\né😀 badly\n";
+
+#[test]
+fn every_way_to_tell_is_heard() {
+    for way in ["pull", "dynamic", "push", "bare", "drip", "again", "refresh", "once", "flood", "asks"] {
+        let trial = Trial::new(way);
+        let verdict = trial.judge("a.txt", Some(BEFORE), AFTER);
+        assert_eq!(found(&verdict), ["1:1 old seen bad", "2:4 new seen badly"], "{way}");
+        assert_eq!(became(&verdict).1, "", "{way}");
+        assert_eq!(trial.runs(), 0, "{way}: its command was not asked");
+        assert_eq!(found(&trial.judge("new.txt", None, "fine\n")), [""; 0], "{way}");
+    }
+}
+
+#[test]
+fn its_command_is_asked_where_no_server_is_kept() {
+    let trial = Trial::new("pull");
+    let unkept = || Workshop { ceiling: Ceiling(Isolation::None), ..Workshop::default() };
+    let trial = Trial { workshop: unkept(), ..trial };
+    assert_eq!(found(&trial.judge("a.txt", Some(BEFORE), "bad\nbadly\n")).len(), 2);
+    assert!(trial.runs() > 0 && trial.log().is_empty());
+    let alone = Trial::with("pull", Has::ServerAlone, "", Hours::default());
+    let alone = Trial { workshop: unkept(), ..alone };
+    let (outcome, why) = became(&alone.judge("a.txt", None, "bad\n"));
+    assert_eq!((outcome, why.as_str()), (Outcome::Unavailable, "no server is kept here"));
+}
+
+#[test]
+fn the_drafts_of_a_call_are_seen_together_and_the_disk_afterwards() {
+    let trial = Trial::new("pull");
+    trial.write("b.txt", "on disk\n");
+    trial.write("a.txt", "see b.txt\n");
+    let together = trial
+        .together(&[("a.txt", Some("x\n"), "see b.txt\n"), ("b.txt", Some("on disk\n"), "drafted\n")]);
+    assert_eq!(found(&together[0]), ["1:1 new drafted"]);
+    // Both were refused, or might have been: nothing of them is left.
+    assert_eq!(found(&trial.judge("a.txt", Some("x\n"), "see b.txt\n")), ["1:1 new on disk"]);
+    // What others write is seen as well, be it open or not.
+    trial.write("b.txt", "by others\n");
+    trial.write("c.txt", "new here\n");
+    assert_eq!(found(&trial.judge("a.txt", Some("x\n"), "see b.txt\n")), ["1:1 new by others"]);
+    assert_eq!(found(&trial.judge("a.txt", Some("x\n"), "see c.txt\n")), ["1:1 new new here"]);
+    std::fs::remove_file(trial.path("c.txt")).unwrap();
+    assert_eq!(found(&trial.judge("a.txt", Some("x\n"), "see c.txt\n\n")), ["1:1 new nothing"]);
+    let watched = trial.noted("watched").into_iter().filter(|told| !told.starts_with(['.', 'a']));
+    assert_eq!(watched.collect::<Vec<_>>(), ["b.txt 2", "c.txt 1", "c.txt 3"]);
+    assert_eq!(trial.noted("started").len(), 1);
+}
+
+#[test]
+fn a_new_file_is_closed_after_it_was_judged() {
+    let trial = Trial::new("pull");
+    assert_eq!(found(&trial.judge("new.txt", None, "bad\n")), ["1:1 new seen bad"]);
+    wait_for("the end of the new file", || trial.noted("didClose") == ["new.txt"]);
+}
+
+#[test]
+fn versions_only_rise() {
+    let trial = Trial::new("push");
+    trial.judge("a.txt", Some("x\n"), "bad\n");
+    trial.judge("b.txt", Some("x\n"), "bad\n");
+    trial.judge("a.txt", Some("x\n"), "bad y\n");
+    let versions: Vec<u32> = trial
+        .log()
+        .iter()
+        .filter(|line| line.starts_with("did") && !line.starts_with("didClose"))
+        .map(|line| line.split(' ').nth(2).unwrap().parse().unwrap())
+        .collect();
+    assert!(versions.len() > 5 && versions.is_sorted(), "{versions:?}");
+}
+
+#[test]
+fn a_second_new_file_of_a_call_is_judged_by_the_command() {
+    let edits = [("a.txt", None, "bad\n"), ("b.txt", None, "fine\n")];
+    let trial = Trial::new("pull");
+    let verdicts = trial.together(&edits);
+    assert_eq!(found(&verdicts[0]), ["1:1 new seen bad"]);
+    let (outcome, why) = became(&verdicts[0]);
+    assert!(outcome == Outcome::Found && why.contains("a second file that is not on disk; its command"), "{why}");
+    let all = Trial::with("pull", Has::ServerAndCommand, "new_files: all", Hours::default());
+    assert_eq!((found(&all.together(&edits)[0]), all.runs()), (vec!["1:1 new seen bad".to_owned()], 0));
+}

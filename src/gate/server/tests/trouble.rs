@@ -1,0 +1,90 @@
+//! What a server fails at is told, and never taken for a clean text.
+
+use super::*;
+
+#[test]
+fn no_answer_in_time_is_late_and_never_clean() {
+    for way in ["late", "late_bare", "stale", "silent"] {
+        let trial = Trial::hasty(way);
+        let (outcome, why) = became(&trial.judge("a.txt", None, "fine\n"));
+        assert_eq!((outcome, why.as_str()), (Outcome::TimedOut, "no answer in time"), "{way}");
+        assert_eq!(trial.runs(), 0, "{way}: nobody waits as long again for the command");
+    }
+    // The control: those that answer in time are heard.
+    for way in ["push", "bare", "pull"] {
+        let trial = Trial::new(way);
+        assert_eq!(became(&trial.judge("a.txt", None, "fine\n")), (Outcome::Passed, String::new()), "{way}");
+    }
+}
+
+#[test]
+fn one_that_hangs_is_ended_and_rests() {
+    let trial = Trial::hasty("silent");
+    let asked = |number: usize| trial.judge("a.txt", None, &format!("{number}\n"));
+    assert_eq!([asked(1), asked(2)].map(|verdict| became(&verdict).0), [Outcome::TimedOut; 2]);
+    assert_eq!([asked(3), asked(4)].map(|verdict| became(&verdict).0), [Outcome::TimedOut; 2]);
+    let (outcome, why) = became(&asked(5));
+    assert_eq!(outcome, Outcome::Passed, "{why}");
+    assert!(why.contains("rests, for it died more than once: it gave no answer in time"), "{why}");
+    assert_eq!(trial.noted("started").len(), 2);
+}
+
+#[test]
+fn one_that_dies_is_started_once_more_and_then_rests() {
+    let trial = Trial::new("mortal");
+    for number in 0..3 {
+        let (outcome, why) = became(&trial.judge("a.txt", None, &format!("bad {number}\n")));
+        assert_eq!(outcome, Outcome::Found);
+        let told = "rests, for it died more than once: it ended with exit code 3; it said: I give up; its command was";
+        assert!(why.contains(told), "{why}");
+    }
+    assert_eq!((trial.noted("started").len(), trial.runs()), (2, 3));
+    // After its rest it is tried again.
+    let hours = Hours { rest: Duration::from_millis(1), ..Hours::default() };
+    let alone = Trial::with("once", Has::ServerAlone, "", hours);
+    assert_eq!(found(&alone.judge("a.txt", None, "bad\n")), ["1:1 new seen bad"]);
+    assert_eq!(alone.noted("started").len(), 2);
+}
+
+#[test]
+fn one_that_speaks_something_else_is_not_asked() {
+    for (way, told) in [
+        ("garbage", "wrote something other than the Language Server Protocol"),
+        ("huge", "wrote something other than the Language Server Protocol"),
+        ("refuses", "refused to start: no licence"),
+    ] {
+        let told = if way == "huge" { "announced a message of 99999999999 bytes" } else { told };
+        let trial = Trial::new(way);
+        let verdict = trial.judge("a.txt", None, "bad\n");
+        assert_eq!(found(&verdict).len(), 1, "{way}");
+        assert!(became(&verdict).1.contains(told), "{way}: {:?}", became(&verdict));
+        let alone = Trial::with(way, Has::ServerAlone, "", Hours::default());
+        assert_eq!(became(&alone.judge("a.txt", None, "bad\n")).0, Outcome::Unavailable, "{way}");
+    }
+}
+
+#[test]
+fn one_that_takes_too_much_memory_is_ended() {
+    let trial = Trial::with("grow", Has::ServerAndCommand, "memory: 100MiB", Hours::default());
+    let (outcome, why) = became(&trial.judge("a.txt", None, "bad\n"));
+    assert_eq!(outcome, Outcome::Found, "{why}");
+    assert!(why.contains("took more than 100 MiB of memory, and was stopped"), "{why}");
+    for pid in trial.noted("started") {
+        wait_for("its end", || !lives(&pid));
+    }
+    // The control: what takes less goes on.
+    let modest = Trial::with("pull", Has::ServerAlone, "memory: 100MiB", Hours::default());
+    assert_eq!(found(&modest.judge("a.txt", None, "bad\n")).len(), 1);
+}
+
+#[test]
+fn nothing_that_it_asks_for_changes_anything() {
+    let settings = r#"settings: '{"x": {"y": 1}}'"#;
+    let trial = Trial::with("asks", Has::ServerAlone, settings, Hours::default());
+    assert_eq!(found(&trial.judge("a.txt", None, "bad\n")).len(), 1);
+    wait_for("its answers", || trial.noted("answer").len() == 3);
+    let answers = trial.noted("answer");
+    assert!(answers[0].starts_with(r#"a {"result": {"applied": false"#), "{answers:?}");
+    assert_eq!(answers[1], r#"b {"result": [1, {"x": {"y": 1}}, null]}"#);
+    assert!(answers[2].starts_with(r#"c {"error": {"code": -32601"#), "{answers:?}");
+}

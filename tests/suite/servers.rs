@@ -1,0 +1,263 @@
+//! Language servers that stay: real ones find what their commands find, and see what a call is about to write.
+//!
+//! What misbehaves is tested beside the code, by a server that misbehaves on command.
+
+use std::path::{Path, PathBuf};
+
+use lockgate::gate::{Case, Draft, Grant, Means, Outcome, Pins, Search, Verdict, Watch, Workshop, judge_all};
+use lockgate::policy::{Isolation, Policy, Profile, language_of};
+use lockgate::text::{Buffer, Hints, LineMap};
+
+use super::store::not_run;
+
+/// A project with one gate, and what is kept from one call to the next.
+struct Project {
+    dir: tempfile::TempDir,
+    policy: Policy,
+    grant: Grant,
+    workshop: Workshop,
+}
+
+/// One file of a call: its path, its text before, and after.
+type Edit<'a> = (&'a str, Option<&'a str>, &'a str);
+
+/// Whether servers are kept.
+#[derive(Clone, Copy, PartialEq)]
+enum Kept {
+    Yes,
+    No,
+}
+
+impl Project {
+    /// A project that the gate judges; nothing where its programs are not to be had.
+    fn new(gate: &str, language: &str, kept: Kept, files: &[(&str, &str)]) -> Option<Project> {
+        let dir = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            write(&dir.path().join(path), text);
+        }
+        let text = format!("quality_gates: {{ {language}: [{{ tool: {gate} }}] }}\nlimits: {{ total: 60s }}\n");
+        let policy = Policy::parse("quality.yaml", &text).unwrap();
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let search = Search { folders: &[], roots: &[], path: &path };
+        let pins = Pins::find(policy.commands(), &search);
+        let wanted = match kept {
+            Kept::Yes => Pins::of_server(gate),
+            Kept::No => gate.to_owned(),
+        };
+        if pins.program(&wanted).is_none() {
+            not_run(&format!("servers: {wanted} is not here"));
+            return None;
+        }
+        let workshop = Workshop::default();
+        if kept == Kept::Yes {
+            workshop.keep_servers();
+        }
+        Some(Project { dir, policy, grant: Grant::Pinned(pins), workshop })
+    }
+
+    fn root(&self) -> PathBuf {
+        self.dir.path().canonicalize().unwrap()
+    }
+
+    /// What the gate says of all edits of a call.
+    fn judge(&self, edits: &[Edit<'_>]) -> Vec<Verdict> {
+        let read = |text: &str| Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
+        let root = self.root();
+        let texts: Vec<(Option<Buffer>, Buffer, LineMap)> = edits
+            .iter()
+            .map(|(path, before, after)| {
+                let (old, new) = (before.map(read), read(after));
+                if let Some(before) = before {
+                    write(&root.join(path), before);
+                }
+                let empty = read("");
+                let base = old.as_ref().unwrap_or(&empty);
+                let map = base.rewrite(after).unwrap().line_map(base, &new);
+                (old, new, map)
+            })
+            .collect();
+        let beside = |_: &str| false;
+        let cases: Vec<Case<'_>> = edits
+            .iter()
+            .zip(&texts)
+            .map(|((path, _, after), (old, new, map))| {
+                let language = language_of(path, after.lines().next());
+                Case {
+                    draft: Draft { path, language, before: old.as_ref(), after: new, map, beside: &beside },
+                    terms: self.policy.terms(path, language, Profile::Batch),
+                    means: Means {
+                        root: &root,
+                        grant: &self.grant,
+                        workshop: &self.workshop,
+                        isolation: Isolation::None,
+                        cache: None,
+                    },
+                    removed: false,
+                }
+            })
+            .collect();
+        judge_all(&cases, &Watch::idle())
+    }
+
+    /// The findings of the gate in one edit, or why it says nothing.
+    #[track_caller]
+    fn finds(&self, edit: Edit<'_>) -> Vec<String> {
+        told(&self.judge(&[edit])[0])
+    }
+}
+
+#[track_caller]
+fn told(verdict: &Verdict) -> Vec<String> {
+    let run = verdict.runs.last().unwrap();
+    assert!(matches!(run.outcome, Outcome::Passed | Outcome::Found), "{run:?}");
+    assert_eq!(run.why, None);
+    let shown = |finding: &lockgate::gate::Finding| {
+        let (line, column, code) = (finding.line, finding.column, finding.code.as_deref().unwrap_or("-"));
+        let place = finding.elsewhere.as_deref().unwrap_or("here");
+        let fresh = if finding.fresh { "new" } else { "old" };
+        format!("{place}:{line}:{column} {code} {} {fresh} {}", finding.severity.name(), finding.message)
+    };
+    let mut all: Vec<String> = verdict.findings.iter().map(shown).collect();
+    all.sort();
+    all
+}
+
+fn write(path: &Path, text: &str) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+const PYTHON: [(&str, &str); 3] = [
+    ("pkg/__init__.py", ""),
+    ("pkg/a.py", "from .b import old\n\nx: int = old()\n"),
+    ("pkg/b.py", "def old() -> int:\n    return 1\n"),
+];
+
+#[test]
+fn pyright_finds_as_a_server_what_it_finds_as_a_command() {
+    both_find_the_same("pyright");
+}
+
+#[test]
+fn basedpyright_finds_as_a_server_what_it_finds_as_a_command() {
+    both_find_the_same("basedpyright");
+}
+
+#[test]
+fn ty_finds_as_a_server_what_it_finds_as_a_command() {
+    both_find_the_same("ty");
+}
+
+/// Asks the server of a gate for Python, and its command.
+#[track_caller]
+fn both_find_the_same(gate: &str) {
+    let both = [Kept::Yes, Kept::No].map(|kept| Project::new(gate, "python", kept, &PYTHON));
+    let [Some(server), Some(command)] = both else { return };
+    let before = PYTHON[1].1;
+    for after in [
+        "from .b import old\n\ns = \"é😀\"; y: str = old()\n",
+        "from .b import old\n\nx: int = old()\nz: str = x; é = \"😀\" + 1\n",
+        "from .b import nothing\n\nx: int = (\n",
+        "import os\nx: int = 1\n",
+        "",
+    ] {
+        let found = server.finds(("pkg/a.py", Some(before), after));
+        assert_eq!(found, command.finds(("pkg/a.py", Some(before), after)), "{after}");
+        let found = server.finds(("pkg/new.py", None, after));
+        assert_eq!(found, command.finds(("pkg/new.py", None, after)), "new: {after}");
+    }
+}
+
+#[test]
+fn pyright_sees_all_drafts_of_a_call_and_afterwards_the_disk() {
+    let Some(project) = Project::new("pyright", "python", Kept::Yes, &PYTHON) else { return };
+    let (a, b) = (PYTHON[1].1, PYTHON[2].1);
+    let (new_a, new_b) = (a.replace("old", "new"), b.replace("old", "new"));
+    let [caller, called] = [("pkg/a.py", Some(a), new_a.as_str()), ("pkg/b.py", Some(b), new_b.as_str())];
+    assert_eq!(project.judge(&[caller, called]).iter().map(told).collect::<Vec<_>>(), [[""; 0]; 2]);
+    let singly = project.finds(caller);
+    assert!(singly.iter().any(|found| found.contains("\"new\" is unknown import symbol")), "{singly:?}");
+    // The call above was refused: a question about another file sees what is on disk.
+    let third = "from .b import old\n\ny: int = old()\n";
+    assert_eq!(project.finds(("pkg/c.py", None, third)), [""; 0]);
+    // And what others wrote meanwhile.
+    write(&project.root().join("pkg/b.py"), &new_b);
+    let third = format!("{third}# again\n");
+    let found = project.finds(("pkg/c.py", None, &third));
+    assert!(found.iter().any(|found| found.contains("\"old\" is unknown import symbol")), "{found:?}");
+}
+
+const GO: [(&str, &str); 3] = [
+    ("go.mod", "module example.org/x\n\ngo 1.16\n"),
+    ("a.go", "package x\n\nfunc A() int { return old() }\n"),
+    ("b.go", "package x\n\nfunc old() int { return 1 }\n"),
+];
+
+/// A project of Go, where the server and the compiler that are here get along.
+fn go() -> Option<Project> {
+    let project = Project::new("gopls", "go", Kept::Yes, &GO)?;
+    let run = project.judge(&[("a.go", Some(GO[1].1), "package x\n\nfunc A() int { return older }\n")]).remove(0).runs;
+    if run[0].outcome != Outcome::Found {
+        not_run(&format!("servers: gopls does not get along with the go that is here: {:?}", run[0]));
+        return None;
+    }
+    Some(project)
+}
+
+#[test]
+fn gopls_finds_the_very_place() {
+    let Some(project) = go() else { return };
+    let before = Some(GO[1].1);
+    let wrong = "package x\n\nfunc A() string { é := \"é😀\"; _ = é; return old() }\n";
+    let found = project.finds(("a.go", before, wrong));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].starts_with("here:3:44 ") && found[0].contains(" error new cannot use old()"), "{found:?}");
+    let broken = project.finds(("a.go", before, "package x\n\nfunc A( int { return old() }\n"));
+    assert!(broken.iter().any(|found| found.starts_with("here:3:")), "{broken:?}");
+    assert_eq!(project.finds(("a.go", before, "package x\n\nfunc A() int { return old() + 1 }\n")), [""; 0]);
+}
+
+#[test]
+fn gopls_sees_all_drafts_of_a_call_and_afterwards_the_disk() {
+    let Some(project) = go() else { return };
+    let (a, b) = (GO[1].1, GO[2].1);
+    let (new_a, new_b) = (a.replace("old", "renewed"), b.replace("old", "renewed"));
+    let [caller, called] = [("a.go", Some(a), new_a.as_str()), ("b.go", Some(b), new_b.as_str())];
+    assert_eq!(project.judge(&[caller, called]).iter().map(told).collect::<Vec<_>>(), [[""; 0]; 2]);
+    let singly = project.finds(caller);
+    assert!(singly.iter().any(|found| found.contains("renewed")), "{singly:?}");
+    assert_eq!(project.finds(("c.go", None, "package x\n\nfunc C() int { return old() }\n")), [""; 0]);
+}
+
+const TYPESCRIPT: [(&str, &str); 3] = [
+    ("tsconfig.json", "{ \"include\": [\"src\"], \"compilerOptions\": { \"strict\": true } }\n"),
+    ("src/a.ts", "import { old } from \"./b\";\n\nexport const a: number = old();\n"),
+    ("src/b.ts", "export const old = (): number => 1;\n"),
+];
+
+#[test]
+fn tsc_finds_as_a_server_what_it_finds_as_a_command() {
+    let both = [Kept::Yes, Kept::No].map(|kept| Project::new("tsc", "typescript", kept, &TYPESCRIPT));
+    let [Some(server), Some(command)] = both else { return };
+    let before = TYPESCRIPT[1].1;
+    for after in [
+        "import { old } from \"./b\";\n\nconst é = \"😀\"; export const a: string = old(); é;\n",
+        "import { none } from \"./b\";\nexport function f(p) { return p; }\n",
+        "export const a: { x: { y: string } } = { x: { y: 1 } };\n",
+        "let x = (;\n",
+        "export {};\n",
+    ] {
+        let edit = ("src/a.ts", Some(before), after);
+        assert_eq!(server.finds(edit), command.finds(edit), "{after}");
+        let edit = ("src/new.ts", None, after);
+        assert_eq!(server.finds(edit), command.finds(edit), "new: {after}");
+    }
+    let called = ("src/b.ts", Some(TYPESCRIPT[2].1), "export const renewed = (): number => 1;\n");
+    let caller = before.replace("old", "renewed");
+    let caller = ("src/a.ts", Some(before), caller.as_str());
+    for project in [&server, &command] {
+        assert_eq!(project.judge(&[caller, called]).iter().map(told).collect::<Vec<_>>(), [[""; 0]; 2]);
+        let singly = project.finds(caller);
+        assert!(singly.iter().any(|found| found.contains("renewed")), "{singly:?}");
+    }
+}
