@@ -86,7 +86,7 @@ impl Call {
         if self.numbered {
             let field = refusal.field.take();
             refusal.field =
-                Some(field.map_or(format!("edits[{at}]"), |field| format!("edits[{at}].{field}")));
+                Some(field.map_or(format!("edits[{at}]"), |field| format!("edits[{at}].{field}")).into());
         }
         refusal
     }

@@ -154,7 +154,7 @@ pub struct Error {
     /// What to call next; the code's own remedy where nothing better is known.
     pub hint: Option<String>,
     /// Path of the request's field at fault, as in `line_edits[2].end_line`.
-    pub field: Option<String>,
+    pub field: Option<Box<str>>,
     /// Places in the file that the refusal speaks of; the first of them where they are many.
     pub places: Box<[Place]>,
     /// How many places there are, where more than the listed ones were counted; small, as every call returns an error.
@@ -199,7 +199,7 @@ impl Error {
     /// Names the request's field at fault.
     #[must_use]
     pub fn field(mut self, field: impl Into<String>) -> Error {
-        self.field = Some(field.into());
+        self.field = Some(field.into().into_boxed_str());
         self
     }
 

@@ -119,7 +119,7 @@ mod tests {
 
     fn refused(fields: BlockFields) -> (Code, Option<String>) {
         let error = fields.raise().unwrap_err();
-        (error.code, error.field)
+        (error.code, error.field.map(String::from))
     }
 
     #[test]
