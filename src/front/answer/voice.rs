@@ -63,7 +63,7 @@ impl Voice {
 
     /// A refusal of a request, with the field at fault under the name that the caller knows.
     pub fn renamed(&self, mut refusal: Error) -> Error {
-        refusal.field = refusal.field.map(|field| self.names.of(&field).to_owned());
+        refusal.field = refusal.field.map(|field| self.names.of(&field).into());
         refusal
     }
 }
