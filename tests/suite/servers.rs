@@ -163,6 +163,10 @@ fn both_find_the_same(gate: &str) {
     ] {
         let found = server.finds(("pkg/a.py", Some(before), after));
         assert_eq!(found, command.finds(("pkg/a.py", Some(before), after)), "{after}");
+        if gate == "ty" {
+            // Its command is asked about files that are not on disk.
+            continue;
+        }
         let found = server.finds(("pkg/new.py", None, after));
         assert_eq!(found, command.finds(("pkg/new.py", None, after)), "new: {after}");
     }
