@@ -20,7 +20,7 @@ pub(super) fn of_error(error: &Error, shape: &Shape) -> String {
     let own = (shape.voice.refused)(error, shape.path.as_deref().unwrap_or_default());
     let said = own.unwrap_or_else(|| error.message.clone());
     match &error.field {
-        Some(field) if error.code.family() == Family::Request && !said.contains(field) => {
+        Some(field) if error.code.family() == Family::Request && !said.contains(&**field) => {
             format!("{field}: {said}")
         }
         Some(_) | None => said,

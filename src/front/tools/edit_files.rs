@@ -99,7 +99,7 @@ pub fn asked(arguments: JsonObject) -> Result<AskedAll, Error> {
 /// The refusal of an entry, with its field as the caller of the whole knows it.
 fn within(at: usize, mut refusal: Error) -> Error {
     let below = refusal.field.map(|field| format!(".{field}")).unwrap_or_default();
-    refusal.field = Some(format!("edits[{at}]{below}"));
+    refusal.field = Some(format!("edits[{at}]{below}").into());
     refusal
 }
 

@@ -72,7 +72,7 @@ mod tests {
         };
         assert_eq!((most(json!(null)), most(json!(1)), most(json!(100))), (Ok(20), Ok(1), Ok(100)));
         for wrong in [json!(0), json!(101), json!(-1), json!("x")] {
-            assert_eq!(most(wrong), Err(Some("max_results".to_owned())));
+            assert_eq!(most(wrong), Err(Some("max_results".into())));
         }
     }
 }

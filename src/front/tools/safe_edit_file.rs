@@ -202,7 +202,7 @@ mod tests {
 
     fn refused(arguments: Value) -> (Code, Option<String>, String) {
         let error = asked(arguments).unwrap_err();
-        (error.code, error.field, error.message)
+        (error.code, error.field.map(String::from), error.message)
     }
 
     #[test]
