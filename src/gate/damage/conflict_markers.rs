@@ -9,6 +9,9 @@ use super::tongue::Sort;
 /// How far the markers of one conflict may lie apart, in lines.
 const FARTHEST: usize = 5_000;
 
+/// So many lines of a side are looked at.
+const SIDE: usize = 5;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Marker {
     Ours,
@@ -66,10 +69,12 @@ fn marker(text: &str) -> Option<Marker> {
 /// where one side of it was there before.
 fn is_shown(scene: &Scene<'_>, line: usize, marker: Marker) -> bool {
     let inside = match marker {
-        Marker::Ours | Marker::Base | Marker::Between => line + 1,
-        Marker::Theirs => line.saturating_sub(1),
+        Marker::Ours | Marker::Base | Marker::Between => line + 1..line + 1 + SIDE,
+        Marker::Theirs => line.saturating_sub(SIDE)..line,
     };
-    let side = scene.after.text(inside);
-    let was_there = side.trim().len() > 2 && scene.was_there(side);
-    !was_there && (scene.is_fenced(line) || scene.part_of_line(line) == Part::Text)
+    let was_there = |line: usize| {
+        let side = scene.after.text(line);
+        side.trim().len() > 2 && scene.was_there(side)
+    };
+    (scene.is_fenced(line) || scene.part_of_line(line) == Part::Text) && !inside.into_iter().any(was_there)
 }
