@@ -84,7 +84,8 @@ impl Tally {
             self.honest += 1;
             self.blocked += usize::from(findings.iter().any(|finding| finding.severity == Severity::Error));
             for (accident, _) in Accident::ALL {
-                let mut own = findings.iter().filter(|finding| finding.code.as_deref() == Some(accident.name()));
+                let mut own =
+                    findings.iter().filter(|finding| finding.code.as_deref() == Some(accident.name()));
                 if let Some(first) = own.next() {
                     self.by_rule.entry(accident.name()).or_default()[0] += 1;
                     let line = sample.after.lines().nth(first.line - 1).unwrap_or_default();
@@ -106,8 +107,14 @@ impl Tally {
                 counts[1] += 1;
             } else {
                 let (path, old) = (&sample.path, sample.before.as_deref().unwrap_or_default());
-                let new: Vec<&str> = sample.after.lines().filter(|line| !old.lines().any(|old| old == *line)).collect();
-                writeln!(self.shown, "{name}\tmissed\t{how}\t{path}\t{:?}", new.get(..new.len().min(4)).unwrap()).unwrap();
+                let new: Vec<&str> =
+                    sample.after.lines().filter(|line| !old.lines().any(|old| old == *line)).collect();
+                writeln!(
+                    self.shown,
+                    "{name}\tmissed\t{how}\t{path}\t{:?}",
+                    new.get(..new.len().min(4)).unwrap()
+                )
+                .unwrap();
             }
         }
     }
@@ -117,7 +124,12 @@ impl Tally {
         for (accident, weight) in Accident::ALL {
             let [honest, found, all] = self.by_rule.get(accident.name()).copied().unwrap_or_default();
             let share = 100.0 * honest as f64 / self.honest.max(1) as f64;
-            writeln!(table, "{:20} {weight:?}: honest {honest} ({share:.2} %), found {found} of {all}", accident.name()).unwrap();
+            writeln!(
+                table,
+                "{:20} {weight:?}: honest {honest} ({share:.2} %), found {found} of {all}",
+                accident.name()
+            )
+            .unwrap();
         }
         table
     }
@@ -127,7 +139,13 @@ impl Tally {
         for (accident, weight) in Accident::ALL {
             let [honest, found, all] = self.by_rule.get(accident.name()).copied().unwrap_or_default();
             let quiet = weight != Weight::Block || honest * 1000 <= self.honest * refused;
-            assert!(quiet && found * 100 >= all * least, "{}:\n{}\n{}", accident.name(), self.table(), self.shown);
+            assert!(
+                quiet && found * 100 >= all * least,
+                "{}:\n{}\n{}",
+                accident.name(),
+                self.table(),
+                self.shown
+            );
         }
     }
 }

@@ -34,13 +34,15 @@ pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
     let mut spots = Vec::new();
     let mut rest = new.as_slice();
     while let Some(((line, _), _)) = rest.split_first() {
-        let next = rest.iter().skip(1).position(|(at, marker)| {
-            *marker == Marker::Ours || at.saturating_sub(*line) > FARTHEST
-        });
+        let next = rest
+            .iter()
+            .skip(1)
+            .position(|(at, marker)| *marker == Marker::Ours || at.saturating_sub(*line) > FARTHEST);
         let (one, others) = rest.split_at(next.map_or(rest.len(), |next| next + 1));
         rest = others;
         if of_one(one) {
-            spots.push(spot(scene, one.iter().find(|marker| counts(marker)).map_or(*line, |(line, _)| *line)));
+            spots
+                .push(spot(scene, one.iter().find(|marker| counts(marker)).map_or(*line, |(line, _)| *line)));
         }
     }
     spots
@@ -48,7 +50,10 @@ pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
 
 fn spot(scene: &Scene<'_>, line: usize) -> Spot {
     let seen: String = scene.after.text(line).chars().take(40).collect();
-    let message = format!("a conflict marker, `{}`; keep one side of the conflict, and none of its markers", seen.trim_end());
+    let message = format!(
+        "a conflict marker, `{}`; keep one side of the conflict, and none of its markers",
+        seen.trim_end()
+    );
     Spot { line, column: 1, message }
 }
 
