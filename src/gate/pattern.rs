@@ -133,7 +133,11 @@ mod tests {
     #[test]
     fn ten_thousand_places_on_one_line_are_found_in_one_walk() {
         let text = "[a](b) ".repeat(50_000);
-        let seen = check(&PatternRules::Markdown, Page { path: "a.md", language: "", text: &text, beside: &|_| false }).unwrap();
+        let seen = check(
+            &PatternRules::Markdown,
+            Page { path: "a.md", language: "", text: &text, beside: &|_| false },
+        )
+        .unwrap();
         assert_eq!(seen.len(), 50_001);
         assert_eq!(seen.last().map(|finding| finding.column), Some(7 * 49_999 + 1));
     }

@@ -41,7 +41,9 @@ impl Query {
     pub fn compile(languages: &[String], source: &str) -> Result<Query, QueryFault> {
         let whole = |message: String| QueryFault { row: 0, column: 0, message };
         if source.len() > LONGEST || depth(source) > DEEPEST {
-            return Err(whole(format!("it is longer than {LONGEST} bytes, or nests deeper than {DEEPEST} levels")));
+            return Err(whole(format!(
+                "it is longer than {LONGEST} bytes, or nests deeper than {DEEPEST} levels"
+            )));
         }
         let mut dialects: Vec<(Language, tree_sitter::Query)> = Vec::new();
         for name in languages {
@@ -50,9 +52,12 @@ impl Query {
                 if dialects.iter().any(|(known, _)| *known == language) {
                     continue;
                 }
-                let query = tree_sitter::Query::new(&language, source).map_err(|error| fault(&error, source, name))?;
+                let query = tree_sitter::Query::new(&language, source)
+                    .map_err(|error| fault(&error, source, name))?;
                 if query.capture_names().is_empty() {
-                    return Err(whole("it needs a capture, such as `@found`, that says where a match is".to_owned()));
+                    return Err(whole(
+                        "it needs a capture, such as `@found`, that says where a match is".to_owned(),
+                    ));
                 }
                 dialects.push((language, query));
             }
@@ -65,7 +70,13 @@ impl Query {
 
     /// Gives where the matches in a text begin, in its order: each at its first capture. Steps are those of [`read`],
     /// and a sixteenth as many for the search, each of which may look at many open matches.
-    pub fn places(&self, language: &str, path: &str, text: &str, steps: usize) -> Result<Vec<usize>, Unreadable> {
+    pub fn places(
+        &self,
+        language: &str,
+        path: &str,
+        text: &str,
+        steps: usize,
+    ) -> Result<Vec<usize>, Unreadable> {
         let tree = read(language, path, text, steps)?;
         let query = self.dialects.iter().find(|(known, _)| *known == *tree.language());
         let Some((_, query)) = query else { return Err(Unreadable::Unknown) };
@@ -114,7 +125,8 @@ fn search(
 fn fault(error: &tree_sitter::QueryError, source: &str, language: &str) -> QueryFault {
     let line = source.lines().nth(error.row).unwrap_or_default();
     let column = line.get(..error.column).map_or(0, |before| before.chars().count());
-    let word: String = error.message.lines().next().unwrap_or_default().trim_matches('"').chars().take(60).collect();
+    let word: String =
+        error.message.lines().next().unwrap_or_default().trim_matches('"').chars().take(60).collect();
     let what = match error.kind {
         tree_sitter::QueryErrorKind::Syntax => "it cannot be read here".to_owned(),
         tree_sitter::QueryErrorKind::NodeType => format!("{language} has no node `{word}`"),
@@ -155,7 +167,8 @@ mod tests {
     #[test]
     fn a_query_finds_its_places_in_every_dialect() {
         let query = compile(&["typescript", "c"], "(call_expression) @call").unwrap();
-        let places = |language: &str, path: &str, text: &str| query.places(language, path, text, MANY).unwrap();
+        let places =
+            |language: &str, path: &str, text: &str| query.places(language, path, text, MANY).unwrap();
         assert_eq!(places("typescript", "a.ts", "a; f(); <T>g(1);"), [3, 11]);
         assert_eq!(places("typescript", "a.tsx", "const a = <p>{f()}</p>;"), [14]);
         assert_eq!(places("c", "a.c", "int main(void) { f(); }"), [17]);

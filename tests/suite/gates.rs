@@ -7,7 +7,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lockgate::gate::{Finding, Outcome, Severity, inside, mismatch, replay};
-use lockgate::policy::{Catalogue, Command, Expected, Form, Gate, Input, Kind, Languages, Sample, language_of};
+use lockgate::policy::{
+    Catalogue, Command, Expected, Form, Gate, Input, Kind, Languages, Sample, language_of,
+};
 
 /// The gates that are asked live, as tests/run installs their programs.
 pub fn live_gates() -> BTreeSet<&'static str> {
@@ -24,7 +26,9 @@ fn disagreement(gate: &Arc<Gate>, sample: &Sample) -> Option<String> {
     let is_program = gate.runs_program();
     let wrong = match if is_program { replay(gate, sample) } else { inside(gate, sample) } {
         Err(why) => Some(why),
-        Ok(found) if !is_program && !found.iter().all(|found| found.fresh && found.blocking == is_error(found)) => {
+        Ok(found)
+            if !is_program && !found.iter().all(|found| found.fresh && found.blocking == is_error(found)) =>
+        {
             Some(format!("some are old, or errors that do not block: {found:?}"))
         }
         Ok(found) => mismatch(sample, &found).map(|between| format!("{between:#?}")),

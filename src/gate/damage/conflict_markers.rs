@@ -9,6 +9,9 @@ use super::tongue::Sort;
 /// How far the markers of one conflict may lie apart, in lines.
 const FARTHEST: usize = 5_000;
 
+/// So many lines of a side are looked at.
+const SIDE: usize = 5;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Marker {
     Ours,
@@ -31,13 +34,15 @@ pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
     let mut spots = Vec::new();
     let mut rest = new.as_slice();
     while let Some(((line, _), _)) = rest.split_first() {
-        let next = rest.iter().skip(1).position(|(at, marker)| {
-            *marker == Marker::Ours || at.saturating_sub(*line) > FARTHEST
-        });
+        let next = rest
+            .iter()
+            .skip(1)
+            .position(|(at, marker)| *marker == Marker::Ours || at.saturating_sub(*line) > FARTHEST);
         let (one, others) = rest.split_at(next.map_or(rest.len(), |next| next + 1));
         rest = others;
         if of_one(one) {
-            spots.push(spot(scene, one.iter().find(|marker| counts(marker)).map_or(*line, |(line, _)| *line)));
+            spots
+                .push(spot(scene, one.iter().find(|marker| counts(marker)).map_or(*line, |(line, _)| *line)));
         }
     }
     spots
@@ -45,7 +50,10 @@ pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
 
 fn spot(scene: &Scene<'_>, line: usize) -> Spot {
     let seen: String = scene.after.text(line).chars().take(40).collect();
-    let message = format!("a conflict marker, `{}`; keep one side of the conflict, and none of its markers", seen.trim_end());
+    let message = format!(
+        "a conflict marker, `{}`; keep one side of the conflict, and none of its markers",
+        seen.trim_end()
+    );
     Spot { line, column: 1, message }
 }
 
@@ -66,10 +74,12 @@ fn marker(text: &str) -> Option<Marker> {
 /// where one side of it was there before.
 fn is_shown(scene: &Scene<'_>, line: usize, marker: Marker) -> bool {
     let inside = match marker {
-        Marker::Ours | Marker::Base | Marker::Between => line + 1,
-        Marker::Theirs => line.saturating_sub(1),
+        Marker::Ours | Marker::Base | Marker::Between => line + 1..line + 1 + SIDE,
+        Marker::Theirs => line.saturating_sub(SIDE)..line,
     };
-    let side = scene.after.text(inside);
-    let was_there = side.trim().len() > 2 && scene.was_there(side);
-    !was_there && (scene.is_fenced(line) || scene.part_of_line(line) == Part::Text)
+    let was_there = |line: usize| {
+        let side = scene.after.text(line);
+        side.trim().len() > 2 && scene.was_there(side)
+    };
+    (scene.is_fenced(line) || scene.part_of_line(line) == Part::Text) && !inside.into_iter().any(was_there)
 }

@@ -10,8 +10,28 @@ const LONGEST: usize = 40;
 
 /// Lines that stand twice in good texts.
 const COMMON: [&str; 22] = [
-    "end", "else", "else:", "fi", "done", "esac", "then", "begin", "break", "break;", "continue", "continue;",
-    "return", "return;", "pass", "default:", "try:", "try", "do", "finally:", "endif", "return nil",
+    "end",
+    "else",
+    "else:",
+    "fi",
+    "done",
+    "esac",
+    "then",
+    "begin",
+    "break",
+    "break;",
+    "continue",
+    "continue;",
+    "return",
+    "return;",
+    "pass",
+    "default:",
+    "try:",
+    "try",
+    "do",
+    "finally:",
+    "endif",
+    "return nil",
 ];
 
 pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
@@ -25,7 +45,8 @@ fn doubled(scene: &Scene<'_>, piece: &Piece) -> Option<Spot> {
     let (first, last) = piece.new;
     let length = (last + 1).checked_sub(first).filter(|length| *length > 0)?;
     let longest = LONGEST.min(length);
-    let mut sizes = (1..=longest).filter_map(|size| place(scene, piece, size, length).map(|line| (size, line)));
+    let mut sizes =
+        (1..=longest).filter_map(|size| place(scene, piece, size, length).map(|line| (size, line)));
     let (size, line) = sizes.find(|(size, line)| says_enough(scene, *line, *size))?;
     if was_doubled(scene, piece, size, line) {
         return None;

@@ -6,10 +6,10 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::compiled;
 use super::lexis::Part;
 use super::scene::{Scene, Spot};
 use super::tongue::Sort;
+use super::{compiled, elided_words};
 use crate::gate::delta::Piece;
 
 /// How few lines an edit must have taken away for three dots to stand for them.
@@ -17,7 +17,9 @@ const FEWEST_LOST: usize = 3;
 
 /// What can only be elision is one of these at some place.
 static TRIGGER: LazyLock<Regex> = LazyLock::new(|| {
-    compiled(r"(?i)\.\.\.|…|\b(rest|remainder|remaining|existing|unchanged|omitted|previous|snip|truncated|elided|same as|as before|keep|remains?|other|no (other )?changes?)\b")
+    compiled(
+        r"(?i)\.\.\.|…|\b(rest|remainder|remaining|existing|unchanged|omitted|previous|snip|truncated|elided|same as|as before|keep|remains?|stays?|same|continues?|everything|others?|no (other )?changes?)\b",
+    )
 });
 
 /// A line's words, without what makes them a comment.
@@ -29,8 +31,9 @@ static WORDS: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// A comment behind code.
-static TRAILING: LazyLock<Regex> =
-    LazyLock::new(|| compiled(r"\s(?://+|#+|--|/\*+|<!--+)\s*(?P<words>(?:\.\.\.|…).*?)\s*(?:\*+/|--+>)?\s*$"));
+static TRAILING: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(r"\s(?://+|#+|--|/\*+|<!--+)\s*(?P<words>(?:\.\.\.|…).*?)\s*(?:\*+/|--+>)?\s*$")
+});
 
 /// What stands behind the dots, or before them.
 static DOTTED: LazyLock<Regex> = LazyLock::new(|| {
@@ -90,8 +93,9 @@ pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
             continue;
         }
         let seen: String = text.trim().chars().take(60).collect();
-        let message =
-            format!("`{seen}` stands for code that was not sent; send that code, or edit only the lines that change");
+        let message = format!(
+            "`{seen}` stands for code that was not sent; send that code, or edit only the lines that change"
+        );
         let column = scene.column(line, text.len() - text.trim_start().len());
         spots.push(Spot { line, column, message });
     }
@@ -103,19 +107,27 @@ fn elides(scene: &Scene<'_>, piece: &Piece, line: usize, text: &str) -> bool {
     let said = WORDS.captures(text);
     let part = |name: &str| said.as_ref().and_then(|said| said.name(name)).map(|part| part.as_str());
     let (open, words) = (part("open"), part("words").unwrap_or_default());
-    let words = words.strip_prefix(['[', '(', '<']).unwrap_or(words);
-    let comment = open.is_some_and(|open| !open.starts_with(['[', '(', '<', '{']) || open.contains("--") || open.contains('*'));
+    let words = words.trim_matches(|c: char| "[](){}<>*-_=~ ".contains(c));
+    let comment = open.is_some_and(|open| {
+        !open.starts_with(['[', '(', '<', '{']) || open.contains("--") || open.contains('*')
+    });
     let prose = scene.sort == Sort::Prose || scene.is_fenced(line);
     let dots = dotted(words);
     let says = match dots {
         Some("") => comment && lost >= FEWEST_LOST && !prose,
-        Some(rest) if begins_dotted(words) => DOTTED.is_match(rest),
+        Some(rest) if begins_dotted(words) => {
+            DOTTED.is_match(rest) || comment && lost >= FEWEST_LOST && elided_words::few(rest)
+        }
         // A sentence may trail off.
         Some(rest) => {
             let says = SPOKEN.is_match(rest) || lost >= FEWEST_LOST && DOTTED.is_match(rest);
-            says && (comment || open.is_some())
+            (says || lost >= FEWEST_LOST && elided_words::all_elide(rest)) && (comment || open.is_some())
         }
-        None => (comment || open.is_some()) && (SPOKEN.is_match(words) || lost >= FEWEST_LOST && LOOSE.is_match(words)),
+        None if comment || open.is_some() => {
+            let loose = || LOOSE.is_match(words) || elided_words::all_elide(words);
+            SPOKEN.is_match(words) || lost >= FEWEST_LOST && loose()
+        }
+        None => false,
     };
     let says = says || trailing(scene, line, text);
     says && (!prose || lost >= FEWEST_LOST) && !heading(scene, text)

@@ -69,7 +69,9 @@ fn in_words(text: &str) -> Option<usize> {
     let first = ends.first().copied();
     let begins = |at: &usize| {
         let rest = text.get(at + 2..).unwrap_or_default();
-        rest.is_empty() || rest.starts_with("\\n") || rest.starts_with(|c: char| " #-*<>|{}[".contains(c) || c.is_uppercase())
+        rest.is_empty()
+            || rest.starts_with("\\n")
+            || rest.starts_with(|c: char| " #-*<>|{}[".contains(c) || c.is_uppercase())
     };
     first.filter(|_| ends.len() >= MANY && ends.iter().filter(|at| begins(at)).count() * 2 >= ends.len())
 }

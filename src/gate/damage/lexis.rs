@@ -164,7 +164,8 @@ impl<'t> Reader<'t> {
 
     /// The length of the regular expression that begins here, where a value may begin.
     fn regex(&self, rest: &str) -> Option<usize> {
-        let may = self.solid.is_none_or(|byte| b"(,=:[!&|?{};+-*%<>~^".contains(&byte)) || self.after_keyword();
+        let may =
+            self.solid.is_none_or(|byte| b"(,=:[!&|?{};+-*%<>~^".contains(&byte)) || self.after_keyword();
         if !may || !rest.starts_with('/') {
             return None;
         }

@@ -71,7 +71,10 @@ fn lost(scene: &Scene<'_>, before: Lines<'_>, old: &Symbol<'_>, kept: &Kept<'_, 
         return None;
     }
     let mark: String = mark.chars().take(60).collect();
-    let message = format!("`{mark}`, on line {line} before, is gone from above `{}`; send it with the symbol", new.name);
+    let message = format!(
+        "`{mark}`, on line {line} before, is gone from above `{}`; send it with the symbol",
+        new.name
+    );
     let text = scene.after.text(new.line);
     let column = scene.column(new.line, text.len() - text.trim_start().len());
     Some(Spot { line: new.line, column, message })

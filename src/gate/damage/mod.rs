@@ -9,6 +9,7 @@
 mod conflict_markers;
 mod doubled_lines;
 mod elided_code;
+mod elided_words;
 mod escaped_newlines;
 mod lexis;
 mod line_prefixes;

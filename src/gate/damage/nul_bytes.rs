@@ -16,7 +16,8 @@ pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
         let at = text.find('\0').unwrap_or_default();
         let count = text.matches('\0').count();
         let noun = if count == 1 { "a NUL byte" } else { "NUL bytes" };
-        let message = format!("{noun} in new text; write `\\0` where a string needs one, and nothing elsewhere");
+        let message =
+            format!("{noun} in new text; write `\\0` where a string needs one, and nothing elsewhere");
         Spot { line, column: scene.column(line, at), message }
     };
     new.map(spot).collect()

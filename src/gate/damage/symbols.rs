@@ -67,7 +67,10 @@ pub(super) fn symbols<'t>(lines: Lines<'t>, language: &str) -> Vec<Symbol<'t>> {
 
 /// Whether a line is a decorator or its like.
 pub(super) fn is_mark(body: &str, language: &str) -> bool {
-    let at = |text: &str| text.starts_with('@') && text.get(1..).is_some_and(|rest| rest.starts_with(|c: char| c.is_alphabetic() || c == '_'));
+    let at = |text: &str| {
+        text.starts_with('@')
+            && text.get(1..).is_some_and(|rest| rest.starts_with(|c: char| c.is_alphabetic() || c == '_'))
+    };
     match language {
         "rust" => body.starts_with("#["),
         "python" | "typescript" | "javascript" => at(body),
@@ -84,7 +87,12 @@ fn after_mark<'t>(body: &'t str, language: &str) -> Option<&'t str> {
     }
     let close = if language == "rust" { ']' } else { ')' };
     let (end, _) = match body.find(close) {
-        Some(end) if language == "rust" || body.find(' ').is_none_or(|space| body.find('(').is_some_and(|open| open < space)) => (end + 1, ()),
+        Some(end)
+            if language == "rust"
+                || body.find(' ').is_none_or(|space| body.find('(').is_some_and(|open| open < space)) =>
+        {
+            (end + 1, ())
+        }
         _ => (body.find(' ')?, ()),
     };
     body.get(end..).map(str::trim).filter(|rest| !rest.is_empty() && !is_mark(rest, language))
@@ -103,7 +111,8 @@ fn name<'t>(text: &'t str, language: &str) -> Option<&'t str> {
     let found = ["named", "func", "function"].into_iter().find_map(|group| captures.name(group));
     let loose = || ["method", "field"].into_iter().find_map(|group| captures.name(group));
     let name = found.or_else(|| if plain && language != "rust" { None } else { loose() })?.as_str();
-    (!matches!(name, "let" | "if" | "for" | "while" | "switch" | "return" | "catch" | "else" | "match")).then_some(name)
+    (!matches!(name, "let" | "if" | "for" | "while" | "switch" | "return" | "catch" | "else" | "match"))
+        .then_some(name)
 }
 
 /// How many brackets more open than close.

@@ -34,8 +34,20 @@ fn with_draft<T>(path: &str, before: Option<&str>, after: &str, look: impl FnOnc
 
 /// What an accident leaves behind, over and over: the worst texts for each rule.
 const SEEDS: [&str; 14] = [
-    "12: x\n", "+a\n", "@@ -1 +1 @@\n", "# ... rest of code\n", "<<<<<<< a\n", "=======\n", ">>>>>>> b\n", "f(“a”)\n", "a\\nb\\n", "@a\ndef f():\n",
-    "#[a]\nfn f() {}\n", "\t a\n", "\0", "r#\"'`\"\"\"/*",
+    "12: x\n",
+    "+a\n",
+    "@@ -1 +1 @@\n",
+    "# ... rest of code\n",
+    "<<<<<<< a\n",
+    "=======\n",
+    ">>>>>>> b\n",
+    "f(“a”)\n",
+    "a\\nb\\n",
+    "@a\ndef f():\n",
+    "#[a]\nfn f() {}\n",
+    "\t a\n",
+    "\0",
+    "r#\"'`\"\"\"/*",
 ];
 
 #[test]
@@ -53,7 +65,11 @@ fn a_text_of_nothing_but_accidents_is_read_in_linear_time() {
                     assert!(judge(draft, &Damage::default(), limit).is_ok(), "{path}: {seed:?}");
                 });
             }
-            assert!(began.elapsed() < slow * Duration::from_millis(500), "{path}: {seed:?} took {:?}", began.elapsed());
+            assert!(
+                began.elapsed() < slow * Duration::from_millis(500),
+                "{path}: {seed:?} took {:?}",
+                began.elapsed()
+            );
         }
     }
 }
@@ -75,7 +91,12 @@ fn what_was_there_before_is_no_accident_of_the_edit() {
 
 #[test]
 fn places_are_counted_in_characters() {
-    let spot = |accident, text: &str| spots(accident, "a.py", Some("x = 1\n"), text).into_iter().map(|spot| (spot.line, spot.column)).collect::<Vec<_>>();
+    let spot = |accident, text: &str| {
+        spots(accident, "a.py", Some("x = 1\n"), text)
+            .into_iter()
+            .map(|spot| (spot.line, spot.column))
+            .collect::<Vec<_>>()
+    };
     assert_eq!(spot(Accident::TypographicQuotes, "é = '𝄞' + f(“a”)\n"), [(1, 13)]);
     assert_eq!(spot(Accident::NulBytes, "x = 1\né\0\n"), [(2, 2)]);
     assert_eq!(spot(Accident::EscapedNewlines, "é = 1\\nb = 2\n"), [(1, 6)]);
@@ -83,7 +104,8 @@ fn places_are_counted_in_characters() {
 
 #[test]
 fn carriage_returns_and_other_encodings_change_nothing() {
-    let (before, after) = ("a = 1\r\nb = 2\r\n", "a = 1\r\n<<<<<<< HEAD\r\nb = 2\r\n=======\r\nb = 3\r\n>>>>>>> c\r\n");
+    let (before, after) =
+        ("a = 1\r\nb = 2\r\n", "a = 1\r\n<<<<<<< HEAD\r\nb = 2\r\n=======\r\nb = 3\r\n>>>>>>> c\r\n");
     assert_eq!(spots(Accident::ConflictMarkers, "a.py", Some(before), after).len(), 1);
 }
 

@@ -106,24 +106,11 @@ static TABLE: [Tongue; 22] = [
     hashed(
         "toml",
         Sort::Data,
-        &[
-            quoted("\"\"\"", true, true),
-            quoted("'''", false, true),
-            DOUBLE,
-            quoted("'", false, false),
-        ],
+        &[quoted("\"\"\"", true, true), quoted("'''", false, true), DOUBLE, quoted("'", false, false)],
         Quirk::None,
     ),
-    hashed(
-        "yaml",
-        Sort::Data,
-        &[quoted("\"", true, true), quoted("'", false, true)],
-        Quirk::Words,
-    ),
-    Tongue {
-        line_comments: &["--"],
-        ..code("sql", &[quoted("'", false, true), quoted("\"", false, true)])
-    },
+    hashed("yaml", Sort::Data, &[quoted("\"", true, true), quoted("'", false, true)], Quirk::Words),
+    Tongue { line_comments: &["--"], ..code("sql", &[quoted("'", false, true), quoted("\"", false, true)]) },
     hashed("dockerfile", Sort::Unknown, &[], Quirk::Words),
     Tongue { block_comment: POINTED, ..plain("xml", Sort::Data) },
     Tongue { block_comment: POINTED, ..plain("html", Sort::Prose) },

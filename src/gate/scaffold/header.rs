@@ -19,7 +19,8 @@ static START: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// What may close the comment, by what opened it.
-const CLOSED: [(&str, &str); 5] = [("<!--", "-->"), ("/*", "*/"), ("{/*", "*/}"), ("\"\"\"", "\"\"\""), ("'''", "'''")];
+const CLOSED: [(&str, &str); 5] =
+    [("<!--", "-->"), ("/*", "*/"), ("{/*", "*/}"), ("\"\"\"", "\"\"\""), ("'''", "'''")];
 
 /// A header, and where it stands.
 #[derive(Debug)]
@@ -59,7 +60,9 @@ impl<'t> Header<'t> {
         }
         let found = START.as_ref()?.captures(line)?;
         let word = found.name("word");
-        let from = found.name("plain").map_or_else(|| found.get(0).map_or(0, |all| all.end()), |plain| plain.start());
+        let from = found
+            .name("plain")
+            .map_or_else(|| found.get(0).map_or(0, |all| all.end()), |plain| plain.start());
         let open = found.name("open").map_or("", |open| open.as_str());
         let close = CLOSED.iter().find(|(known, _)| open.starts_with(known)).map(|(_, close)| *close);
         let rest = line.get(from..)?;
@@ -94,7 +97,9 @@ impl<'t> Header<'t> {
                 Some((name, _)) if !FIELDS.contains(&name) => {
                     Some(format!("a header has no field `{name}`; its fields are {}", FIELDS.join(", ")))
                 }
-                Some((name, _)) if seen.contains(&name) => Some(format!("the field `{name}` stands here twice")),
+                Some((name, _)) if seen.contains(&name) => {
+                    Some(format!("the field `{name}` stands here twice"))
+                }
                 Some((name, value)) => {
                     seen.push(name);
                     faulty(name, value)
@@ -111,7 +116,12 @@ impl<'t> Header<'t> {
             troubles.extend(self.order());
         }
         if let Some(close) = self.unclosed {
-            troubles.push(Trouble { at: 0, message: format!("the comment of the header is not closed on its line; end it with `{close}`") });
+            troubles.push(Trouble {
+                at: 0,
+                message: format!(
+                    "the comment of the header is not closed on its line; end it with `{close}`"
+                ),
+            });
         }
         troubles
     }
@@ -147,8 +157,10 @@ fn is_version(value: &str) -> bool {
     let value = value.strip_prefix('v').unwrap_or(value);
     let (numbers, more) = value.find(['-', '+']).map_or((value, ""), |at| value.split_at(at));
     let parts: Vec<&str> = numbers.split('.').collect();
-    let digits = |part: &&str| !part.is_empty() && part.len() < 10 && part.chars().all(|c| c.is_ascii_digit());
-    let more = more.is_empty() || more.len() > 1 && more.chars().all(|c| c.is_ascii_alphanumeric() || "-+.".contains(c));
+    let digits =
+        |part: &&str| !part.is_empty() && part.len() < 10 && part.chars().all(|c| c.is_ascii_digit());
+    let more = more.is_empty()
+        || more.len() > 1 && more.chars().all(|c| c.is_ascii_alphanumeric() || "-+.".contains(c));
     hash || (2..=3).contains(&parts.len()) && parts.iter().all(digits) && more
 }
 
@@ -180,7 +192,8 @@ fn is_clock(time: &str) -> bool {
         Some(offset) => offset.split_once(':').is_some_and(|(hour, minute)| hours(hour) && sixty(&minute)),
         None => zone.is_empty() || zone == "Z",
     };
-    let fraction = !fraction.is_empty() && fraction.len() < 10 && fraction.chars().all(|c| c.is_ascii_digit());
+    let fraction =
+        !fraction.is_empty() && fraction.len() < 10 && fraction.chars().all(|c| c.is_ascii_digit());
     let rest = parts.get(1..).unwrap_or_default();
     let clock = parts.first().is_some_and(|hour| hours(hour)) && rest.iter().all(sixty);
     zone && fraction && clock && (1..=2).contains(&rest.len())
@@ -209,7 +222,13 @@ mod tests {
             assert_eq!(header.troubles(), [], "{text}");
             assert!(header.value("template").is_some(), "{text}");
         }
-        for text in ["", "# a template=b\n", "template=a version=1.0\n", "\n\n\n\n\n# template=a version=1.0\n", "# SCAFFOLDING\n"] {
+        for text in [
+            "",
+            "# a template=b\n",
+            "template=a version=1.0\n",
+            "\n\n\n\n\n# template=a version=1.0\n",
+            "# SCAFFOLDING\n",
+        ] {
             assert!(Header::of(text).is_none(), "{text}");
         }
     }

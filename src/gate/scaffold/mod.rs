@@ -24,7 +24,8 @@ pub(super) fn faults(rules: &Scaffold, page: Page<'_>) -> Result<Vec<Fault>, Sil
         return match rules.header {
             policy::Header::Optional => Err(Silence::Skipped("has no scaffold header".to_owned())),
             policy::Header::Required => {
-                let message = "no scaffold header in the first lines, as in `SCAFFOLD: template=module version=1.0.0`";
+                let message =
+                    "no scaffold header in the first lines, as in `SCAFFOLD: template=module version=1.0.0`";
                 Ok(vec![fault(0, "scaffold-header", message.to_owned())])
             }
         };
@@ -53,7 +54,8 @@ fn structure(header: &Header<'_>, layout: &Layout, page: Page<'_>) -> Result<Vec
         let there = sections(page);
         let missing = layout.sections.iter().filter(|section| !there.contains(&plain(section)));
         faults.extend(missing.map(|section| {
-            let message = format!("the section `{section}`, which the template `{template}` asks for, is missing");
+            let message =
+                format!("the section `{section}`, which the template `{template}` asks for, is missing");
             fault(header.start, "scaffold-section", message)
         }));
     }
@@ -65,18 +67,26 @@ fn structure(header: &Header<'_>, layout: &Layout, page: Page<'_>) -> Result<Vec
             fault(header.start, "scaffold-symbol", message)
         }));
     }
-    faults.extend(layout.required.iter().flat_map(|demand| demanded(demand, header, page)).map(
-        |(offset, message)| fault(offset, "scaffold-structure", message),
-    ));
+    faults.extend(
+        layout
+            .required
+            .iter()
+            .flat_map(|demand| demanded(demand, header, page))
+            .map(|(offset, message)| fault(offset, "scaffold-structure", message)),
+    );
     Ok(faults)
 }
 
 /// What the template only advises, and a path that is another's.
 fn advice(header: &Header<'_>, layout: Option<&Layout>, page: Page<'_>) -> Vec<Fault> {
-    let warning = |(offset, message)| Fault { severity: Severity::Warning, ..fault(offset, "scaffold-guideline", message) };
-    let moved = header.value("path").filter(|path| path.trim_start_matches("./") != page.path).map(|path| {
-        (header.start, format!("the header says that this file is {path}; it is {}", page.path))
-    });
+    let warning = |(offset, message)| Fault {
+        severity: Severity::Warning,
+        ..fault(offset, "scaffold-guideline", message)
+    };
+    let moved = header
+        .value("path")
+        .filter(|path| path.trim_start_matches("./") != page.path)
+        .map(|path| (header.start, format!("the header says that this file is {path}; it is {}", page.path)));
     let advised = layout.into_iter().flat_map(|layout| &layout.guidelines);
     moved.into_iter().chain(advised.flat_map(|demand| demanded(demand, header, page))).map(warning).collect()
 }
@@ -87,7 +97,9 @@ fn demanded(demand: &Demand, header: &Header<'_>, page: Page<'_>) -> Vec<(usize,
     match demand.wanted {
         true if demand.pattern.is_match(page.text) => Vec::new(),
         true => vec![told(header.start)],
-        false => demand.pattern.find_iter(page.text).take(MOST_MATCHES).map(|found| told(found.start())).collect(),
+        false => {
+            demand.pattern.find_iter(page.text).take(MOST_MATCHES).map(|found| told(found.start())).collect()
+        }
     }
 }
 
@@ -126,7 +138,10 @@ fn symbols(page: Page<'_>) -> Result<HashSet<String>, Silence> {
     grammar::walk(&tree, |node, _| {
         let name = node.child_by_field_name("name").and_then(|name| page.text.get(name.byte_range()));
         let kind = node.kind();
-        if ["definition", "declaration", "item", "spec", "declarator", "signature"].iter().any(|end| kind.ends_with(end)) {
+        if ["definition", "declaration", "item", "spec", "declarator", "signature"]
+            .iter()
+            .any(|end| kind.ends_with(end))
+        {
             names.extend(name.map(str::to_owned));
         }
         Next::Inside

@@ -324,7 +324,10 @@ mod tests {
     fn a_faulty_definition_is_refused_where_it_is_faulty() {
         let with = |rest: &str| format!("languages: [go]\n{rest}\n");
         refused(&with("kind: sintax"), "2:7: unknown kind `sintax`, did you mean `syntax`?");
-        refused(&with("kind: pattern"), "2:7: a pattern gate needs structure, query, must_match or must_not_match");
+        refused(
+            &with("kind: pattern"),
+            "2:7: a pattern gate needs structure, query, must_match or must_not_match",
+        );
         refused(
             &with("kind: pattern\nmust_match: 'a('\nmessage: m"),
             "3:13: `must_match` is no regular expression: unclosed group",

@@ -53,12 +53,16 @@ pub(super) fn rules(fields: &Fields, kind: &Node) -> Result<PatternRules, Fault>
             ("markdown", Some(other)) => Err(other.fault("stands only beside `structure: scaffold`")),
             (other, _) => Err(node.fault(unknown("structure", other, &STRUCTURES))),
         },
-        (None, Some(node)) if is_regex => Err(node.fault("`query` stands alone, without must_match and must_not_match beside it")),
+        (None, Some(node)) if is_regex => {
+            Err(node.fault("`query` stands alone, without must_match and must_not_match beside it"))
+        }
         (None, _) if scaffolds.is_some() => {
             Err(kind.fault("`header` and `templates` stand beside `structure: scaffold`"))
         }
         (None, Some(node)) => query(fields, node, message()?),
-        (None, None) if is_regex => Ok(PatternRules::Regex { must_match, must_not_match, message: message()? }),
+        (None, None) if is_regex => {
+            Ok(PatternRules::Regex { must_match, must_not_match, message: message()? })
+        }
         (None, None) => {
             Err(kind.fault("a pattern gate needs structure, query, must_match or must_not_match"))
         }
@@ -68,7 +72,9 @@ pub(super) fn rules(fields: &Fields, kind: &Node) -> Result<PatternRules, Fault>
 fn query(fields: &Fields, node: &Node, message: String) -> Result<PatternRules, Fault> {
     let languages = match judged(fields.require("languages")?)? {
         Languages::Only(names) => names,
-        Languages::Every => return Err(node.fault("`query` needs the languages that it is for, and not \"*\"")),
+        Languages::Every => {
+            return Err(node.fault("`query` needs the languages that it is for, and not \"*\""));
+        }
     };
     let compiled = |source: &Node, what: &str| {
         Query::compile(&languages, source.text(what)?).map_err(|fault| {

@@ -8,7 +8,11 @@ use super::*;
 fn what_is_left_out_is_the_default() {
     for text in ["", "# nothing\n", "---\n", "limits: {}\n", "\u{feff}limits: {}\r\n", "{}"] {
         let policy = read(text);
-        assert_eq!(names(&policy, "a.md", "markdown"), ["markdown-structure", "damage", "syntax"], "{text:?}");
+        assert_eq!(
+            names(&policy, "a.md", "markdown"),
+            ["markdown-structure", "damage", "syntax"],
+            "{text:?}"
+        );
         assert_eq!((policy.limits, policy.demands), (Limits::default(), Demands::default()), "{text:?}");
         assert_eq!((policy.baseline, &policy.toolsets), (Baseline::New, &None), "{text:?}");
         assert_eq!(policy.protection("a.md"), None);

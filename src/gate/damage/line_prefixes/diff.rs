@@ -9,9 +9,10 @@ use crate::gate::delta::Piece;
 pub(super) fn look(scene: &Scene<'_>, piece: &Piece) -> Option<Spot> {
     let text = |line: usize| scene.after.text(line);
     let lines = || (piece.new.0..=piece.new.1).filter(|line| !text(*line).trim().is_empty());
-    let took = |line: usize| marked(text(line)).is_some_and(|(mark, rest)| {
-        mark == '-' && rest.trim().len() > 2 && scene.took(piece, rest)
-    });
+    let took = |line: usize| {
+        marked(text(line))
+            .is_some_and(|(mark, rest)| mark == '-' && rest.trim().len() > 2 && scene.took(piece, rest))
+    };
     let proven = lines().any(took);
     let shown = |line: usize| !proven && (scene.is_fenced(line) || scene.part_of_line(line) != Part::Code);
     if let Some(line) = lines().find(|line| is_hunk(text(*line)) && !shown(*line)) {
@@ -38,7 +39,9 @@ fn spot(line: usize, mark: &str) -> Spot {
 
 /// `@@ -1,2 +3,4 @@`.
 fn is_hunk(text: &str) -> bool {
-    let Some((head, _)) = text.strip_prefix("@@ -").and_then(|rest| rest.split_once(" @@")) else { return false };
+    let Some((head, _)) = text.strip_prefix("@@ -").and_then(|rest| rest.split_once(" @@")) else {
+        return false;
+    };
     let number = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit() || c == ',');
     head.split_once(" +").is_some_and(|(old, new)| number(old) && number(new))
 }
@@ -62,8 +65,15 @@ fn judge(scene: &Scene<'_>, piece: &Piece, run: &[usize]) -> Option<Spot> {
         all().filter(|(mark, rest)| *mark == wanted && told(rest) && was(scene, piece, rest)).count()
     };
     let found = match scene.sort {
-        Sort::Code => plus > 1 || plus > 0 && minus > 0 || minus > 1 && known('-') > 0 || plus > 0 && alone(scene, first),
-        Sort::Data if scene.language() == "yaml" => plus > 1 || plus > 0 && known('-') > 0 || minus > 1 && known('-') > 1,
+        Sort::Code => {
+            plus > 1
+                || plus > 0 && minus > 0
+                || minus > 1 && known('-') > 0
+                || plus > 0 && alone(scene, first)
+        }
+        Sort::Data if scene.language() == "yaml" => {
+            plus > 1 || plus > 0 && known('-') > 0 || minus > 1 && known('-') > 1
+        }
         Sort::Data => plus + minus > 1 && scene.language() != "csv" || known('-') > 0,
         Sort::Prose | Sort::Unknown => known('-') > 0 && plus > 0 || known('+') + known('-') > 1,
         Sort::Patch => false,
@@ -82,5 +92,5 @@ fn alone(scene: &Scene<'_>, line: usize) -> bool {
     let above = scene.after.text(line.saturating_sub(1)).trim_end();
     let open = above.ends_with(|c: char| "([{,=+-*/&|\\<>?:.".contains(c));
     let rest = scene.after.text(line).get(1..).unwrap_or_default();
-    !(open && !rest.starts_with("  ")) && rest.starts_with(|c: char| c.is_alphabetic() || c.is_whitespace())
+    (!open || rest.starts_with("  ")) && rest.starts_with(|c: char| c.is_alphabetic() || c.is_whitespace())
 }

@@ -85,7 +85,8 @@ struct Run<'r, 's> {
 impl Run<'_, '_> {
     /// Whether the lines were there before, without their numbers.
     fn is_known(&self) -> bool {
-        let (known, all) = (self.known(), self.lines.iter().filter(|line| !line.rest.trim().is_empty()).count());
+        let (known, all) =
+            (self.known(), self.lines.iter().filter(|line| !line.rest.trim().is_empty()).count());
         known * 2 >= all && (known > 1 || known > 0 && self.in_place())
     }
 
@@ -137,9 +138,11 @@ impl Run<'_, '_> {
     /// Whether what stands behind the numbers is indented, as it is in code.
     fn is_indented(&self) -> bool {
         let indent = |text: &str| text.len() - text.trim_start().len();
-        let mut indents = self.lines.iter().filter(|line| !line.rest.trim().is_empty()).map(|line| indent(line.rest));
+        let mut indents =
+            self.lines.iter().filter(|line| !line.rest.trim().is_empty()).map(|line| indent(line.rest));
         let Some(first) = indents.next() else { return false };
-        let (least, most) = indents.fold((first, first), |(least, most), next| (least.min(next), most.max(next)));
+        let (least, most) =
+            indents.fold((first, first), |(least, most), next| (least.min(next), most.max(next)));
         most > least + 1
     }
 
@@ -157,7 +160,10 @@ impl Run<'_, '_> {
             rest.ends_with(',') || rest.ends_with('{') || rest.ends_with('[') || rest.ends_with('(')
         };
         let entries = self.lines.iter().filter(entry).count();
-        colon && !self.is_indented() && entries + 1 >= self.lines.len() && (entries > 0 || self.lines.len() == 1)
+        colon
+            && !self.is_indented()
+            && entries + 1 >= self.lines.len()
+            && (entries > 0 || self.lines.len() == 1)
     }
 }
 
@@ -166,7 +172,8 @@ fn numbered(line: usize, text: &str) -> Option<Numbered<'_>> {
     let body = text.trim_start_matches(' ');
     let body = body.strip_prefix('L').unwrap_or(body);
     let digits = body.bytes().take_while(u8::is_ascii_digit).count();
-    let number = body.get(..digits).filter(|digits| digits.len() < 8)?.parse().ok().filter(|number| *number > 0)?;
+    let number =
+        body.get(..digits).filter(|digits| digits.len() < 8)?.parse().ok().filter(|number| *number > 0)?;
     let behind = body.get(digits..)?;
     let spaces = behind.len() - behind.trim_start_matches(' ').len();
     let mark = behind.get(spaces..)?;
@@ -174,8 +181,12 @@ fn numbered(line: usize, text: &str) -> Option<Numbered<'_>> {
     let (separator, rest) = match mark.chars().next() {
         Some('→') => (Separator::Arrow, mark.strip_prefix('→')?),
         Some('\t') if spaces == 0 => (Separator::Tab, mark.strip_prefix('\t')?),
-        Some(bar @ ('|' | '│')) if !mark.starts_with("||") => (Separator::Bar, one_less(mark.strip_prefix(bar)?)),
-        Some(':') if spaces == 0 && !mark.starts_with("::") => (Separator::Colon, one_less(mark.strip_prefix(':')?)),
+        Some(bar @ ('|' | '│')) if !mark.starts_with("||") => {
+            (Separator::Bar, one_less(mark.strip_prefix(bar)?))
+        }
+        Some(':') if spaces == 0 && !mark.starts_with("::") => {
+            (Separator::Colon, one_less(mark.strip_prefix(':')?))
+        }
         Some(dot @ ('.' | ')')) if spaces == 0 && behind.get(1..2) == Some(" ") => {
             (Separator::Dot, one_less(mark.strip_prefix(dot)?))
         }

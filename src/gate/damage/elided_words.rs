@@ -1,0 +1,186 @@
+//! The words of which elisions are made, for those that no pattern foresees.
+//!
+//! They are believed only where the edit took lines away: `other fields are unchanged` is a good comment elsewhere.
+
+/// What is left out.
+const LEFT_OUT: &[&str] = &[
+    "rest",
+    "remainder",
+    "remaining",
+    "existing",
+    "previous",
+    "original",
+    "other",
+    "others",
+    "everything",
+    "else",
+    "code",
+    "line",
+    "lines",
+    "file",
+    "function",
+    "functions",
+    "method",
+    "methods",
+    "class",
+    "classes",
+    "implementation",
+    "logic",
+    "imports",
+    "import",
+    "tests",
+    "fields",
+    "props",
+    "handlers",
+    "routes",
+    "endpoints",
+    "cases",
+    "styles",
+    "state",
+    "component",
+    "components",
+    "content",
+    "contents",
+    "section",
+    "sections",
+    "body",
+    "definitions",
+    "members",
+    "properties",
+    "module",
+    "helpers",
+];
+
+/// What is said of it.
+const SAID: &[&str] = &[
+    "unchanged",
+    "same",
+    "remain",
+    "remains",
+    "stay",
+    "stays",
+    "as-is",
+    "untouched",
+    "unmodified",
+    "continue",
+    "continues",
+    "omitted",
+    "elided",
+    "truncated",
+    "snip",
+    "snipped",
+    "identical",
+    "keep",
+    "keeps",
+    "kept",
+    "leave",
+    "here",
+    "above",
+    "below",
+    "before",
+    "goes",
+    "follow",
+    "follows",
+    "intact",
+    "unaffected",
+    "unaltered",
+    "preserved",
+    "retained",
+    "hidden",
+];
+
+/// What stands between.
+const BETWEEN: &[&str] = &[
+    "the",
+    "a",
+    "of",
+    "this",
+    "your",
+    "my",
+    "our",
+    "all",
+    "and",
+    "is",
+    "are",
+    "was",
+    "were",
+    "as",
+    "it",
+    "they",
+    "that",
+    "in",
+    "for",
+    "with",
+    "to",
+    "go",
+    "exactly",
+    "brevity",
+    "clarity",
+    "no",
+    "any",
+    "change",
+    "changes",
+    "from",
+    "have",
+    "has",
+    "been",
+    "be",
+    "i",
+    "after",
+    "modification",
+    "modifications",
+    "more",
+    "lot",
+];
+
+/// The longest elision, in words.
+const LONGEST: usize = 12;
+
+/// Whether a comment has no other words than elisions are made of, and says of something that it was left out.
+pub(super) fn all_elide(text: &str) -> bool {
+    let text = text.to_lowercase();
+    let words: Vec<&str> = words(&text).collect();
+    let known = |word: &&str| {
+        [LEFT_OUT, SAID, BETWEEN].iter().any(|list| list.contains(word))
+            || word.chars().all(|c| c.is_ascii_digit() || c == '-')
+    };
+    let some = |list: &[&str]| words.iter().any(|word| list.contains(word));
+    words.len() <= LONGEST && some(LEFT_OUT) && some(SAID) && words.iter().all(known)
+}
+
+/// Whether a comment is a few words, and no code that was taken out.
+pub(super) fn few(text: &str) -> bool {
+    let count = words(text).count();
+    (1..=LONGEST).contains(&count) && !text.contains(['=', ';', '{', '}'])
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
+    text.split(move |c: char| !is_word(c)).map(|word| word.trim_matches('-')).filter(|word| !word.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elisions_are_told_from_comments_that_say_more() {
+        for text in [
+            "Everything else stays the same",
+            "same imports as before",
+            "(lines 20-45 unchanged)",
+            "all other methods stay as they are",
+        ] {
+            assert!(all_elide(text), "{text}");
+        }
+        for text in [
+            "existing code",
+            "the rest of the arguments is passed on",
+            "unchanged",
+            "",
+            "keep the lock until the file is closed",
+        ] {
+            assert!(!all_elide(text), "{text}");
+        }
+    }
+}
