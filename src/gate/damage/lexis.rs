@@ -200,7 +200,9 @@ impl<'t> Reader<'t> {
                 break;
             }
         }
-        self.parts.push((start..self.at, Part::Text));
+        if self.at > start {
+            self.parts.push((start..self.at, Part::Text));
+        }
     }
 }
 
