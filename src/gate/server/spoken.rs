@@ -144,10 +144,10 @@ impl Manners {
                 state.told = Some(clean(&message));
             }
             "window/logMessage" => self.says(&text(params.get("message")), state),
-            "experimental/serverStatus" => {
-                if params.get("quiescent").and_then(Value::as_bool) == Some(true) {
-                    self.says("quiescent", state);
-                }
+            "experimental/serverStatus"
+                if params.get("quiescent").and_then(Value::as_bool) == Some(true) =>
+            {
+                self.says("quiescent", state);
             }
             _ => {}
         }

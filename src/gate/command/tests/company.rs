@@ -45,7 +45,8 @@ fn all_drafts_of_a_call_are_seen_in_their_places() {
             wanted.push(if path == "a.txt" { pair(("c.txt", c)) } else { pair(("", c)) });
             for input in ["staged", "stdin"] {
                 let mut found = seen(&world, input, "project", path);
-                (found.sort(), wanted.sort());
+                found.sort();
+                wanted.sort();
                 assert_eq!(found, wanted, "{} {input} {path}", level.name());
             }
         }
