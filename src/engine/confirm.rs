@@ -16,7 +16,7 @@ use crate::error::{Code, Error, Question};
 use crate::gate::clean;
 use crate::policy::Confirm;
 use crate::store::Kind;
-use crate::text::Stamp;
+use crate::text::{Stamp, diff};
 
 /// A file of fewer bytes may shrink as it likes.
 const SMALL: usize = 256;
@@ -85,17 +85,26 @@ fn about(drafts: &[Draft<'_>]) -> String {
 
 fn question(drafts: &[Draft<'_>], kind: Kind, policy: &str) -> String {
     let mut text = match kind {
-        Kind::Edit => "An agent is about to write, and".to_owned(),
-        Kind::Undo(id) => format!("An agent is about to take back edit {id}, and"),
-        Kind::Redo(id) => format!("An agent is about to make edit {id} again, and"),
+        Kind::Edit => "This edit is about to be written, and".to_owned(),
+        Kind::Undo(id) => format!("Edit {id} is about to be taken back, and"),
+        Kind::Redo(id) => format!("Edit {id} is about to be made again, and"),
     };
     // Writing to a String cannot fail.
     let _written = write!(text, " the policy {policy} has you asked first:");
     for draft in drafts.iter().filter(|draft| draft.drafted.differs) {
-        let (added, removed) = draft.drafted.map.counts();
+        let (added, removed) = counts(draft);
         let why = risk(draft, kind).map_or_else(String::new, |why| format!(": {why}"));
         let path = clean(draft.target.place.shown());
         let _written = write!(text, "\n{path} (+{added} -{removed}){why}");
     }
     text
+}
+
+/// The lines added and removed, as the diff of the answer counts them.
+fn counts(draft: &Draft<'_>) -> (usize, usize) {
+    let Draft { target, seen, planned, drafted, .. } = draft;
+    let before = seen.snapshot.as_ref().map(|_| &seen.buffer);
+    let plan = drafted.mended.as_ref().unwrap_or(&planned.plan);
+    let diff = diff::unified(target.place.in_root(), before, &drafted.buffer, plan);
+    (diff.added(), diff.removed())
 }

@@ -140,8 +140,10 @@ fn terms<'a>(
 /// The command of the policy that a request names.
 fn validator<'a>(request: &Request, rules: &'a Policy) -> Option<&'a Validator> {
     let named = request.scrutiny.validate.as_ref()?;
-    let names =
-        |validator: &&Validator| named.split_whitespace().eq(validator.words.iter().map(String::as_str));
+    let names = |validator: &&Validator| {
+        let known = validator.words.join(" ");
+        named.split_whitespace().eq(known.split_whitespace())
+    };
     rules.validators.iter().find(names)
 }
 

@@ -112,20 +112,25 @@ impl Policy {
     /// Goes through the rules that run programs, one for each gate.
     pub fn commands(&self) -> impl Iterator<Item = &Rule> {
         let mut first: BTreeMap<&str, &Rule> = BTreeMap::new();
-        let validators = self.validators.iter().map(|validator| &validator.rule);
-        for rule in self.rules().chain(validators).filter(|rule| rule.enabled && rule.gate.runs_program()) {
+        self.programs().for_each(|rule| {
             first.entry(&rule.gate.name).or_insert(rule);
-        }
+        });
         first.into_values()
     }
 
     /// The same, one for each gate and the words that the policy adds to its command.
     pub fn invocations(&self) -> impl Iterator<Item = &Rule> {
         let mut first: BTreeMap<(&str, &[String]), &Rule> = BTreeMap::new();
-        for rule in self.rules().filter(|rule| rule.enabled && rule.gate.runs_program()) {
+        self.programs().for_each(|rule| {
             first.entry((&rule.gate.name, &rule.args)).or_insert(rule);
-        }
+        });
         first.into_values()
+    }
+
+    /// Every rule that may start a program, with the commands that a request may name.
+    fn programs(&self) -> impl Iterator<Item = &Rule> {
+        let validators = self.validators.iter().map(|validator| &validator.rule);
+        self.rules().chain(validators).filter(|rule| rule.enabled && rule.gate.runs_program())
     }
 
     /// The gates of the policy's own, and of those that it is laid over.

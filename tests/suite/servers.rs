@@ -35,7 +35,8 @@ impl Project {
         for (path, text) in files {
             write(&dir.path().join(path), text);
         }
-        let text = format!("quality_gates: {{ {language}: [{{ tool: {gate} }}] }}\nlimits: {{ total: 60s }}\n");
+        let text =
+            format!("quality_gates: {{ {language}: [{{ tool: {gate} }}] }}\nlimits: {{ total: 60s }}\n");
         let policy = Policy::parse("quality.yaml", &text).unwrap();
         let path = std::env::var_os("PATH").unwrap_or_default();
         let search = Search { folders: &[], roots: &[], path: &path };
@@ -200,7 +201,10 @@ const GO: [(&str, &str); 3] = [
 /// A project of Go, where the server and the compiler that are here get along.
 fn go() -> Option<Project> {
     let project = Project::new("gopls", "go", Kept::Yes, &GO)?;
-    let run = project.judge(&[("a.go", Some(GO[1].1), "package x\n\nfunc A() int { return older }\n")]).remove(0).runs;
+    let run = project
+        .judge(&[("a.go", Some(GO[1].1), "package x\n\nfunc A() int { return older }\n")])
+        .remove(0)
+        .runs;
     if run[0].outcome != Outcome::Found {
         not_run(&format!("servers: gopls does not get along with the go that is here: {:?}", run[0]));
         return None;
@@ -215,7 +219,10 @@ fn gopls_finds_the_very_place() {
     let wrong = "package x\n\nfunc A() string { é := \"é😀\"; _ = é; return old() }\n";
     let found = project.finds(("a.go", before, wrong));
     assert_eq!(found.len(), 1, "{found:?}");
-    assert!(found[0].starts_with("here:3:44 ") && found[0].contains(" error new cannot use old()"), "{found:?}");
+    assert!(
+        found[0].starts_with("here:3:44 ") && found[0].contains(" error new cannot use old()"),
+        "{found:?}"
+    );
     let broken = project.finds(("a.go", before, "package x\n\nfunc A( int { return old() }\n"));
     assert!(broken.iter().any(|found| found.starts_with("here:3:")), "{broken:?}");
     assert_eq!(project.finds(("a.go", before, "package x\n\nfunc A() int { return old() + 1 }\n")), [""; 0]);

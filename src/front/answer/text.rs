@@ -6,6 +6,7 @@ use super::fit::clip;
 use crate::error::{Code, Difference, Place};
 use crate::gate::{Finding, Run};
 use crate::locate::{Receipt, Tier};
+use crate::policy::Isolation;
 use crate::text::{Region, Shift};
 
 /// Renders the facts; no text but a note is longer than `bytes`. Beside the JSON, which has the whole diff, only its changes are
@@ -140,5 +141,7 @@ fn region(region: &Region) -> String {
 
 fn run(run: &Run, bytes: usize) -> String {
     let why = run.why.as_ref().map(|why| format!(" ({})", clip(why, bytes))).unwrap_or_default();
-    format!("{} {}{why}", clip(&run.gate, bytes), run.outcome.name())
+    let isolation = run.isolation.filter(|isolation| *isolation < Isolation::Bubblewrap);
+    let apart = isolation.map_or_else(String::new, |isolation| format!(" [isolation {}]", isolation.name()));
+    format!("{} {}{why}{apart}", clip(&run.gate, bytes), run.outcome.name())
 }

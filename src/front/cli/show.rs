@@ -110,7 +110,9 @@ fn gate(run: &ToldRun) -> String {
         _ => WARNING,
     };
     let why = run.why.as_deref().map(|why| format!(", {}", visible(why))).unwrap_or_default();
-    format!("{} {}{why} {}", run.gate, paint(style, &run.outcome), paint(FAINT, format!("{} ms", run.ms)))
+    let apart = run.isolation.as_deref().map(|level| format!(", isolation {level}")).unwrap_or_default();
+    let took = paint(FAINT, format!("{} ms", run.ms));
+    format!("{} {}{why}{apart} {took}", run.gate, paint(style, &run.outcome))
 }
 
 /// The lines that come nearest, each with its number, and where they first differ from what was asked.

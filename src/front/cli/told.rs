@@ -145,6 +145,9 @@ pub(super) struct ToldRun {
     /// Why it did not simply pass.
     #[serde(default)]
     pub why: Option<String>,
+    /// What its program was kept apart by, where that is not the best.
+    #[serde(default)]
+    pub isolation: Option<String>,
 }
 
 impl Told {

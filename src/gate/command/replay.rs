@@ -46,7 +46,9 @@ fn replayed(command: &Command, sample: &Sample, output: &str, text: &Buffer) -> 
 fn recorded(server: &Server, output: &str, text: &Buffer) -> Read {
     match serde_json::from_str::<Vec<serde_json::Value>>(output) {
         Ok(items) => diagnosed(&items, server, Columns::Utf16, text),
-        Err(error) => Err(Silence::Broken(format!("the sample's `output` is no list of diagnostics: {error}"))),
+        Err(error) => {
+            Err(Silence::Broken(format!("the sample's `output` is no list of diagnostics: {error}")))
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use crate::gate::delta::{self, Mark};
 use crate::gate::draft::Draft;
 use crate::gate::output::Seen;
 use crate::gate::silence::Silence;
+use crate::policy::Baseline;
 use crate::text::Buffer;
 
 /// Has a program look at a draft; each finding with whether the edit brought it.
@@ -23,6 +24,8 @@ pub(super) fn consult(
     let after = marks(&seen, draft.after);
     let new = match draft.before {
         None => vec![true; after.len()],
+        // Whatever was there before: nobody asks for it.
+        Some(_) if program.rule.baseline == Some(Baseline::All) => vec![true; after.len()],
         Some(_) if after.is_empty() || draft.changes_nothing() => vec![false; after.len()],
         Some(before) => {
             let lines = (before.lines().count(), draft.after.lines().count());

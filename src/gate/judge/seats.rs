@@ -140,10 +140,12 @@ fn tool<'a>(rule: &'a Rule, role: Role, means: &Means<'a>) -> Result<Tool<'a>, S
         Grant::Withheld(why) => return Err(Silence::Withheld(why.clone())),
         Grant::Pinned(pins) => pins,
     };
-    let short = || shortfall(means.isolation, means.workshop.ceiling).map_or(Ok(()), |why| Err(Silence::Unavailable(why)));
+    let short = || {
+        shortfall(means.isolation, means.workshop.ceiling)
+            .map_or(Ok(()), |why| Err(Silence::Unavailable(why)))
+    };
     let name = &rule.gate.name;
-    let command =
-        rule.gate.command().and_then(|command| Some(Voice::Command(command, pins.program(name)?)));
+    let command = rule.gate.command().and_then(|command| Some(Voice::Command(command, pins.program(name)?)));
     let own = Pins::of_server(name);
     // The words that a policy adds are for the command, and so is the text that one puts in a draft's place.
     let is_kept = means.workshop.fleet.keeps() && rule.args.is_empty() && role == Role::Check;

@@ -18,7 +18,9 @@ pub(in crate::gate) fn diagnosed(
     text: &Buffer,
 ) -> Result<Vec<Seen>, Silence> {
     if items.len() > MOST_FINDINGS {
-        return Err(Silence::Broken(format!("found more than {MOST_FINDINGS} things, which are not told apart")));
+        return Err(Silence::Broken(format!(
+            "found more than {MOST_FINDINGS} things, which are not told apart"
+        )));
     }
     let raws = items.iter().filter_map(|item| raw(item, server, columns).transpose());
     let raws = raws.collect::<Result<Vec<_>, _>>().map_err(Silence::Broken)?;

@@ -107,7 +107,9 @@ impl Lasting {
             }
             Some(Exit::Unseen) => "ended".to_owned(),
             // Its pipes are closed before it has ended.
-            None if self.mute.is_some_and(|since| since.elapsed() >= LAST_STEPS) => "closed its output".to_owned(),
+            None if self.mute.is_some_and(|since| since.elapsed() >= LAST_STEPS) => {
+                "closed its output".to_owned()
+            }
             None => return None,
         };
         Some(ended)

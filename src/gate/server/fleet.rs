@@ -124,7 +124,8 @@ impl Fleet {
         if let Some((_, berth)) = known {
             return Arc::clone(berth);
         }
-        let mut gone: Vec<Arc<Berth>> = berths.remove(&key.place).map(|(_, berth)| berth).into_iter().collect();
+        let mut gone: Vec<Arc<Berth>> =
+            berths.remove(&key.place).map(|(_, berth)| berth).into_iter().collect();
         while berths.len() >= self.hours.most.max(1) {
             let used = |(place, (_, berth)): (&Stamp, &(Stamp, Arc<Berth>))| (*lock(&berth.used), *place);
             let Some((_, place)) = berths.iter().map(used).min() else { break };
@@ -199,7 +200,9 @@ impl Moored {
         }
         self.deaths.retain(|(when, _)| when.elapsed() < rest);
         if let [.., _, (_, why)] = self.deaths.as_slice() {
-            return Err(Silence::Away(format!("the language server rests, for it died more than once: it {why}")));
+            return Err(Silence::Away(format!(
+                "the language server rests, for it died more than once: it {why}"
+            )));
         }
         match &mut self.session {
             Some(session) => Ok(session),

@@ -66,7 +66,9 @@ fn is_header(bytes: &[u8]) -> bool {
     const NAMES: [&[u8]; 2] = [b"content-length:", b"content-type:"];
     NAMES.iter().any(|name| {
         let common = bytes.len().min(name.len());
-        bytes.get(..common).is_some_and(|start| start.eq_ignore_ascii_case(name.get(..common).unwrap_or(start)))
+        bytes
+            .get(..common)
+            .is_some_and(|start| start.eq_ignore_ascii_case(name.get(..common).unwrap_or(start)))
     })
 }
 
@@ -120,7 +122,10 @@ mod tests {
             (b"Content-Length: -1\r\n\r\n", &other),
             (b"Content-Type: x\r\n\r\n", &other),
             (b"Content-Length: 99999999999999999999999\r\n\r\n", &other),
-            (b"Content-Length: 999999999\r\n\r\n", "announced a message of 999999999 bytes, and 33554432 may be"),
+            (
+                b"Content-Length: 999999999\r\n\r\n",
+                "announced a message of 999999999 bytes, and 33554432 may be",
+            ),
             (b"Content-Length: 1\r\n\r\n{", "wrote a message that is no JSON"),
         ] {
             for step in [1, 1000] {

@@ -127,7 +127,9 @@ impl Link {
             };
             match &state.ended {
                 Some(End::Died(why)) => return Err(Silence::Away(format!("the language server {why}"))),
-                Some(End::Stopped) => return Err(Silence::Away("the language server was stopped".to_owned())),
+                Some(End::Stopped) => {
+                    return Err(Silence::Away("the language server was stopped".to_owned()));
+                }
                 None => {}
             }
             if let Some(halt) = limit.reached() {
@@ -135,8 +137,7 @@ impl Link {
             }
             let left = until.min(limit.end()).saturating_duration_since(Instant::now());
             let turn = left.min(TURN).max(Duration::from_millis(1));
-            state =
-                self.shared.changed.wait_timeout(state, turn).unwrap_or_else(PoisonError::into_inner).0;
+            state = self.shared.changed.wait_timeout(state, turn).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 

@@ -140,7 +140,8 @@ fn launch(ask: &Ask<'_>, server: &Server, folder: &Path, hours: Hours) -> Result
     let level = strongest(ask.ceiling);
     // Landlock gives a program no private folders but one of its own.
     let stage = (level == Isolation::Landlock).then(Stage::new).transpose();
-    let stage = stage.map_err(|error| Silence::Away(format!("the language server has no folder: {error}")))?;
+    let stage =
+        stage.map_err(|error| Silence::Away(format!("the language server has no folder: {error}")))?;
     let uri = documents::uri(&folder.to_string_lossy());
     Ok(Launch {
         cage: cage(ask, server, level, stage.as_ref()),

@@ -128,11 +128,7 @@ impl<'s> Shown<'s> {
         Shown { session, paths: Vec::new() }
     }
 
-    fn ask(
-        &mut self,
-        question: &Question<'_>,
-        limit: Limit<'_>,
-    ) -> Result<(Vec<Value>, Columns), Silence> {
+    fn ask(&mut self, question: &Question<'_>, limit: Limit<'_>) -> Result<(Vec<Value>, Columns), Silence> {
         let greeted = |state: &mut State| {
             if state.greeted && state.ready { Look::Done(state.columns) } else { Look::Wait }
         };

@@ -144,9 +144,7 @@ impl Manners {
                 state.told = Some(clean(&message));
             }
             "window/logMessage" => self.says(&text(params.get("message")), state),
-            "experimental/serverStatus"
-                if params.get("quiescent").and_then(Value::as_bool) == Some(true) =>
-            {
+            "experimental/serverStatus" if params.get("quiescent").and_then(Value::as_bool) == Some(true) => {
                 self.says("quiescent", state);
             }
             _ => {}

@@ -45,9 +45,8 @@ pub(in crate::gate) fn survey(gate: &Gate, folder: &Path, named: &[&str]) -> Opt
     while let Some(below) = open.pop() {
         open.extend(walk.enter(&below)?);
     }
-    let stamped = |(path, trace): (String, Trace)| {
-        Some((folder.join(path).to_str()?.to_owned(), trace.stamp()))
-    };
+    let stamped =
+        |(path, trace): (String, Trace)| Some((folder.join(path).to_str()?.to_owned(), trace.stamp()));
     walk.files.into_iter().map(stamped).collect()
 }
 

@@ -12,9 +12,9 @@ pub(super) use self::cache::Answer;
 use self::cache::Answers;
 pub(super) use self::canary::Proof;
 use self::canary::Proofs;
-use super::server::Fleet;
 pub(super) use self::slots::Slots;
 use super::process::{Ceiling, lack, strongest};
+use super::server::Fleet;
 use crate::policy::Isolation;
 
 /// What the gates keep from one call to the next: places to run in, answers, and which programs were seen to work.

@@ -66,11 +66,7 @@ impl Command {
             path: Vec::new(),
             cwd: POLICY_FILES.map(str::to_owned).to_vec(),
             ran: (0..=255).collect(),
-            output: Output {
-                form: Form::Exit("the command failed".to_owned()),
-                from: Stream::Both,
-                severity: Severity::Error,
-            },
+            output: Output { form: Form::Exit(String::new()), from: Stream::Both, severity: Severity::Error },
             unseen: None,
             columns: Columns::Characters,
             scope: Scope::Project,

@@ -46,7 +46,8 @@ pub enum Form {
         /// A line that says nothing.
         ignore: Option<Regex>,
     },
-    /// Nothing but the exit code: another one than 0 is a finding that says this.
+    /// Nothing but the exit code: another one than 0 is a finding that says this, or where it is empty what the program
+    /// said at its end.
     Exit(String),
     /// The text as the program would have it.
     Formatted {

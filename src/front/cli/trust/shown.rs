@@ -11,7 +11,8 @@ use crate::policy::{Command, Hole, Piece, Policy, Rule, Server, Template, Unconf
 
 /// What is true of every command.
 const RISK: &str = "These programs run with your rights whenever an agent edits a file that the policy covers. What they are \
-    made to load is theirs to run: plugins, and configuration that is code. lockgate does not confine them.";
+    made to load is theirs to run: plugins, and configuration that is code. Where this machine lets it, lockgate keeps them \
+    in a cage that docs/security.md describes; `lockgate gates doctor` says in which.";
 
 /// The policy's files and each of its commands, with the program and what that may do.
 pub(super) fn commands(policy: &Policy, commands: &Commands) -> String {
@@ -25,7 +26,8 @@ pub(super) fn commands(policy: &Policy, commands: &Commands) -> String {
         text += &labelled(LABEL, "policy", commands.told());
     }
     for rule in policy.invocations() {
-        text += &rule.gate.command().map(|command| self::command(rule, command, commands)).unwrap_or_default();
+        text +=
+            &rule.gate.command().map(|command| self::command(rule, command, commands)).unwrap_or_default();
         text += &rule.gate.server().map(|server| self::server(rule, server, commands)).unwrap_or_default();
     }
     if commands.pins.iter().next().is_some() {

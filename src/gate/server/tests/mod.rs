@@ -19,7 +19,8 @@ use crate::text::{Buffer, Hints, LineMap};
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tools/lsp_server.py");
 
 /// A command that finds the same, and writes down each run.
-const COMMAND: &str = r"echo run >> '{log}.runs'; grep -n '\bbad' | sed -n 's/^\([0-9]*\):.*\(bad[a-z]*\).*/\1:\2:seen \2/p'";
+const COMMAND: &str =
+    r"echo run >> '{log}.runs'; grep -n '\bbad' | sed -n 's/^\([0-9]*\):.*\(bad[a-z]*\).*/\1:\2:seen \2/p'";
 
 /// A project with one gate, whose server behaves in some way.
 struct Trial {

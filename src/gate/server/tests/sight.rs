@@ -35,8 +35,8 @@ fn the_drafts_of_a_call_are_seen_together_and_the_disk_afterwards() {
     let trial = Trial::new("pull");
     trial.write("b.txt", "on disk\n");
     trial.write("a.txt", "see b.txt\n");
-    let together = trial
-        .together(&[("a.txt", Some("x\n"), "see b.txt\n"), ("b.txt", Some("on disk\n"), "drafted\n")]);
+    let together =
+        trial.together(&[("a.txt", Some("x\n"), "see b.txt\n"), ("b.txt", Some("on disk\n"), "drafted\n")]);
     assert_eq!(found(&together[0]), ["1:1 new drafted"]);
     // Both were refused, or might have been: nothing of them is left.
     assert_eq!(found(&trial.judge("a.txt", Some("x\n"), "see b.txt\n")), ["1:1 new on disk"]);
@@ -81,7 +81,10 @@ fn a_second_new_file_of_a_call_is_judged_by_the_command() {
     let verdicts = trial.together(&edits);
     assert_eq!(found(&verdicts[0]), ["1:1 new seen bad"]);
     let (outcome, why) = became(&verdicts[0]);
-    assert!(outcome == Outcome::Found && why.contains("a second file that is not on disk; its command"), "{why}");
+    assert!(
+        outcome == Outcome::Found && why.contains("a second file that is not on disk; its command"),
+        "{why}"
+    );
     let all = Trial::with("pull", Has::ServerAndCommand, "new_files: all", Hours::default());
     assert_eq!((found(&all.together(&edits)[0]), all.runs()), (vec!["1:1 new seen bad".to_owned()], 0));
 }
