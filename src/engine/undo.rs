@@ -179,5 +179,6 @@ fn nothing(direction: Direction, place: Option<&Place>) -> Error {
         Direction::Redo => format!("no edit{of} was taken back, so none can be made again"),
     };
     let hint = "list_edits, or `lockgate log`, shows the edits that are remembered";
-    Error::new(Code::InvalidInput, seen).field("edit_id").hint(hint)
+    let field = if place.is_some() { "path" } else { "edit_id" };
+    Error::new(Code::InvalidInput, seen).field(field).hint(hint)
 }

@@ -41,8 +41,8 @@ pub(super) fn gofmt() -> Stop {
 pub(super) fn pyright() -> Stop {
     Stop {
         title: "pyright refuses, Python",
-        about: "`get` without its default may give None: no fault of syntax, but of types. pyright sees the draft in a linked \
-                copy of the project; the file on disk is never touched.",
+        about: "`get` without its default may give None: no fault of syntax, but of types. pyright sees the draft in the place of \
+                the file, which is never touched.",
         tool: safe_edit_file::TOOL.name,
         arguments: json!({
             "path": "pricing/rates.py",
