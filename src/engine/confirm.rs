@@ -60,7 +60,7 @@ fn risk(draft: &Draft<'_>, kind: Kind) -> Option<&'static str> {
     let (before, after) = (draft.seen.buffer.bytes().len(), draft.drafted.buffer.bytes().len());
     if draft.request.edit == Edit::Remove {
         Some("removes the file")
-    } else if before >= SMALL && after < before / PARTS {
+    } else if (before >= SMALL && after < before / PARTS) || (before > 0 && after == 0) {
         Some("leaves less than a quarter of the file")
     } else if draft.overruled && kind == Kind::Edit {
         Some("writes what a gate would refuse in strict mode")

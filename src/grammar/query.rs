@@ -25,6 +25,13 @@ pub struct Query {
     dialects: Vec<(Language, tree_sitter::Query)>,
 }
 
+/// The first predicate that nothing here keeps: the search would go on as if it were not there.
+fn unknown_predicate(query: &tree_sitter::Query) -> Option<String> {
+    let patterns = 0..query.pattern_count();
+    let mut unknown = patterns.flat_map(|pattern| query.general_predicates(pattern));
+    unknown.next().map(|predicate| predicate.operator.to_string())
+}
+
 /// What is wrong with a query: where in its source, from 0, and what.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueryFault {
@@ -54,6 +61,9 @@ impl Query {
                 }
                 let query = tree_sitter::Query::new(&language, source)
                     .map_err(|error| fault(&error, source, name))?;
+                if let Some(unknown) = unknown_predicate(&query) {
+                    return Err(whole(format!("the predicate `#{unknown}` is not known")));
+                }
                 if query.capture_names().is_empty() {
                     return Err(whole(
                         "it needs a capture, such as `@found`, that says where a match is".to_owned(),

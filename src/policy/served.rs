@@ -35,6 +35,8 @@ tables! {
             => "how much of its messages is taken: those of the command may be shorter";
         "ready": Regex, Says("nothing")
             => "what it says when it has loaded the project, by progress, message or status; nothing is asked before";
+        "ill": Regex, Says("nothing")
+            => "what it says when it cannot read its configuration, of which the command would be broken: then it is, too";
         "new_files": Words(&words(&NEW_FILES)), Is("alone")
             => "which files it sees that are not on disk yet: the one that it is asked about, `all` of a call, or `none`";
     }

@@ -9,6 +9,7 @@ use lockgate::policy::{Isolation, Policy, Profile, language_of};
 use lockgate::text::{Buffer, Hints, LineMap};
 
 use super::store::not_run;
+use super::wire::tools_path;
 
 /// A project with one gate, and what is kept from one call to the next.
 struct Project {
@@ -38,7 +39,7 @@ impl Project {
         let text =
             format!("quality_gates: {{ {language}: [{{ tool: {gate} }}] }}\nlimits: {{ total: 60s }}\n");
         let policy = Policy::parse("quality.yaml", &text).unwrap();
-        let path = std::env::var_os("PATH").unwrap_or_default();
+        let path = tools_path();
         let search = Search { folders: &[], roots: &[], path: &path };
         let pins = Pins::find(policy.commands(), &search);
         let wanted = match kept {

@@ -151,7 +151,9 @@ def holder(options, rounds):
             log.unlink(missing_ok=True)
             victim = client.Server(command, bench.env, str(bench.root))
             threading.Thread(target=hold, args=(victim,)).start()
+            until = time.monotonic() + STUCK
             while not log.exists():
+                assert time.monotonic() < until, "the gate that holds the lock has not begun"
                 time.sleep(0.005)
             took, told = after_kill(victim, other, is_waiting, f"{number} {is_waiting}\n")
             waits.append(1000 * took)

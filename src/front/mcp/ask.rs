@@ -6,9 +6,11 @@
 //!
 //! Invariant: only `accept` is an agreement, and it is one to the write that the question named.
 
-use std::sync::Arc;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use lru::LruCache;
 use rmcp::model::{
     ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema, InputRequest,
     InputRequests, InputRequiredResult, InputResponses, JsonObject, ProtocolVersion, RequestStateCodec,
@@ -27,7 +29,14 @@ const WRITE: &str = "write";
 
 /// What a server keeps to know its own questions again.
 #[derive(Clone)]
-pub(super) struct Seal(Option<Arc<RequestStateCodec>>);
+pub(super) struct Seal {
+    codec: Option<Arc<RequestStateCodec>>,
+    /// The states that were answered: each holds for one answer.
+    answered: Arc<Mutex<LruCache<Stamp, ()>>>,
+}
+
+/// The most answered states that are remembered; each is worth nothing after ten minutes.
+const MOST_ANSWERED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4095);
 
 /// What a client sent with a call that it was asked about.
 #[derive(Debug, Default)]
@@ -69,7 +78,7 @@ impl Seal {
         let mut key = [0_u8; RequestStateCodec::MIN_KEY_LENGTH];
         let filled = getrandom(&mut key, GetRandomFlags::empty()).is_ok_and(|filled| filled == key.len());
         let codec = if filled { RequestStateCodec::try_new(key).ok() } else { None };
-        Seal(codec.map(Arc::new))
+        Seal { codec: codec.map(Arc::new), answered: Arc::new(Mutex::new(LruCache::new(MOST_ANSWERED))) }
     }
 
     /// The write that a person agreed to, by what came back with the call; nothing where nothing did.
@@ -77,7 +86,7 @@ impl Seal {
     /// Errors: `NOT_CONFIRMED` where the person did not agree, or what came back belongs to another call.
     pub(super) fn agreed(&self, returned: &Returned, call: &Asking) -> Result<Option<String>, Error> {
         let Some(state) = &returned.state else { return Ok(None) };
-        let opened = self.0.as_ref().and_then(|codec| codec.open_with(state, &call.0).ok());
+        let opened = self.codec.as_ref().and_then(|codec| codec.open_with(state, &call.0).ok());
         let Some(about) = opened.and_then(|about| String::from_utf8(about).ok()) else {
             let seen = "the `requestState` was not given for this call, or more than ten minutes ago";
             return Err(
@@ -86,6 +95,12 @@ impl Seal {
         };
         let response = returned.responses.as_ref().and_then(|responses| responses.get(WRITE)).cloned();
         let said = response.and_then(|response| serde_json::from_value::<ElicitResult>(response).ok());
+        if said.is_some() && self.was_answered(state) {
+            let seen = "the question that this `requestState` belongs to was answered before";
+            return Err(
+                Error::new(Code::NotConfirmed, seen).hint("send the call again without `requestState`")
+            );
+        }
         match said.map(|said| said.action) {
             Some(ElicitationAction::Accept) => Ok(Some(about)),
             Some(action) => Err(refused(&action)),
@@ -96,9 +111,15 @@ impl Seal {
         }
     }
 
+    /// Whether a state was answered before; it is from here on.
+    fn was_answered(&self, state: &str) -> bool {
+        let mut answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
+        answered.put(Stamp::of(state.as_bytes()), ()).is_some()
+    }
+
     fn later(&self, question: &Question, call: &Asking) -> Option<InputRequiredResult> {
         let options = SealOptions::new().associated_data(&call.0).ttl(PATIENCE);
-        let state = self.0.as_ref()?.seal_with(question.about.as_bytes(), &options);
+        let state = self.codec.as_ref()?.seal_with(question.about.as_bytes(), &options);
         let request = InputRequest::Elicitation(ElicitRequest::new(params(question)));
         let requests: InputRequests = [(WRITE.to_owned(), request)].into();
         Some(InputRequiredResult::new(Some(requests), Some(state)))
@@ -215,6 +236,7 @@ mod tests {
         let yes = json!({ "action": "accept", "content": {} });
         assert_eq!(seal.agreed(&Returned::default(), &call), Ok(None));
         assert_eq!(seal.agreed(&returned(&state, &yes), &call), Ok(Some("a1b2".to_owned())));
+        assert_eq!(code(seal.agreed(&returned(&state, &yes), &call)), Some(Code::NotConfirmed), "once");
         let others = [
             asking("safe_edit_file", &json!({ "path": "b", "content": "x" })),
             asking("create_file", &json!({ "path": "a", "content": "x" })),

@@ -151,7 +151,11 @@ fn launch(ask: &Ask<'_>, server: &Server, folder: &Path, hours: Hours) -> Result
         folder: folder.to_owned(),
         env: env(ask, server, folder)?,
         greeting: greeting(&uri, folder, server),
-        manners: Manners { settings: server.settings.clone(), ready: server.ready.clone() },
+        manners: Manners {
+            settings: server.settings.clone(),
+            ready: server.ready.clone(),
+            ill: server.ill.clone(),
+        },
         memory: server.memory,
         idle: hours.idle,
     })

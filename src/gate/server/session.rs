@@ -140,7 +140,10 @@ impl<'s> Shown<'s> {
         }
         let version = self.show(&question.text);
         let items = self.diagnosed(question, version, limit)?;
-        Ok((items, columns))
+        match self.session.link.with(|state| state.ill.clone()) {
+            Some(why) => Err(Silence::Broken(format!("cannot read its configuration: {why}"))),
+            None => Ok((items, columns)),
+        }
     }
 
     fn show(&mut self, text: &Text<'_>) -> i64 {

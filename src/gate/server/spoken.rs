@@ -24,6 +24,8 @@ pub(super) struct Manners {
     pub(super) settings: Value,
     /// What it says when it has loaded the project.
     pub(super) ready: Option<Regex>,
+    /// What it says when it cannot read its configuration.
+    pub(super) ill: Option<Regex>,
 }
 
 impl Manners {
@@ -153,13 +155,17 @@ impl Manners {
 
     fn says(&self, message: &str, state: &mut State) {
         state.ready |= self.ready.as_ref().is_some_and(|ready| ready.is_match(message));
+        if self.ill.as_ref().is_some_and(|ill| ill.is_match(message)) {
+            state.ill = Some(clean(message));
+        }
     }
 }
 
 fn publish(params: &Value, state: &mut State) {
     let path = params.get("uri").and_then(Value::as_str).and_then(uri::path);
     let Some(path) = path.filter(|path| state.open.contains(path)) else { return };
-    let items = params.get("diagnostics").and_then(Value::as_array).cloned().unwrap_or_default();
+    // What is no list says nothing, not that nothing was found.
+    let Some(items) = params.get("diagnostics").and_then(Value::as_array).cloned() else { return };
     let version = params.get("version").and_then(Value::as_i64);
     state.versions |= version.is_some();
     state.published.insert(path, Published { version, items, at: Instant::now() });

@@ -59,6 +59,8 @@ pub(super) struct State {
     pub(super) used: Instant,
     /// What it last told people.
     pub(super) told: Option<String>,
+    /// What it said of a configuration that it cannot read; another one has a server of its own.
+    pub(super) ill: Option<String>,
 }
 
 impl State {
@@ -80,6 +82,7 @@ impl State {
             busy: false,
             used: Instant::now(),
             told: None,
+            ill: None,
         }
     }
 

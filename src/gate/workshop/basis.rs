@@ -11,6 +11,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::around;
+use super::kin::{self, For};
 use crate::policy::{Command, Gate, Rule, Scope, Server};
 use crate::text::Stamp;
 
@@ -50,6 +51,7 @@ impl<'a> Basis<'a> {
         tool.file(&std::fs::metadata(program).ok()?);
         rule.args.iter().for_each(|word| tool.add(word.as_bytes()));
         configure(&mut tool, &rests.names(), &root.join(path));
+        kin::add(&mut tool, &rule.gate, rests.whose(), &rests.names(), &root.join(path));
         let (around, lives) = match rests.scope() {
             Scope::File => (Some(Trace::default().stamp()), ALONE),
             Scope::Package => (around::package(&rule.gate, root, path), AMONG_OTHERS),
@@ -95,6 +97,13 @@ impl<'a> Rests<'a> {
         }
     }
 
+    fn whose(self) -> For {
+        match self {
+            Rests::Command(_) => For::Command,
+            Rests::Server(_) => For::Server,
+        }
+    }
+
     fn scope(self) -> Scope {
         match self {
             Rests::Command(command) => command.scope,
@@ -127,6 +136,7 @@ pub(in crate::gate) fn configured(gate: &Gate, server: &Server, program: &Path, 
         tool.file(&found);
     }
     configure(&mut tool, &Rests::Server(server).names(), &folder.join("file"));
+    kin::add(&mut tool, gate, For::Server, &Rests::Server(server).names(), &folder.join("file"));
     tool.stamp()
 }
 

@@ -4,6 +4,7 @@ mod around;
 mod basis;
 mod cache;
 mod canary;
+mod kin;
 mod slots;
 
 pub(super) use self::around::survey;

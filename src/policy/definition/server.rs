@@ -43,6 +43,8 @@ pub struct Server {
     pub message: Message,
     /// What it says when it has loaded the project.
     pub ready: Option<Regex>,
+    /// What it says when it cannot read its configuration.
+    pub ill: Option<Regex>,
     /// Which files it sees that are not on disk.
     pub new_files: NewFiles,
     /// Names of files: it is started for the nearest folder above the file that has one of them, else for the root.
@@ -156,6 +158,7 @@ pub(super) fn server(fields: &Fields) -> Result<Server, Fault> {
             .optional("message", |node, what| node.one_of(what, &MESSAGES))?
             .unwrap_or(Message::Whole),
         ready: own.optional("ready", super::regex)?,
+        ill: own.optional("ill", super::regex)?,
         new_files: own
             .optional("new_files", |node, what| node.one_of(what, &NEW_FILES))?
             .unwrap_or(NewFiles::Alone),

@@ -185,6 +185,7 @@ impl Places {
         all.insert(order.folder.to_owned());
         let search = order.env.iter().rev().find(|(name, _)| name == "PATH");
         for folder in search.iter().flat_map(|(_, path)| env::split_paths(path)) {
+            all.extend(installed(&folder));
             all.insert(folder);
         }
         for place in all {
@@ -254,8 +255,7 @@ fn of_program(program: &Path) -> Vec<PathBuf> {
     let mut with = |program: &Path| {
         for file in [Some(program.to_owned()), real(program)].into_iter().flatten() {
             let above = file.parent().map(Path::to_owned);
-            let prefix = above.as_ref().and_then(|above| above.parent()).filter(|prefix| is_prefix(prefix));
-            all.extend(prefix.map(Path::to_owned));
+            all.extend(above.iter().flat_map(|above| installed(above)));
             all.extend(above);
             all.push(file);
         }
@@ -265,6 +265,15 @@ fn of_program(program: &Path) -> Vec<PathBuf> {
         with(&interpreter);
     }
     all
+}
+
+/// What was installed together with the programs of a folder: the place that it is the `bin` of, and all npm packages
+/// beside one, which load each other.
+fn installed(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let prefix = folder.parent().filter(|prefix| is_prefix(prefix));
+    let packages =
+        folder.ancestors().filter(|above| above.file_name().is_some_and(|name| name == "node_modules"));
+    prefix.into_iter().chain(packages).map(Path::to_owned)
 }
 
 /// Whether something was installed to a folder, and it is no home: keys may lie beside its programs there.
@@ -280,4 +289,25 @@ fn interpreter(program: &Path) -> Option<PathBuf> {
     let line = first.get(..read)?.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
     let word = line.trim_ascii().split(|byte| *byte == b' ' || *byte == b'\t').next()?;
     Some(PathBuf::from(OsStr::from_bytes(word))).filter(|path| path.is_absolute())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_installed_together_is_shown_together() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |path: &str| place.path().join(path);
+        for folder in ["venv/bin", "plain/bin", "node/node_modules/.bin", "node/node_modules/tool/bin"] {
+            fs::create_dir_all(at(folder)).unwrap();
+        }
+        fs::write(at("venv/pyvenv.cfg"), "").unwrap();
+        let shown = |folder: &str| installed(&at(folder)).collect::<Vec<_>>();
+        assert_eq!(shown("venv/bin"), [at("venv")]);
+        assert_eq!(shown("plain/bin"), [] as [PathBuf; 0]);
+        for folder in ["node/node_modules/.bin", "node/node_modules/tool/bin"] {
+            assert_eq!(shown(folder), [at("node/node_modules")]);
+        }
+    }
 }
