@@ -157,7 +157,7 @@ fn raws(command: &Command, said: &Said<'_>, text: &Buffer) -> Result<Vec<Raw>, S
             lines::findings(&output(), pattern, ignore.as_ref(), command.columns)
         }
         Form::Exit(_) if said.code == 0 => Ok(Vec::new()),
-        Form::Exit(message) if message.is_empty() => Ok(vec![Raw::whole_text(&said.last_words())]),
+        Form::Exit(message) if message.is_empty() => Ok(vec![Raw::whole_text(said.last_words())]),
         Form::Exit(message) => Ok(vec![Raw::whole_text(message)]),
         Form::Formatted { errors } => formatted::findings(command, errors.as_ref(), said, text),
     }
