@@ -9,6 +9,7 @@ mod deeds;
 mod endings;
 mod leftovers;
 mod levels;
+mod scene;
 
 /// Makes a test of each of these functions for both manners.
 macro_rules! in_both_manners {
