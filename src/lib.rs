@@ -6,6 +6,7 @@
 //! Without the default features this is the engine as a library: [`engine::Workspace`] takes a [`request::Request`]
 //! and gives an [`engine::Report`].
 
+pub mod context;
 pub mod edit;
 pub mod engine;
 pub mod error;

@@ -136,9 +136,26 @@ impl Workspace {
         Ok(targets)
     }
 
+    /// The path of a target that lies in a folder.
+    ///
+    /// Errors: `STORE_UNAVAILABLE` for one that lies in a database.
+    #[expect(clippy::unused_self, reason = "the workspace knows which stores there are")]
+    pub(super) fn path_of<'a>(&self, target: &'a request::Target) -> Result<&'a str, Error> {
+        match target {
+            request::Target::File(path) => Ok(path),
+            request::Target::Entity(entity) => {
+                let message =
+                    format!("there is no store for {}: this server edits files", entity.kind.name());
+                Err(Error::new(Code::StoreUnavailable, message)
+                    .field("entity_type")
+                    .hint("leave entity_type out, or give `file`"))
+            }
+        }
+    }
+
     /// Where a path leads, and what rules it.
     pub(super) fn find(&self, target: &request::Target) -> Result<Target, Error> {
-        let request::Target::File(path) = target;
+        let path = self.path_of(target)?;
         let place = self.files.admit(path)?;
         let rules = self.rules.of(&self.files, &place)?;
         Ok(Target { place, rules, last: None, arrived: None, past: Past::default() })

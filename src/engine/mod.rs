@@ -42,7 +42,7 @@ pub use crate::store::{Changed, Deed, EditId, Entry, Kind, Level};
 pub use audit::{Audit, Base, Change, Checked, Ground, PassedOver, Subjects};
 pub use decide::{Decision, decide};
 pub use history::Remembered;
-pub use look::Reading;
+pub use look::{Context, Entries, Listed, Match, Matches, Numbered, Reading, Sight};
 pub use report::{Report, Status};
 pub use trust::{Commands, Promise};
 

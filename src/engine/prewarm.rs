@@ -34,7 +34,7 @@ impl Warmed {
 impl Workspace {
     /// Starts the servers of the gates that would judge a file, off the caller's path, where servers are kept.
     pub(super) fn prewarm(self: &Arc<Self>, target: &Target) {
-        let Target::File(path) = target;
+        let Target::File(path) = target else { return };
         if !self.workshop.keeps_servers() || !self.warmed.first(path) {
             return;
         }

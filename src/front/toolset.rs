@@ -18,6 +18,10 @@ pub enum Toolset {
     Text,
     /// Replacing a block of code that is quoted, perhaps with a slip.
     Code,
+    /// Editing by an instruction.
+    Ai,
+    /// Files and what lies in a database, by the same tools.
+    Content,
     /// What was edited, and making it again.
     History,
     /// What older clients call.
@@ -26,8 +30,16 @@ pub enum Toolset {
 
 impl Toolset {
     /// Every toolset, in the order of the documentation.
-    pub const ALL: [Toolset; 6] =
-        [Toolset::Edit, Toolset::Look, Toolset::Text, Toolset::Code, Toolset::History, Toolset::Legacy];
+    pub const ALL: [Toolset; 8] = [
+        Toolset::Edit,
+        Toolset::Look,
+        Toolset::Text,
+        Toolset::Code,
+        Toolset::Ai,
+        Toolset::Content,
+        Toolset::History,
+        Toolset::Legacy,
+    ];
 
     /// The toolset's name on the command line.
     pub const fn name(self) -> &'static str {
@@ -36,6 +48,8 @@ impl Toolset {
             Toolset::Look => "look",
             Toolset::Text => "text",
             Toolset::Code => "code",
+            Toolset::Ai => "ai",
+            Toolset::Content => "content",
             Toolset::History => "history",
             Toolset::Legacy => "legacy",
         }
@@ -182,7 +196,7 @@ mod tests {
             let refused = list.parse::<Selection>().unwrap_err();
             assert!(refused.message.contains(seen), "{list}: {}", refused.message);
             assert!(
-                refused.next_step().contains("edit, look, text, code, history, legacy"),
+                refused.next_step().contains("edit, look, text, code, ai, content, history, legacy"),
                 "{}",
                 refused.next_step()
             );

@@ -222,7 +222,7 @@ fn check_length<T>(field: &str, list: &[T]) -> Result<(), Error> {
 }
 
 /// A line as it counts, from 1.
-pub(super) fn raise_line(line: i64, field: impl Fn() -> String) -> Result<usize, Error> {
+pub(in crate::request) fn raise_line(line: i64, field: impl Fn() -> String) -> Result<usize, Error> {
     usize::try_from(line).ok().filter(|line| *line >= 1).ok_or_else(|| {
         Error::new(Code::RangeOutOfBounds, format!("line {line} is out of bounds; lines count from 1"))
             .field(field())

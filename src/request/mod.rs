@@ -12,9 +12,11 @@ mod target;
 
 pub use block::{BlockFields, LikenessFields};
 pub use fields::{Fields, Flagged, InsertFields, LineEditFields, WindowFields};
-pub use look::{Look, LookFields};
+pub use look::{
+    ContextFields, ContextLook, LineFields, LineLook, ListFields, ListLook, Look, SearchFields, SearchLook,
+};
 pub use revert::{Direction, History, Revert};
-pub use target::Target;
+pub use target::{Entity, EntityKind, Target};
 
 use crate::edit::Edit;
 

@@ -1,17 +1,57 @@
-//! What a request edits.
+//! What a request edits or looks at.
 
-/// The thing that a request edits.
+/// The thing that a request is about.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Target {
     /// A file, by its path: absolute inside a root, or relative to the first root.
     File(String),
+    /// Code that is kept in a database.
+    Entity(Entity),
+}
+
+/// Code that is kept in a database, by its key.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Entity {
+    /// What it is, as in `workflow`.
+    pub kind: EntityKind,
+    /// Its path.
+    pub path: String,
+    /// The app that it belongs to; that of an `app_file`.
+    pub app_id: Option<String>,
+    /// The organisation that it belongs to; nothing where it is global.
+    pub organization_id: Option<String>,
+}
+
+/// What an entity is to the application platform whose code it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum EntityKind {
+    /// A file of an app, by `app_id` and `path`.
+    AppFile,
+    /// Python with a function that is decorated with `@workflow`, by `path` and perhaps `organization_id`.
+    Workflow,
+    /// Python without one, by `path`; global.
+    Module,
+}
+
+impl EntityKind {
+    /// Every kind, in the order of the documentation.
+    pub const ALL: [EntityKind; 3] = [EntityKind::AppFile, EntityKind::Workflow, EntityKind::Module];
+
+    /// Its name on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            EntityKind::AppFile => "app_file",
+            EntityKind::Workflow => "workflow",
+            EntityKind::Module => "module",
+        }
+    }
 }
 
 impl Target {
     /// The target as the caller named it.
     pub fn shown(&self) -> &str {
         match self {
-            Target::File(path) => path,
+            Target::File(path) | Target::Entity(Entity { path, .. }) => path,
         }
     }
 }

@@ -10,8 +10,8 @@ mod fit;
 mod gates;
 mod hunks;
 mod json;
-mod lines;
 mod listed;
+mod look;
 mod message;
 mod next;
 mod past;
@@ -29,7 +29,7 @@ use facts::Facts;
 
 pub use batch::batch;
 pub use gates::{Spot, unsaid};
-pub use lines::lines;
+pub use look::look;
 pub use next::{Call, Offers};
 pub use past::{Turned, history, remembered, reverted};
 pub use voice::{Names, Voice};

@@ -114,11 +114,11 @@ async fn carry(asked: Ask, shape: Shape, desk: &Desk, context: &Context) -> Carr
         Ask::EditAll(all) => edit_all(*all, shape, desk, context).await,
         Ask::Revert(revert) => turn(revert, shape, desk, context).await,
         Ask::Look(look) => {
-            let workspace = Arc::clone(&desk.workspace);
-            let seen = tokio::spawn(async move { workspace.read_lines(look).await });
+            let seen =
+                watched(desk, context, |workspace, watch| async move { workspace.look(look, watch).await });
             let seen = seen.await.unwrap_or_else(|trouble| Err(broken(&trouble)));
             let seen = seen.map_err(|refusal| shape.voice.renamed(refusal));
-            Carried { shape, question: None, told: Box::new(move |shape| answer::lines(&seen, shape)) }
+            Carried { shape, question: None, told: Box::new(move |shape| answer::look(&seen, shape)) }
         }
         Ask::History(history) => {
             let (most, workspace) = (history.most, Arc::clone(&desk.workspace));
@@ -195,12 +195,26 @@ fn again(tool: &'static Tool, arguments: &JsonObject) -> Option<Call> {
     searches.then(|| Call { tool: tool.name, arguments: arguments.clone() })
 }
 
-/// Does something that may write, watched over, until it is done.
+/// Does something that may write, until it is done.
 async fn write<T, F>(
     desk: &Desk,
     context: &Context,
     deed: impl FnOnce(Arc<Workspace>, Watch) -> F,
 ) -> Result<T, Error>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T, Error>> + Send + 'static,
+{
+    let done = watched(desk, context, deed).await;
+    done.unwrap_or_else(|trouble| Err(broken(&trouble).disk_unknown()))
+}
+
+/// Does something, watched over, until it is done.
+async fn watched<T, F>(
+    desk: &Desk,
+    context: &Context,
+    deed: impl FnOnce(Arc<Workspace>, Watch) -> F,
+) -> Result<Result<T, Error>, JoinError>
 where
     T: Send + 'static,
     F: Future<Output = Result<T, Error>> + Send + 'static,
@@ -213,7 +227,7 @@ where
         both = async { tokio::join!(deed, progress.pass_on()) } => both,
         never = pass_to(ended, desk.stop.clone()) => match never {},
     };
-    done.unwrap_or_else(|trouble| Err(broken(&trouble).disk_unknown()))
+    done
 }
 
 /// How long a call may go on once the server is asked to stop: most edits are written by then.

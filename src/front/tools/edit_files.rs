@@ -14,7 +14,7 @@ use crate::error::{Code, Error};
 use crate::front::answer::{DiffWish, Shape, Voice};
 use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
-use crate::request::{Request, Target};
+use crate::request::Request;
 
 /// The tool's row in the list of tools.
 pub const TOOL: Tool = Tool {
@@ -104,8 +104,7 @@ fn within(at: usize, mut refusal: Error) -> Error {
 }
 
 fn path(request: &Request) -> String {
-    let Target::File(path) = &request.target;
-    path.clone()
+    request.target.shown().to_owned()
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::front::answer::Voice;
 use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
-use crate::request::LookFields;
+use crate::request::{LineFields, Look};
 
 /// The tool's row in the list of tools.
 pub const TOOL: Tool = Tool {
@@ -42,21 +42,22 @@ struct ReadContentLines {
 
 fn ask(arguments: JsonObject) -> Result<Ask, Error> {
     let ReadContentLines { path, start_line, end_line } = arguments::read(&SCHEMA, arguments)?;
-    LookFields { path, start_line, end_line }.raise().map(Ask::Look)
+    LineFields { path, start_line, end_line }.raise().map(Look::Lines).map(Ask::Look)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::error::Code;
-    use crate::request::{Look, Target};
+    use crate::request::{LineLook, Target};
 
     #[test]
     fn it_asks_for_a_look() {
-        let Ask::Look(look) = ask(rmcp::object!({"path": "a", "start_line": 40.0})).unwrap() else {
+        let Ask::Look(Look::Lines(look)) = ask(rmcp::object!({"path": "a", "start_line": 40.0})).unwrap()
+        else {
             panic!()
         };
-        assert_eq!(look, Look { target: Target::File("a".into()), start_line: 40, end_line: 140 });
+        assert_eq!(look, LineLook { target: Target::File("a".into()), start_line: 40, end_line: 140 });
         let refused = ask(rmcp::object!({"path": "a", "start_line": 4, "end_line": 3})).unwrap_err();
         assert_eq!((refused.code, refused.field.as_deref()), (Code::RangeOutOfBounds, Some("end_line")));
     }

@@ -5,9 +5,8 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, Shape, refusal};
+use super::Answer;
 use crate::engine::Reading;
-use crate::error::Error;
 
 /// The most characters of lines and their numbers that are shown.
 const MOST: usize = 100_000;
@@ -19,12 +18,9 @@ struct Shown {
     truncated: bool,
 }
 
-/// Renders what became of a look.
-pub fn lines(result: &Result<Reading, Error>, shape: &Shape) -> Answer {
-    match result {
-        Ok(reading) => shown(reading, MOST),
-        Err(error) => refusal(error, shape),
-    }
+/// Renders lines.
+pub(super) fn lines(reading: &Reading) -> Answer {
+    shown(reading, MOST)
 }
 
 fn shown(reading: &Reading, most: usize) -> Answer {

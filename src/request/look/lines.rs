@@ -1,7 +1,7 @@
-//! What is asked to be shown: some lines of one target.
+//! Some lines of one target.
 
-use super::Target;
-use super::fields::raise_line;
+use super::super::Target;
+use super::super::fields::raise_line;
 use crate::error::{Code, Error};
 
 /// Lines that are shown after the first where no last one is given.
@@ -9,7 +9,7 @@ const AHEAD: usize = 100;
 
 /// The fields of a look, each as given or absent.
 #[derive(Debug, Clone, Default)]
-pub struct LookFields {
+pub struct LineFields {
     /// The file.
     pub path: String,
     /// First line, from 1.
@@ -20,7 +20,7 @@ pub struct LookFields {
 
 /// A look at some lines of one target.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Look {
+pub struct LineLook {
     /// What is looked at.
     pub target: Target,
     /// First line, from 1.
@@ -29,11 +29,11 @@ pub struct Look {
     pub end_line: usize,
 }
 
-impl LookFields {
+impl LineFields {
     /// Raises the fields to the look that they name.
     ///
     /// Errors: `RANGE_OUT_OF_BOUNDS` for a line below 1, and for an end before the start.
-    pub fn raise(self) -> Result<Look, Error> {
+    pub fn raise(self) -> Result<LineLook, Error> {
         let line = |given: i64, field: &str| raise_line(given, || field.to_owned());
         let start_line = self.start_line.map_or(Ok(1), |start| line(start, "start_line"))?;
         let ahead = start_line.saturating_add(AHEAD);
@@ -42,7 +42,7 @@ impl LookFields {
             let message = format!("line {end_line} is out of bounds: it lies before line {start_line}");
             return Err(Error::new(Code::RangeOutOfBounds, message).field("end_line"));
         }
-        Ok(Look { target: Target::File(self.path), start_line, end_line })
+        Ok(LineLook { target: Target::File(self.path), start_line, end_line })
     }
 }
 
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     fn raised(start_line: Option<i64>, end_line: Option<i64>) -> Result<(usize, usize), Error> {
-        let look = LookFields { path: "a".into(), start_line, end_line }.raise()?;
+        let look = LineFields { path: "a".into(), start_line, end_line }.raise()?;
         Ok((look.start_line, look.end_line))
     }
 

@@ -1,12 +1,10 @@
-//! Looking at a text: nothing is locked, judged or written.
+//! Some lines of a text, or all of them.
 
-use std::sync::Arc;
-
-use super::Workspace;
-use super::publish::content;
+use super::super::Workspace;
+use super::super::publish::content;
 use crate::error::{Code, Error};
 use crate::policy::Policy;
-use crate::request::{Look, Target};
+use crate::request::{LineLook, Target};
 use crate::text::Buffer;
 
 /// Some lines of a text, as it was when they were read.
@@ -29,13 +27,23 @@ impl Workspace {
     ///
     /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, `PROTECTED`, `RANGE_OUT_OF_BOUNDS` for a start past the last
     /// line, and what admitting a path gives.
-    pub async fn read_lines(self: &Arc<Self>, look: Look) -> Result<Reading, Error> {
-        self.prewarm(&look.target);
-        self.off_reactor(move |workspace| workspace.look(&look)).await
+    pub(super) fn lines(&self, look: &LineLook) -> Result<Reading, Error> {
+        let reading = self.whole(&look.target)?;
+        let count = reading.text.lines().count();
+        if look.start_line > count.max(1) {
+            let message = format!("Line {} is out of bounds (file has {count} lines)", look.start_line);
+            return Err(Error::new(Code::RangeOutOfBounds, message)
+                .field("start_line")
+                .hint(format!("give a start_line from 1 to {}", count.max(1))));
+        }
+        Ok(Reading { start_line: look.start_line, end_line: look.end_line.min(count), ..reading })
     }
 
-    fn look(&self, look: &Look) -> Result<Reading, Error> {
-        let Target::File(path) = &look.target;
+    /// Reads a whole target.
+    ///
+    /// Errors: those of [`Workspace::lines`], but for what is said of lines.
+    pub(super) fn whole(&self, target: &Target) -> Result<Reading, Error> {
+        let path = self.path_of(target)?;
         let place = self.files.admit_to_read(path)?;
         // A policy that is not valid stops what is written. Whoever mends the text may look at it.
         let rules = self.rules.of(&self.files, &place).unwrap_or_else(|_| Policy::embedded());
@@ -48,18 +56,11 @@ impl Workspace {
         if rules.journals(place.in_root()) {
             self.journal.keep(&place, content(&text));
         }
-        let count = text.lines().count();
-        if look.start_line > count.max(1) {
-            let message = format!("Line {} is out of bounds (file has {count} lines)", look.start_line);
-            return Err(Error::new(Code::RangeOutOfBounds, message)
-                .field("start_line")
-                .hint(format!("give a start_line from 1 to {}", count.max(1))));
-        }
         Ok(Reading {
             path: place.shown().to_owned(),
             resolved_path: place.resolved().map(str::to_owned),
-            start_line: look.start_line,
-            end_line: look.end_line.min(count),
+            start_line: 1,
+            end_line: text.lines().count(),
             text,
         })
     }
@@ -70,11 +71,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt as _;
 
-    async fn looked(
-        files: &[(&str, &str)],
-        path: &str,
-        lines: (usize, usize),
-    ) -> Result<(usize, usize), Error> {
+    fn looked(files: &[(&str, &str)], path: &str, lines: (usize, usize)) -> Result<(usize, usize), Error> {
         let root = tempfile::tempdir().unwrap();
         for (name, text) in files {
             std::fs::write(root.path().join(name), text).unwrap();
@@ -86,20 +83,20 @@ mod tests {
         }
         let workspace = Workspace::open(&[root.path().to_owned()]).unwrap();
         let target = Target::File(path.to_owned());
-        let reading = workspace.read_lines(Look { target, start_line: lines.0, end_line: lines.1 }).await?;
+        let reading = workspace.lines(&LineLook { target, start_line: lines.0, end_line: lines.1 })?;
         Ok((reading.start_line, reading.end_line))
     }
 
-    #[tokio::test]
-    async fn a_file_that_nobody_may_write_is_read() {
+    #[test]
+    fn a_file_that_nobody_may_write_is_read() {
         let files = [("a.txt", "1\n2\n3\n"), ("quality.yaml", "nonsense: [")];
-        assert_eq!(looked(&files, "a.txt", (2, 102)).await, Ok((2, 3)));
-        assert_eq!(looked(&files, "second name", (1, 1)).await, Ok((1, 1)));
-        assert_eq!(looked(&[("empty", "")], "empty", (1, 101)).await, Ok((1, 0)));
+        assert_eq!(looked(&files, "a.txt", (2, 102)), Ok((2, 3)));
+        assert_eq!(looked(&files, "second name", (1, 1)), Ok((1, 1)));
+        assert_eq!(looked(&[("empty", "")], "empty", (1, 101)), Ok((1, 0)));
     }
 
-    #[tokio::test]
-    async fn what_cannot_be_shown_is_refused() {
+    #[test]
+    fn what_cannot_be_shown_is_refused() {
         let files = [(".env", "secret\n"), ("a.txt", "1\n")];
         for (path, start, code) in [
             (".env", 1, Code::Protected),
@@ -110,7 +107,7 @@ mod tests {
             ("a.txt", 2, Code::RangeOutOfBounds),
             (".", 1, Code::NotAFile),
         ] {
-            let refused = looked(&files, path, (start, start)).await.map_err(|refusal| refusal.code);
+            let refused = looked(&files, path, (start, start)).map_err(|refusal| refusal.code);
             assert_eq!(refused, Err(code), "{path}");
         }
     }
