@@ -7,6 +7,7 @@ pub mod create_file;
 pub mod edit_code;
 pub mod edit_file;
 pub mod edit_files;
+mod entity;
 pub mod list_edits;
 pub mod read_content_lines;
 pub mod redo_edit;
