@@ -12,6 +12,17 @@ pub struct Voice {
     pub written: fn(&Report) -> Option<String>,
     /// What it says of a refusal, for the path as the caller named it; nothing where the error's own message does.
     pub refused: fn(&Error, &str) -> Option<String>,
+    /// What its answers say beside what those of every edit do.
+    pub beside: &'static [Beside],
+}
+
+/// A field that some tools' answers have, and most do not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Beside {
+    /// `error` in a refusal: what was seen, without the words that all messages of refusals have.
+    Error,
+    /// `created` of every success, also where it is false.
+    Created,
 }
 
 /// What a tool calls the fields of a request.
@@ -59,7 +70,13 @@ impl Names {
 
 impl Voice {
     /// The plain words, which name the fields as the request does.
-    pub const PLAIN: Voice = Voice { names: Names::PLAIN, written: |_| None, refused: |_, _| None };
+    pub const PLAIN: Voice =
+        Voice { names: Names::PLAIN, written: |_| None, refused: |_, _| None, beside: &[] };
+
+    /// Whether its answers have this field.
+    pub fn says(&self, field: Beside) -> bool {
+        self.beside.contains(&field)
+    }
 
     /// A refusal of a request, with the field at fault under the name that the caller knows.
     pub fn renamed(&self, mut refusal: Error) -> Error {

@@ -4,13 +4,16 @@
 //! is asked, and its words for what came of it. It decides nothing about the edit.
 
 pub mod create_file;
+pub mod delete_content;
 pub mod edit_code;
 pub mod edit_file;
 pub mod edit_files;
-mod entity;
+pub(in crate::front) mod entity;
 pub mod list_edits;
+pub mod patch_content;
 pub mod read_content_lines;
 pub mod redo_edit;
+pub mod replace_content;
 pub mod safe_edit_file;
 pub mod undo_edit;
 
@@ -31,6 +34,9 @@ pub const TOOLS: &[Tool] = &[
     read_content_lines::TOOL,
     edit_file::TOOL,
     edit_code::TOOL,
+    patch_content::TOOL,
+    replace_content::TOOL,
+    delete_content::TOOL,
     list_edits::TOOL,
     redo_edit::TOOL,
     create_file::TOOL,
