@@ -77,3 +77,56 @@ fn unseen(entity: &Entity, why: &str) -> Error {
     let message = format!("it cannot be seen whether the content is a {}: it {why}", entity.kind.name());
     Error::new(Code::EntityMismatch, message).field("content").hint("write it plainer, or in parts")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::{Author, EntityFields, Expect, Mode, Scrutiny};
+
+    fn checked(entity_type: Option<EntityKind>, text: &str) -> Result<(), Error> {
+        let app_id = (entity_type == Some(EntityKind::AppFile)).then(|| "1".to_owned());
+        let fields = EntityFields { entity_type, app_id, organization_id: None };
+        check(&Request {
+            target: fields.raise("a.py".to_owned()).unwrap(),
+            edit: Edit::Content(text.to_owned()),
+            mode: Mode::default(),
+            expect: Expect::default(),
+            scrutiny: Scrutiny::default(),
+            author: Author::default(),
+        })
+    }
+
+    #[test]
+    fn a_text_is_held_against_the_rule_of_its_type_alone() {
+        use EntityKind::{AppFile, Module, Workflow};
+        let (flow, plain) = ("@workflow\nasync def f(): ...\n", "# @workflow\ndef f(): ...\n");
+        for kind in [None, Some(AppFile)] {
+            assert_eq!((checked(kind, flow), checked(kind, plain)), (Ok(()), Ok(())));
+        }
+        assert_eq!((checked(Some(Workflow), flow), checked(Some(Module), plain)), (Ok(()), Ok(())));
+        for (kind, text, places) in [(Workflow, plain, 0), (Module, flow, 1)] {
+            let refused = checked(Some(kind), text).unwrap_err();
+            assert_eq!((refused.code, refused.field.as_deref()), (Code::EntityMismatch, Some("entity_type")));
+            assert_eq!(refused.places.len(), places);
+        }
+    }
+
+    #[test]
+    fn a_text_that_cannot_be_read_is_neither() {
+        let deep = "let = ;\n".repeat(6_000);
+        for kind in [EntityKind::Workflow, EntityKind::Module] {
+            let refused = checked(Some(kind), &deep).unwrap_err();
+            assert_eq!((refused.code, refused.field.as_deref()), (Code::EntityMismatch, Some("content")));
+            let seen = format!("it cannot be seen whether the content is a {}: it ", kind.name());
+            assert!(refused.message.starts_with(&seen), "{}", refused.message);
+        }
+        assert_eq!(checked(None, &deep), Ok(()));
+    }
+
+    #[test]
+    fn a_search_among_entities_is_refused() {
+        assert_eq!(files_only(&Realm::Files), Ok(()));
+        let realm = Realm::Entities { kind: EntityKind::Module, app_id: None, organization_id: None };
+        assert_eq!(files_only(&realm).unwrap_err().code, Code::StoreUnavailable);
+    }
+}
