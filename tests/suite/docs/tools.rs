@@ -25,8 +25,11 @@ const PROJECT: [(&str, &str); 3] = [
     ),
 ];
 
+/// A call: the tool, and its arguments.
+type Call = (&'static str, &'static str);
+
 /// One call for each tool: what is called before it, and its arguments.
-const CALLS: &[(&str, &[(&str, &str)], &str)] = &[
+const CALLS: &[(&str, &[Call], &str)] = &[
     (
         "safe_edit_file",
         &[],
