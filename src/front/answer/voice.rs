@@ -1,6 +1,7 @@
 //! In which words a tool speaks: what it calls the fields of a request, what it says of an edit, and the form of its answers.
 
 use rmcp::model::JsonObject;
+use serde_json::Value;
 
 use crate::engine::Report;
 use crate::error::{Code, Error};
@@ -90,6 +91,14 @@ impl Voice {
     pub(super) fn reworded(&self, sentence: &str) -> String {
         let fields = self.dialect.map_or(&[][..], |dialect| dialect.fields);
         fields.iter().fold(sentence.to_owned(), |sentence, (plain, own)| sentence.replace(plain, own))
+    }
+
+    /// What an answer has for programs, in the tool's form.
+    pub(super) fn dressed(&self, fields: JsonObject) -> Value {
+        Value::Object(match self.dialect {
+            Some(dialect) => (dialect.dress)(fields),
+            None => fields,
+        })
     }
 
     /// The code of a refusal, and the precise one where a caller knows but few.
