@@ -37,7 +37,7 @@ def same(seen, wanted):
 async def lists_its_tools(mode):
     async with client(mode, "--tools", "all") as (connected, _):
         tools = {tool.name: tool for tool in (await connected.list_tools()).tools}
-        same(sorted(tools), sorted(["create_file", "edit_code", "edit_file", "edit_files", "list_edits", "redo_edit", "undo_edit", READER, TOOL]))
+        same(sorted(tools), sorted(["ai_edit_code", "create_file", "edit_code", "edit_file", "edit_files", "list_edits", "redo_edit", "undo_edit", READER, TOOL]))
         same(tools[TOOL].annotations.destructive_hint, True)
         same(tools["create_file"].annotations.idempotent_hint, True)
         if mode != NEW:  # A client that is told its version asks for nothing else.
