@@ -26,6 +26,7 @@ mod publish;
 mod recover;
 mod root;
 mod ruling;
+mod search;
 mod snapshot;
 mod spelling;
 mod sql;
@@ -44,5 +45,8 @@ pub use place::{Key, Place};
 pub use policy_file::PolicyText;
 pub use publish::{Content, Done, Level, Published, Told, Write};
 pub use ruling::PolicyFile;
+pub use search::{
+    Below, Bounds as SearchBounds, Finder, Found, Hidden, Hits, PassedOver, Pattern, Reach, Waits, Within,
+};
 pub use snapshot::{Before, Snapshot};
 pub use state::{State, Subject};
