@@ -82,8 +82,9 @@ pub(super) fn is_plain(name: &str) -> bool {
         let at = bytes.len().saturating_sub(ending.len());
         bytes.get(at..).is_some_and(|end| end.eq_ignore_ascii_case(ending.as_bytes()))
     };
-    let begins =
-        |start: &str| bytes.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start.as_bytes()));
+    let begins = |start: &str| {
+        bytes.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start.as_bytes()))
+    };
     bytes.iter().all(plain)
         && !bytes.starts_with(b".")
         && !bytes.ends_with(b".")
@@ -294,7 +295,8 @@ mod tests {
         let plain = |path: &str| path.split('/').all(is_plain);
         let missed: Vec<_> = spellings().into_iter().filter(|path| plain(path)).collect();
         assert!(missed.is_empty(), "{missed:?}");
-        for name in ["main.rs", "a-b_c.test.ts", "Makefile", "[id]", "x.pem.txt", "__init__.py", "git", "env"] {
+        for name in ["main.rs", "a-b_c.test.ts", "Makefile", "[id]", "x.pem.txt", "__init__.py", "git", "env"]
+        {
             assert!(is_plain(name), "{name}");
         }
         for rule in RULES {

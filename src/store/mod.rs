@@ -11,6 +11,7 @@ mod access;
 mod admit;
 mod alias;
 mod editorconfig;
+mod facts;
 mod files;
 mod folder;
 #[cfg(feature = "check")]
@@ -34,6 +35,7 @@ mod state;
 mod trouble;
 mod walk;
 
+pub use facts::Facts;
 pub use files::Files;
 #[cfg(feature = "check")]
 pub use git::{Repository, Revision, Was};

@@ -95,7 +95,8 @@ impl Ground {
         let ignores = Ignores::of(ignores.as_ref(), &root.real().join(&path), folder, signs.holds);
         let name = path.rsplit('/').next().unwrap_or_default();
         let is_plain = above.as_ref().is_none_or(|above| above.is_plain && access::is_plain(name));
-        let has_editorconfig = signs.editorconfig || above.as_ref().is_some_and(|above| above.has_editorconfig);
+        let has_editorconfig =
+            signs.editorconfig || above.as_ref().is_some_and(|above| above.has_editorconfig);
         Ok(Some(Ground { above, root: number, path, identity, marks, ignores, is_plain, has_editorconfig }))
     }
 

@@ -51,7 +51,8 @@ impl Ignores {
         if !rules && !repository {
             return above.cloned();
         }
-        let rules = if rules { read(path, folder.open_to_read(NAME).map(std::fs::File::from).ok()) } else { none() };
+        let rules =
+            if rules { read(path, folder.open_to_read(NAME).map(std::fs::File::from).ok()) } else { none() };
         let exclude = || {
             let info = folder.enter(".git")?.enter("info")?;
             info.open_to_read("exclude").map(std::fs::File::from)

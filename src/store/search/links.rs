@@ -59,7 +59,8 @@ impl Protected {
                 let is_plain = here.is_plain && access::is_plain(name);
                 let path = join(&here.path, name);
                 let is_covered = here.is_covered || (!is_plain && access::rule_for(&path).is_some());
-                let stat = if is_covered || kind == FileType::Unknown { folder.stat(name).ok() } else { None };
+                let stat =
+                    if is_covered || kind == FileType::Unknown { folder.stat(name).ok() } else { None };
                 let kind = stat.as_ref().map_or(kind, |stat| FileType::from_raw_mode(stat.st_mode));
                 match (kind, stat) {
                     (FileType::Directory, _) => left.push(Left { path, is_plain, is_covered }),

@@ -144,7 +144,11 @@ impl<'p> Finder<'p> {
         goes_on: &dyn Fn() -> bool,
         found: &mut dyn FnMut(Range<usize>) -> ControlFlow<()>,
     ) {
-        if self.pattern.is_whole { self.whole(text, goes_on, found) } else { self.lines(text, goes_on, found) }
+        if self.pattern.is_whole {
+            self.whole(text, goes_on, found)
+        } else {
+            self.lines(text, goes_on, found)
+        }
     }
 
     /// Searches piece by piece, so that the clock is seen however long a pattern takes.

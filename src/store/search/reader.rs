@@ -47,14 +47,15 @@ impl Reader {
         largest: u64,
         hints: impl FnOnce() -> Hints,
     ) -> Result<Read<'_>> {
-        if !self.fill(file, stat, largest)? {
-            return Ok(Read::Large);
-        }
+        let is_whole = self.fill(file, stat, largest)?;
         let bytes = self.bytes.as_slice();
         let is_wide = WIDE_MARKS.iter().any(|mark| bytes.starts_with(mark));
-        let head = bytes.get(..HEAD).unwrap_or(bytes);
+        let has_nul = memchr::memchr(0, bytes.get(..HEAD).unwrap_or(bytes)).is_some();
+        if !is_whole {
+            // A large file that is no text would not have been searched in any case.
+            return Ok(if has_nul && !is_wide { Read::Binary } else { Read::Large });
+        }
         let is_utf8 = || bytes.is_ascii() || std::str::from_utf8(bytes).is_ok();
-        let has_nul = memchr::memchr(0, head).is_some();
         if is_wide || has_nul || !is_utf8() {
             let hints = hints();
             let is_binary = has_nul && !is_wide && hints.charset.is_none();
@@ -64,22 +65,19 @@ impl Reader {
         Ok(Read::Text(fold(text, &mut self.folded)))
     }
 
-    /// Reads to the end; whether that came within the limit.
+    /// Reads to the end; whether that came within the limit. Of a larger file the beginning is read.
     fn fill(&mut self, file: &OwnedFd, stat: &Stat, largest: u64) -> Result<bool> {
         self.bytes.clear();
         let size = u64::try_from(stat.st_size).unwrap_or(0);
-        if size > largest {
-            return Ok(false);
-        }
+        let wanted = if size > largest { 0 } else { size };
         // One byte more than there should be, so that a read that does not fill it has come to the end.
-        self.bytes.reserve(usize::try_from(size).unwrap_or(0).saturating_add(1));
+        self.bytes.reserve(usize::try_from(wanted).unwrap_or(0).saturating_add(1).max(HEAD));
         loop {
             let room = self.bytes.capacity() - self.bytes.len();
-            let read = retry_on_intr(|| {
-                rustix::io::read(file, rustix::buffer::spare_capacity(&mut self.bytes))
-            })?;
+            let read =
+                retry_on_intr(|| rustix::io::read(file, rustix::buffer::spare_capacity(&mut self.bytes)))?;
             let length = u64::try_from(self.bytes.len()).unwrap_or(u64::MAX);
-            if length > largest {
+            if size > largest || length > largest {
                 return Ok(false);
             }
             if read == 0 || (read < room && length >= size) {
@@ -158,5 +156,17 @@ mod tests {
     fn no_more_is_read_than_the_limit() {
         assert_eq!(searched(b"12345", 5).as_deref(), Some(&b"12345"[..]));
         assert_eq!(searched(b"123456", 5), None);
+        let kind = |bytes: &[u8]| {
+            let file = tempfile::NamedTempFile::new().unwrap();
+            std::fs::write(file.path(), bytes).unwrap();
+            let stat = rustix::fs::fstat(file.as_file()).unwrap();
+            let open = std::fs::File::open(file.path()).unwrap().into();
+            match Reader::default().read(&open, &stat, 5, Hints::default).unwrap() {
+                Read::Large => "large",
+                Read::Binary => "binary",
+                Read::Text(_) | Read::Decoded(_) => "text",
+            }
+        };
+        assert_eq!((kind(b"12345"), kind(b"123456"), kind(b"1234\x0056")), ("text", "large", "binary"));
     }
 }

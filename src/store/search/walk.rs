@@ -116,7 +116,8 @@ impl<'a> Walk<'a> {
             let passed = PassedOver { unreadable: self.roots.len(), ..PassedOver::default() };
             return (Vec::new(), passed);
         }
-        let start = |(root, path, above): (usize, String, Option<Arc<Ground>>)| Job::Folder { above, root, path };
+        let start =
+            |(root, path, above): (usize, String, Option<Arc<Ground>>)| Job::Folder { above, root, path };
         let jobs = self.below.starts().map(start).collect();
         let threads = std::thread::available_parallelism().map_or(2, usize::from).min(MOST_THREADS);
         let part = || Part { hand: hand(), passed: PassedOver::default(), space: Vec::new() };
@@ -168,7 +169,8 @@ impl<'a> Walk<'a> {
         let Some(ground) = entered.map(Arc::new) else { return Ok(Vec::new()) };
         self.sift(&mut listed, &ground, at);
         self.clock.finds(listed.files.len());
-        let below = |name: String| Job::Folder { above: Some(Arc::clone(&ground)), root, path: ground.join(&name) };
+        let below =
+            |name: String| Job::Folder { above: Some(Arc::clone(&ground)), root, path: ground.join(&name) };
         let mut jobs: Vec<Job> = listed.folders.into_iter().map(below).collect();
         let (mut names, folder) = (listed.files, Arc::new(folder));
         // They come last, so that they are taken first, and the folder is closed soon.

@@ -132,7 +132,8 @@ impl Files {
             state::refuse_reached(&found, &last.name, path)?;
         }
         let root = found.root;
-        let above = above(&self.roots, found).map_err(|errno| trouble::failed("looking at it", path, errno))?;
+        let above =
+            above(&self.roots, found).map_err(|errno| trouble::failed("looking at it", path, errno))?;
         Ok(Standing::Folder(Start { root, path: in_root, above }))
     }
 }
