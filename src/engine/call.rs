@@ -143,13 +143,18 @@ impl Workspace {
     pub(super) fn path_of<'a>(&self, target: &'a request::Target) -> Result<&'a str, Error> {
         match target {
             request::Target::File(path) => Ok(path),
-            request::Target::Entity(entity) => {
-                let message =
-                    format!("there is no store for {}: this server edits files", entity.kind.name());
-                Err(Error::new(Code::StoreUnavailable, message)
-                    .field("entity_type")
-                    .hint("leave entity_type out, or give `file`"))
-            }
+            request::Target::Entity(entity) => Err(no_store(entity.kind)),
+        }
+    }
+
+    /// Refuses to look through anything but files.
+    ///
+    /// Errors: `STORE_UNAVAILABLE` for what lies in a database.
+    #[expect(clippy::unused_self, reason = "the workspace knows which stores there are")]
+    pub(super) fn only_files(&self, realm: &request::Realm) -> Result<(), Error> {
+        match realm {
+            request::Realm::Files => Ok(()),
+            request::Realm::Entities { kind, .. } => Err(no_store(*kind)),
         }
     }
 
@@ -187,6 +192,13 @@ impl Workspace {
             untold.extend(notes);
         }
     }
+}
+
+fn no_store(kind: request::EntityKind) -> Error {
+    let message = format!("there is no store for {}: this server edits files", kind.name());
+    Error::new(Code::StoreUnavailable, message)
+        .field("entity_type")
+        .hint("leave entity_type out, or give `file`")
 }
 
 fn twice(path: &str, first: usize, at: usize) -> Error {

@@ -8,10 +8,14 @@ pub mod create_file;
 pub mod edit_code;
 pub mod edit_file;
 pub mod edit_files;
+mod entity;
+pub mod get_content;
+pub mod list_content;
 pub mod list_edits;
 pub mod read_content_lines;
 pub mod redo_edit;
 pub mod safe_edit_file;
+pub mod search_content;
 pub mod undo_edit;
 
 use rmcp::model::JsonObject;
@@ -28,10 +32,13 @@ pub const TOOLS: &[Tool] = &[
     safe_edit_file::TOOL,
     edit_files::TOOL,
     undo_edit::TOOL,
+    search_content::TOOL,
     read_content_lines::TOOL,
+    get_content::TOOL,
     edit_file::TOOL,
     edit_code::TOOL,
     ai_edit_code::TOOL,
+    list_content::TOOL,
     list_edits::TOOL,
     redo_edit::TOOL,
     create_file::TOOL,
