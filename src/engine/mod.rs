@@ -14,6 +14,7 @@ mod confirm;
 mod decide;
 mod draft;
 mod edit;
+mod entity;
 mod guards;
 mod history;
 mod judge;

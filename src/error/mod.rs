@@ -113,6 +113,9 @@ codes! {
     GateRefused "GATE_REFUSED" Gate
         "The edit would add a finding that the policy blocks."
         "mend the findings in the edit and send it again";
+    EntityMismatch "ENTITY_MISMATCH" Gate
+        "The content is not what its `entity_type` says, or that cannot be seen."
+        "give the entity_type that the message names, or correct the content";
     LockTimeout "LOCK_TIMEOUT" Conflict
         "Another edit held this file for longer than the wait allowed."
         "send the request again";

@@ -85,6 +85,11 @@ impl fmt::Display for Selection {
 }
 
 impl Selection {
+    /// Whether this toolset is one of the selection.
+    pub fn names(&self, toolset: Toolset) -> bool {
+        self.0.contains(&toolset)
+    }
+
     /// The tools of this selection that such an access leaves.
     pub fn tools(&self, access: Access) -> impl Iterator<Item = &'static Tool> {
         TOOLS.iter().filter(move |tool| {
@@ -92,7 +97,7 @@ impl Selection {
                 (Access::Write, _) | (Access::ReadOnly, Effect::Looks) => true,
                 (Access::ReadOnly, Effect::Adds | Effect::Changes) => false,
             };
-            allowed && self.0.contains(&tool.toolset)
+            allowed && self.names(tool.toolset)
         })
     }
 }
@@ -151,7 +156,7 @@ mod tests {
             ("text", &["edit_file"]),
             ("code", &["edit_code"]),
             ("ai", &["ai_edit_code"]),
-            ("content", &["list_content"]),
+            ("content", &["list_content", "patch_content", "replace_content", "delete_content"]),
             ("history", &["list_edits", "redo_edit"]),
             ("legacy", &["create_file"]),
         ] {

@@ -5,15 +5,18 @@
 
 pub mod ai_edit_code;
 pub mod create_file;
+pub mod delete_content;
 pub mod edit_code;
 pub mod edit_file;
 pub mod edit_files;
-mod entity;
+pub(in crate::front) mod entity;
 pub mod get_content;
 pub mod list_content;
 pub mod list_edits;
+pub mod patch_content;
 pub mod read_content_lines;
 pub mod redo_edit;
+pub mod replace_content;
 pub mod safe_edit_file;
 pub mod search_content;
 pub mod undo_edit;
@@ -39,6 +42,9 @@ pub const TOOLS: &[Tool] = &[
     edit_code::TOOL,
     ai_edit_code::TOOL,
     list_content::TOOL,
+    patch_content::TOOL,
+    replace_content::TOOL,
+    delete_content::TOOL,
     list_edits::TOOL,
     redo_edit::TOOL,
     create_file::TOOL,
