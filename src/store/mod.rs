@@ -48,7 +48,8 @@ pub use policy_file::PolicyText;
 pub use publish::{Content, Done, Level, Published, Told, Write};
 pub use ruling::PolicyFile;
 pub use search::{
-    Below, Bounds as SearchBounds, Finder, Found, Hidden, Hits, PassedOver, Pattern, Reach, Waits, Within,
+    Below, Bounds as SearchBounds, Clock, End, Finder, Found, Hidden, Hits, PassedOver, Pattern, Reach,
+    Waits, Within,
 };
 pub use snapshot::{Before, Snapshot};
 pub use state::{State, Subject};

@@ -8,7 +8,7 @@ use super::search::{Follow, passed_over};
 use crate::error::Error;
 use crate::gate::Watch;
 use crate::request::ListLook;
-use crate::store::{Hidden, Place};
+use crate::store::{Clock, Hidden, Place};
 use crate::text::Stamp;
 
 /// How long a list may take; then it tells what it found.
@@ -44,11 +44,12 @@ impl Workspace {
         files_only(&look.realm)?;
         let below = self.files.beginning(&look.prefix)?;
         let follow = Follow(watch);
-        let bounds = self.bounds(look.most, Instant::now() + LONGEST, &follow);
+        let clock = Clock::new(Instant::now() + LONGEST, &follow);
+        let bounds = self.bounds(look.most, &clock);
         let found = self.files.find(&below, Hidden::LeftOut, bounds);
-        let goes_on = || Instant::now() < bounds.until && !watch.cancelled();
         let listed = |(place, size): &(Place, u64)| {
-            let snapshot = goes_on().then(|| self.files.read(place, bounds.largest).ok().flatten()).flatten();
+            let snapshot =
+                clock.goes_on().then(|| self.files.read(place, bounds.largest).ok().flatten()).flatten();
             let (size, version) = match snapshot {
                 // One state of the file, which may have changed since it was found.
                 Some(snapshot) => (

@@ -14,7 +14,7 @@ use crate::gate::Watch;
 use crate::policy::{Limits, Policy};
 use crate::request::SearchLook;
 use crate::store::{
-    Below, Finder, Hidden, Hits, PassedOver, Pattern, Place, Reach, SearchBounds, Waits, Within,
+    Below, Clock, End, Finder, Hidden, PassedOver, Pattern, Place, Reach, SearchBounds, Waits, Within,
 };
 use crate::text::{Buffer, Stamp};
 
@@ -70,6 +70,8 @@ pub struct Numbered {
 
 impl Workspace {
     /// Searches files.
+    ///
+    /// Errors: `BAD_PATTERN`, `FILE_NOT_FOUND`, `PROTECTED`, `STORE_UNAVAILABLE`; for a single file those of reading it.
     pub(super) fn search(&self, look: &SearchLook, watch: &Watch) -> Result<Matches, Error> {
         self.search_until(look, watch, Instant::now() + LONGEST)
     }
@@ -78,60 +80,41 @@ impl Workspace {
         files_only(&look.realm)?;
         let reach = if look.multiline { Reach::Lines } else { Reach::Line };
         let pattern = Pattern::new(&look.pattern, reach)?;
-        let mut page = Page {
-            look,
-            finder: Finder::new(&pattern),
-            pattern: &pattern,
-            room: ROOM,
-            matches: Matches::default(),
-        };
-        match self.files.within(look.path.as_deref())? {
+        let within = self.files.within(look.path.as_deref())?;
+        let follow = Follow(watch);
+        let clock = Clock::new(until, &follow);
+        let mut page = Page::new(look, &pattern, &clock);
+        match within {
             Within::File(place) => {
                 let text = self.text_at(&place, &self.rules_at(&place))?;
                 page.matches.total = page.show(&place, &text);
             }
-            Within::Below(below) => {
-                let hidden = if look.hidden { Hidden::Seen } else { Hidden::LeftOut };
-                let follow = Follow(watch);
-                let bounds = self.bounds(look.most, until, &follow);
-                let hits = self.files.search(&below, &pattern, hidden, bounds);
-                self.show(&mut page, &hits, &below, watch, bounds.largest);
-            }
+            Within::Below(below) => self.search_below(&below, &mut page),
         }
-        let mut matches = page.matches;
-        matches.truncated |= matches.total > matches.found.len();
-        Ok(matches)
+        Ok(page.finish(watch))
     }
 
-    /// Shows the first matches, in the files as they are by now.
-    fn show(&self, page: &mut Page<'_>, hits: &Hits, below: &Below, watch: &Watch, largest: u64) {
+    /// Shows the first matches in the files below some folders, as the files are by now.
+    fn search_below(&self, below: &Below, page: &mut Page<'_>) {
+        let hidden = if page.look.hidden { Hidden::Seen } else { Hidden::LeftOut };
+        let bounds = self.bounds(page.look.most, page.clock);
+        let hits = self.files.search(below, page.pattern, hidden, bounds);
         page.matches.total = hits.total;
         for (place, counted) in &hits.files {
-            if page.is_full() || watch.cancelled() {
+            if page.is_full() {
                 break;
             }
             let text = self.text_at(place, &self.rules_at(place));
             let there = text.map_or(0, |text| page.show(place, &text));
             page.matches.total = (page.matches.total + there).saturating_sub(*counted);
         }
-        page.matches.truncated = hits.is_cut;
         let notes = &mut page.matches.notes;
-        if hits.is_cut {
-            let why = if watch.cancelled() {
-                "it was cancelled".to_owned()
-            } else {
-                format!("{} s were over", LONGEST.as_secs())
-            };
-            notes.push(format!(
-                "the search ended before its work was done, as {why}: total_matches is a lower bound; narrow it by path, or \
-                 make the pattern more literal"
-            ));
-        } else if hits.searched == 0 && below.is_narrowed() {
+        if hits.searched == 0 && below.is_narrowed() && !page.clock.is_stopped() {
             notes.push(
                 "no file was searched: the glob finds none that is not ignored, hidden or binary".to_owned(),
             );
         }
-        notes.extend(passed_over(&hits.passed, largest));
+        notes.extend(passed_over(&hits.passed, bounds.largest));
     }
 
     /// The rules of a place that is only looked at. A policy that is not valid stops what is written; whoever mends the
@@ -141,20 +124,15 @@ impl Workspace {
     }
 
     /// What bounds a look through many files: the limits of the policy at the top.
-    pub(super) fn bounds<'a>(
-        &self,
-        most: usize,
-        until: Instant,
-        waiting: &'a Follow<'_>,
-    ) -> SearchBounds<'a> {
+    pub(super) fn bounds<'a>(&self, most: usize, clock: &'a Clock<'a>) -> SearchBounds<'a> {
         let limits = self.policy_at_top().map_or_else(|_| Limits::default(), |policy| policy.limits);
-        SearchBounds { most, largest: limits.file, until, waiting }
+        SearchBounds { most, largest: limits.file, clock }
     }
 }
 
 /// What could not be looked at, in words.
 pub(super) fn passed_over(passed: &PassedOver, largest: u64) -> Vec<String> {
-    let PassedOver { large, unreadable, unnamed } = *passed;
+    let PassedOver { large, unreadable, unnamed, slow } = *passed;
     let files = |count: usize| if count == 1 { "1 file is".to_owned() } else { format!("{count} files are") };
     let mut notes = Vec::new();
     if large > 0 {
@@ -165,6 +143,9 @@ pub(super) fn passed_over(passed: &PassedOver, largest: u64) -> Vec<String> {
     }
     if unnamed > 0 {
         notes.push(format!("passed over: {unnamed} of the names are not UTF-8"));
+    }
+    if slow > 0 {
+        notes.push(format!("passed over: {} too large for a pattern as slow as this", files(slow)));
     }
     notes
 }
@@ -186,12 +167,33 @@ impl Waits for Follow<'_> {
 struct Page<'p> {
     look: &'p SearchLook,
     pattern: &'p Pattern,
+    clock: &'p Clock<'p>,
     finder: Finder<'p>,
     room: usize,
     matches: Matches,
 }
 
-impl Page<'_> {
+impl<'p> Page<'p> {
+    fn new(look: &'p SearchLook, pattern: &'p Pattern, clock: &'p Clock<'p>) -> Page<'p> {
+        let (finder, matches) = (Finder::new(pattern), Matches::default());
+        Page { look, pattern, clock, finder, room: ROOM, matches }
+    }
+
+    /// What was found, and what was not.
+    fn finish(self, watch: &Watch) -> Matches {
+        let mut matches = self.matches;
+        matches.truncated |= matches.total > matches.found.len();
+        if self.clock.is_stopped() {
+            let why = if watch.cancelled() { "it was cancelled" } else { "it took too long" };
+            matches.truncated = true;
+            matches.notes.push(format!(
+                "the search was ended as {why}: total_matches is a lower bound; narrow it by path, or make the pattern \
+                 more literal"
+            ));
+        }
+        matches
+    }
+
     fn is_full(&self) -> bool {
         self.room == 0 || self.matches.found.len() >= self.look.most
     }
@@ -200,13 +202,18 @@ impl Page<'_> {
     fn show(&mut self, place: &Place, text: &Buffer) -> usize {
         let (mut count, mut first) = (0, Vec::new());
         let left = self.look.most.saturating_sub(self.matches.found.len());
-        self.finder.each(text.view().as_bytes(), |lines| {
+        let end = self.finder.each(text.view().as_bytes(), self.clock, |lines| {
             count += 1;
             if first.len() < left {
                 first.push(lines);
             }
             ControlFlow::Continue(())
         });
+        if end == End::Slow {
+            self.matches.truncated = true;
+            let passed = PassedOver { slow: 1, ..PassedOver::default() };
+            self.matches.notes.extend(passed_over(&passed, 0));
+        }
         for lines in first {
             let found = self.found(place, text, lines);
             let cost = cost(&found);

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Files between two reports.
 const STEP: usize = 1000;
@@ -17,7 +17,7 @@ pub trait Waits: Sync {
 }
 
 /// How long a search may go on.
-pub(super) struct Clock<'a> {
+pub struct Clock<'a> {
     end: Instant,
     waiting: &'a dyn Waits,
     found: AtomicUsize,
@@ -28,13 +28,13 @@ pub(super) struct Clock<'a> {
 
 impl<'a> Clock<'a> {
     /// Gives a search until this moment, or until nobody waits for it.
-    pub(super) fn new(end: Instant, waiting: &'a dyn Waits) -> Clock<'a> {
+    pub fn new(end: Instant, waiting: &'a dyn Waits) -> Clock<'a> {
         let (found, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
         Clock { end, waiting, found, done, told: Mutex::new(0), stopped: AtomicBool::new(false) }
     }
 
     /// Whether the search may go on; once it may not, it never may.
-    pub(super) fn goes_on(&self) -> bool {
+    pub fn goes_on(&self) -> bool {
         if self.is_stopped() {
             return false;
         }
@@ -45,8 +45,13 @@ impl<'a> Clock<'a> {
         goes_on
     }
 
+    /// How much time is left.
+    pub(super) fn left(&self) -> Duration {
+        self.end.saturating_duration_since(Instant::now())
+    }
+
     /// Whether the search was ended before its work was.
-    pub(super) fn is_stopped(&self) -> bool {
+    pub fn is_stopped(&self) -> bool {
         self.stopped.load(Ordering::Relaxed)
     }
 

@@ -113,7 +113,7 @@ fn open(path: &Path) -> Option<std::fs::File> {
 
 /// The rules that a file has for a folder; none where it cannot be read, and none of a line that is no rule.
 fn read(folder: &Path, file: Option<std::fs::File>) -> Gitignore {
-    let Some(file) = file.filter(|file| is_regular(file)) else { return none() };
+    let Some(file) = file.filter(is_regular) else { return none() };
     let mut bytes = Vec::new();
     if file.take(LARGEST).read_to_end(&mut bytes).is_err() {
         return none();

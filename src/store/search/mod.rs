@@ -6,10 +6,12 @@
 //! Invariant: an answer does not depend on the order in which threads did the work; memory does not grow with what is found.
 
 mod clock;
+mod finder;
 mod ground;
 mod ignores;
 mod kept;
 mod links;
+mod listed;
 mod pattern;
 mod queue;
 mod reader;
@@ -18,18 +20,19 @@ mod tests;
 mod walk;
 mod within;
 
-pub use clock::Waits;
-pub use pattern::{Finder, Pattern, Reach};
-pub use walk::{Hidden, PassedOver};
+pub use clock::{Clock, Waits};
+pub use finder::{End, Finder};
+pub use listed::Hidden;
+pub use pattern::{Pattern, Reach};
+pub use walk::PassedOver;
 pub use within::{Below, Within};
 
 use super::files::Files;
 use super::place::Place;
 use crate::text::Hints;
-use clock::Clock;
 use kept::Kept;
 use reader::{Read, Reader};
-use std::time::Instant;
+use std::ops::ControlFlow;
 use walk::{File, Hand, Walk};
 
 /// What bounds a look through files.
@@ -39,10 +42,8 @@ pub struct Bounds<'a> {
     pub most: usize,
     /// The largest file that is read, in bytes.
     pub largest: u64,
-    /// When it must end.
-    pub until: Instant,
-    /// Whoever waits for it.
-    pub waiting: &'a dyn Waits,
+    /// How long it may go on.
+    pub clock: &'a Clock<'a>,
 }
 
 /// Where a pattern was found.
@@ -57,8 +58,6 @@ pub struct Hits {
     pub searched: usize,
     /// What could not be searched.
     pub passed: PassedOver,
-    /// Whether the search was ended before its work was.
-    pub is_cut: bool,
 }
 
 /// The files that there are.
@@ -75,10 +74,10 @@ pub struct Found {
 impl Files {
     /// Searches the files below some folders.
     pub fn search(&self, below: &Below, pattern: &Pattern, hidden: Hidden, bounds: Bounds<'_>) -> Hits {
-        let clock = Clock::new(bounds.until, bounds.waiting);
+        let clock = bounds.clock;
         let hand = || Seeker {
             files: self,
-            clock: &clock,
+            clock,
             largest: bounds.largest,
             finder: Finder::new(pattern),
             reader: Reader::default(),
@@ -86,7 +85,7 @@ impl Files {
             total: 0,
             searched: 0,
         };
-        let (seekers, passed) = Walk::new(&self.roots, below, hidden, &clock).run(hand);
+        let (seekers, passed) = Walk::new(&self.roots, below, hidden, bounds.clock).run(hand);
         let (mut kept, mut total, mut searched) = (Kept::new(bounds.most), 0, 0);
         for seeker in seekers {
             kept.join(seeker.kept);
@@ -94,21 +93,20 @@ impl Files {
             searched += seeker.searched;
         }
         let files = kept.into_first().map(|(count, place)| (place, count)).collect();
-        Hits { files, total, searched, passed, is_cut: clock.is_stopped() }
+        Hits { files, total, searched, passed }
     }
 
     /// Lists the files below some folders.
     pub fn find(&self, below: &Below, hidden: Hidden, bounds: Bounds<'_>) -> Found {
-        let clock = Clock::new(bounds.until, bounds.waiting);
         let hand = || Lister { kept: Kept::new(bounds.most), seen: 0 };
-        let (listers, passed) = Walk::new(&self.roots, below, hidden, &clock).run(hand);
+        let (listers, passed) = Walk::new(&self.roots, below, hidden, bounds.clock).run(hand);
         let (mut kept, mut seen) = (Kept::new(bounds.most), 0);
         for lister in listers {
             kept.join(lister.kept);
             seen += lister.seen;
         }
         let files: Vec<(Place, u64)> = kept.into_first().map(|(_, file)| file).collect();
-        Found { is_cut: seen > files.len() || clock.is_stopped(), files, passed }
+        Found { is_cut: seen > files.len() || bounds.clock.is_stopped(), files, passed }
     }
 }
 
@@ -131,6 +129,7 @@ impl Hand for Seeker<'_> {
             Ok(None) => return,
             Err(Passed::Large) => return passed.large += 1,
             Err(Passed::Unreadable) => return passed.unreadable += 1,
+            Err(Passed::Slow) => return passed.slow += 1,
         };
         self.searched += 1;
         if count == 0 {
@@ -149,6 +148,7 @@ impl Hand for Seeker<'_> {
 enum Passed {
     Large,
     Unreadable,
+    Slow,
 }
 
 impl Seeker<'_> {
@@ -167,8 +167,16 @@ impl Seeker<'_> {
             Read::Binary => return Ok(None),
             Read::Large => return Err(Passed::Large),
         };
-        // What was counted until the time was up counts.
-        let count = self.finder.count(text, self.clock);
+        let mut count = 0;
+        let end = self.finder.each(text, self.clock, |_| {
+            count += 1;
+            ControlFlow::Continue(())
+        });
+        match end {
+            // What was counted until the time was up counts.
+            End::Done | End::Late => {}
+            End::Slow => return Err(Passed::Slow),
+        }
         Ok((count == 0 || !reader::is_binary(text)).then_some(count))
     }
 }

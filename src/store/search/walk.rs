@@ -6,14 +6,14 @@
 //! Invariant: a file that is given was vetted as one that is admitted is; what could not be looked at is counted.
 
 use super::clock::Clock;
-use super::ground::{Ground, Signs};
+use super::ground::Ground;
 use super::links::Links;
+use super::listed::{Hidden, Listed};
 use super::queue;
 use super::within::Below;
 use crate::store::admit;
 use crate::store::folder::{Folder, Identity};
 use crate::store::place::Place;
-use crate::store::publish;
 use crate::store::root::Root;
 use crate::store::state;
 use rustix::fs::{FileType, Stat};
@@ -24,17 +24,10 @@ use std::sync::Arc;
 
 /// Files of one folder that one thread takes at a time.
 const PORTION: usize = 64;
+/// Files after which the clock is looked at.
+const OFTEN: usize = 8;
 /// Threads at most; more of them wait for the same disk and memory.
 const MOST_THREADS: usize = 12;
-
-/// What is done with hidden files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Hidden {
-    /// They are looked at like others.
-    Seen,
-    /// They are left out.
-    LeftOut,
-}
 
 /// What could not be looked at.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -45,6 +38,8 @@ pub struct PassedOver {
     pub unreadable: usize,
     /// Entries whose names are not UTF-8.
     pub unnamed: usize,
+    /// Files for which there was not time enough.
+    pub slow: usize,
 }
 
 impl PassedOver {
@@ -53,6 +48,7 @@ impl PassedOver {
         self.large += other.large;
         self.unreadable += other.unreadable;
         self.unnamed += other.unnamed;
+        self.slow += other.slow;
     }
 }
 
@@ -91,15 +87,6 @@ struct Part<H> {
     hand: H,
     passed: PassedOver,
     space: Vec<u8>,
-}
-
-/// What stands in a folder, as far as it is to be walked.
-#[derive(Default)]
-struct Listed {
-    folders: Vec<String>,
-    files: Vec<String>,
-    signs: Signs,
-    unnamed: usize,
 }
 
 impl<'a> Walk<'a> {
@@ -163,7 +150,7 @@ impl<'a> Walk<'a> {
         if self.is_elsewhere(identity, root, &path) || is_made_up(&folder, identity, above.as_deref())? {
             return Ok(Vec::new());
         }
-        let mut listed = list(&folder, &mut part.space, self.hidden)?;
+        let mut listed = Listed::of(&folder, &mut part.space, self.hidden)?;
         part.passed.unnamed += listed.unnamed;
         let entered = Ground::enter((root, at), above, path, (&folder, identity), listed.signs)?;
         let Some(ground) = entered.map(Arc::new) else { return Ok(Vec::new()) };
@@ -208,8 +195,8 @@ impl<'a> Walk<'a> {
     }
 
     fn files<H: Hand>(&self, part: &mut Part<H>, ground: &Ground, folder: &Folder, names: &[String]) {
-        for name in names {
-            if !self.clock.goes_on() {
+        for (at, name) in names.iter().enumerate() {
+            if self.clock.is_stopped() || (at % OFTEN == 0 && !self.clock.goes_on()) {
                 return;
             }
             part.hand.take(&File { walk: self, ground, folder, name }, &mut part.passed);
@@ -222,34 +209,6 @@ impl<'a> Walk<'a> {
 fn is_made_up(folder: &Folder, identity: Identity, above: Option<&Ground>) -> rustix::io::Result<bool> {
     let is_new = above.is_none_or(|above| above.identity.device != identity.device);
     Ok(is_new && admit::is_made_up(folder)?)
-}
-
-/// Lists a folder; a name that is not UTF-8 is only counted.
-fn list(folder: &Folder, space: &mut Vec<u8>, hidden: Hidden) -> rustix::io::Result<Listed> {
-    let mut listed = Listed::default();
-    folder.entries(space, |_, kind, name| {
-        let Ok(name) = name.to_str() else {
-            listed.unnamed += 1;
-            return Ok(());
-        };
-        listed.signs.note(name);
-        let is_hidden = name.starts_with('.');
-        if is_hidden && (hidden == Hidden::LeftOut || publish::target_of(name).is_some()) {
-            return Ok(());
-        }
-        let kind = match kind {
-            FileType::Unknown => folder.stat(name).map_or(kind, |stat| FileType::from_raw_mode(stat.st_mode)),
-            known => known,
-        };
-        match kind {
-            FileType::Directory => listed.folders.push(name.to_owned()),
-            FileType::RegularFile => listed.files.push(name.to_owned()),
-            // Links are not followed, and the others hold no text.
-            _ => {}
-        }
-        Ok(())
-    })?;
-    Ok(listed)
 }
 
 impl File<'_> {
