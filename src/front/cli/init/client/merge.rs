@@ -247,7 +247,7 @@ impl End {
         let behind =
             |token: &&TokenAndRange<'_>| token.range.start >= open && token.range.end < object.range.end;
         let tokens = || page.parsed.tokens.iter().flatten().filter(behind);
-        let ending = tokens().last();
+        let ending = tokens().next_back();
         End {
             last,
             has_comma: tokens().any(|token| token.token == Token::Comma),

@@ -232,14 +232,13 @@ fn strict(text: &str) -> (Vec<String>, String) {
         } else if rest.starts_with("/*") {
             rest.find("*/").unwrap() + 2
         } else if first == '"' {
-            let mut end = 1;
-            while !rest[end..].starts_with('"') {
-                end += if rest[end..].starts_with('\\') {
-                    2
-                } else {
-                    rest[end..].chars().next().unwrap().len_utf8()
-                };
-            }
+            let mut escaped = true;
+            let is_end = |(_, character): &(usize, char)| {
+                let ends = *character == '"' && !escaped;
+                escaped = *character == '\\' && !escaped;
+                ends
+            };
+            let (end, _) = rest.char_indices().find(is_end).unwrap();
             end + 1
         } else {
             first.len_utf8()

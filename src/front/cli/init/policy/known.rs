@@ -94,7 +94,7 @@ pub(super) const KNOWN: &[Known] = &[
     row("clippy", Lint, Never, "clippy", &["Cargo.toml#lints.clippy]"]),
     row("cargo-check", Types, With("Cargo.toml"), "", &[]),
     row("rust-analyzer", Types, Never, "", &[]),
-    row("prettier", Format, Never, "prettier", &["package.json#\"prettier\":"]),
+    row("prettier", Format, Never, "prettier", &[]),
     row(
         "eslint",
         Lint,

@@ -52,6 +52,7 @@ fn told(project: &Project<'_>, choices: &Choices) -> Outcome {
     let each: Vec<String> = project.languages().map(|(name, count)| format!("{name} ({count})")).collect();
     let found = if each.is_empty() { "no file of a known language".to_owned() } else { each.join(", ") };
     outcome.found.push(found);
+    outcome.found.extend(project.languages().filter_map(|(name, _)| idle(name, choices)));
     let languages: Vec<Value> =
         project.languages().map(|(name, count)| json!({ "name": name, "files": count })).collect();
     outcome.facts.push(("languages", json!(languages)));
@@ -65,6 +66,13 @@ fn told(project: &Project<'_>, choices: &Choices) -> Outcome {
     }
     outcome.next.push(next("lockgate init --client NAME", "adds the server to a client's configuration"));
     outcome
+}
+
+/// The tools for a language that are here, and are not proposed.
+fn idle(language: &str, choices: &Choices) -> Option<String> {
+    let names: Vec<&str> =
+        choices.for_language(language, State::Idle).map(|choice| choice.gate.name.as_str()).collect();
+    if names.is_empty() { None } else { Some(format!("for {language}, unasked for: {}", names.join(", "))) }
 }
 
 fn fact(choice: &choice::Choice) -> Value {

@@ -4,7 +4,7 @@
 //! text of configuration.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::engine::Workspace;
 use crate::error::Error;
@@ -18,6 +18,8 @@ const FOREIGN: [&str; 5] = ["node_modules", ".venv", "venv", "vendor", "third_pa
 const LARGEST: u64 = 1 << 20;
 /// How many files without an extension are opened at most, and how many files of one name.
 const MOST_OPENED: (usize, usize) = (500, 20);
+/// The name of every policy.
+const POLICY: &str = "quality.yaml";
 /// Where the hooks of pre-commit are named.
 const HOOKS: &str = ".pre-commit-config.yaml";
 /// Where packages for development are named: by npm, and by all that there is for Python.
@@ -36,6 +38,8 @@ pub(super) struct Project<'a> {
     workspace: &'a Workspace,
     /// Those that are the project's own, the nearest to the top first.
     files: Vec<String>,
+    /// The places of those in the list, by their last name.
+    by_name: HashMap<String, Vec<usize>>,
     counts: BTreeMap<&'static str, usize>,
     texts: RefCell<BTreeMap<String, Option<String>>>,
 }
@@ -45,11 +49,15 @@ impl<'a> Project<'a> {
     ///
     /// Errors: `PATH_OUTSIDE_ROOT` for a root that is not there.
     pub(super) fn look(workspace: &'a Workspace) -> Result<Project<'a>, Error> {
-        let is_own = |path: &String| !path.split('/').any(|name| FOREIGN.contains(&name));
-        let mut files: Vec<String> = workspace.project_files()?.into_iter().filter(is_own).collect();
+        let mut files: Vec<String> =
+            workspace.project_files()?.into_iter().filter(|path| is_own(path)).collect();
         files.sort_by_key(|path| path.matches('/').count());
+        let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
+        for (at, path) in files.iter().enumerate() {
+            by_name.entry(last_name(path).to_owned()).or_default().push(at);
+        }
         let texts = RefCell::default();
-        let mut project = Project { workspace, files, counts: BTreeMap::new(), texts };
+        let mut project = Project { workspace, files, by_name, counts: BTreeMap::new(), texts };
         project.count();
         Ok(project)
     }
@@ -57,7 +65,7 @@ impl<'a> Project<'a> {
     fn count(&mut self) {
         let mut left = MOST_OPENED.0;
         for path in &self.files {
-            let nameless = !path.rsplit('/').next().unwrap_or_default().contains('.');
+            let nameless = !last_name(path).contains('.');
             let known = language_of(path, None).or_else(|| {
                 left = left.checked_sub(usize::from(nameless))?;
                 let text = nameless.then(|| self.workspace.glance(path, LARGEST))??;
@@ -81,18 +89,16 @@ impl<'a> Project<'a> {
     }
 
     /// The first file of a name, or in a folder where that ends in a slash.
-    pub(super) fn has<'n>(&'n self, name: &'n str) -> Option<&'n str> {
+    pub(super) fn has(&self, name: &str) -> Option<&str> {
         if name.ends_with('/') {
             return self.files.iter().map(String::as_str).find(|path| path.starts_with(name));
         }
         self.named(name).next()
     }
 
-    fn named<'n>(&'n self, name: &'n str) -> impl Iterator<Item = &'n str> {
-        let fits = move |path: &&str| {
-            path.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
-        };
-        self.files.iter().map(String::as_str).filter(fits)
+    fn named(&self, name: &str) -> impl Iterator<Item = &str> {
+        let places = self.by_name.get(name).map(Vec::as_slice).unwrap_or_default();
+        places.iter().filter_map(|at| self.files.get(*at)).map(String::as_str)
     }
 
     /// What shows that the team uses a tool, as the end of a sentence that begins with its name.
@@ -154,6 +160,17 @@ impl<'a> Project<'a> {
         self.texts.borrow_mut().insert(path.to_owned(), text.clone());
         text
     }
+}
+
+fn last_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
+}
+
+/// Whether a file is the project's own: neither what others wrote, nor how editors and clients are set up.
+fn is_own(path: &str) -> bool {
+    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let is_set_up = |folder: &str| folder.starts_with('.') && folder != ".github";
+    name != POLICY && !folders.split('/').any(|folder| FOREIGN.contains(&folder) || is_set_up(folder))
 }
 
 /// The configuration of the catalogue that bears the tool's name: others may be about anything.

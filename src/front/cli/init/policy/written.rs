@@ -40,7 +40,7 @@ pub(super) fn text(project: &Project<'_>, choices: &Choices, toolsets: Option<&s
         counts.iter().filter(listed).for_each(|(name, count)| text += &language(name, *count, choices));
     }
     let others: String =
-        counts.iter().filter(|count| !listed(count)).map(|(name, _)| beside(name, "", choices)).collect();
+        counts.iter().filter(|count| !listed(count)).map(|(name, _)| missing(name, "", choices)).collect();
     if others.is_empty() { text } else { format!("{text}\n{others}") }
 }
 
@@ -59,7 +59,7 @@ fn language(name: &str, count: Option<usize>, choices: &Choices) -> String {
         text += &format!("    # as the built-in policy has it\n    - tool: {gate}\n");
     }
     choices.for_language(name, State::Taken).for_each(|choice| text += &entry(choice));
-    text + &beside(name, "    ", choices)
+    text + &missing(name, "    ", choices)
 }
 
 /// The gates that the built-in policy has for a language, which a list would take away.
@@ -93,8 +93,8 @@ fn entry(choice: &Choice) -> String {
     text
 }
 
-/// What is known of the other tools for a language.
-fn beside(name: &str, indent: &str, choices: &Choices) -> String {
+/// The tools that the project names for a language, and that are not here.
+fn missing(name: &str, indent: &str, choices: &Choices) -> String {
     let mut text = String::new();
     let about = if indent.is_empty() { format!("{name}: ") } else { String::new() };
     for choice in choices.for_language(name, State::Missing) {
@@ -103,16 +103,10 @@ fn beside(name: &str, indent: &str, choices: &Choices) -> String {
         let (gate, why) = (&choice.gate.name, comment(&choice.why));
         text += &format!("{indent}# {about}{gate} is not on this machine, though {why}{install}\n");
     }
-    let idle: Vec<&str> =
-        choices.for_language(name, State::Idle).map(|choice| choice.gate.name.as_str()).collect();
-    // What judges every language is a matter of taste: nobody is reminded of it.
-    if !idle.is_empty() && name != EVERY {
-        text += &format!("{indent}# {about}also on this machine: {}\n", idle.join(", "));
-    }
     text
 }
 
-/// What comes from the project, in one line.
+/// What comes from the project, in one line, and without the two characters that YAML takes nowhere.
 fn comment(text: &str) -> String {
-    clean(text)
+    clean(text).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
 }
