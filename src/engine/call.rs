@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::Workspace;
+use super::{Workspace, entity};
 use crate::error::{Code, Error};
 use crate::policy::Policy;
 use crate::request::{self, Request};
@@ -116,7 +116,8 @@ impl Workspace {
         let mut targets: Vec<Target> = Vec::with_capacity(call.requests.len());
         call.wait = Duration::ZERO;
         for (at, request) in call.requests.iter().enumerate() {
-            let target = self.find(&request.target).map_err(|refusal| call.names(refusal, at))?;
+            let found = entity::check(request).and_then(|()| self.find(&request.target));
+            let target = found.map_err(|refusal| call.names(refusal, at))?;
             let key = target.place.key();
             for (first, other) in targets.iter().map(|other| other.place.key()).enumerate() {
                 if other == key {

@@ -14,6 +14,7 @@ mod confirm;
 mod decide;
 mod draft;
 mod edit;
+mod entity;
 mod guards;
 mod history;
 mod judge;
@@ -35,6 +36,7 @@ use tokio::sync::Semaphore;
 use crate::error::{Code, Error};
 use crate::gate::Workshop;
 use crate::store::{Files, Journal, Locks, State};
+use look::Texts;
 use prewarm::Warmed;
 use rules::Rules;
 use trust::Trust;
@@ -65,6 +67,7 @@ pub struct Workspace {
     trust: Trust,
     workshop: Workshop,
     warmed: Warmed,
+    texts: Texts,
     desks: Arc<Semaphore>,
 }
 
@@ -105,6 +108,7 @@ impl Workspace {
             rules: Rules::default(),
             workshop: Workshop::default(),
             warmed: Warmed::default(),
+            texts: Texts::default(),
             desks: Arc::new(Semaphore::new(cores * EDITS_PER_CORE)),
         };
         workspace.recover();
