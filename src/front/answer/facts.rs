@@ -145,9 +145,7 @@ impl<'a> Facts<'a> {
             if refused { (blocking, other) } else { (Vec::new(), [blocking, other].concat()) };
         let mut listed = told(&errors);
         listed.shown.extend(report.verdict.runs.iter().filter_map(required));
-        let unchecked = report.verdict.runs.iter().filter(|run| !run.blocking).filter_map(unchecked);
-        let mut warnings = told(&warned);
-        warnings.shown.splice(0..0, report.warnings.iter().cloned().chain(unchecked));
+        let warnings = warnings(report, &warned);
         let remedy = if errors.is_empty() { UNASKED } else { Code::GateRefused.remedy() };
         let (code, detail) = refused.then(|| shape.voice.coded(Code::GateRefused)).unzip();
         let own = report.notes.iter().map(|note| shape.voice.reworded(note));
@@ -234,6 +232,14 @@ fn proposed<'a>(error: &'a Error, hint: &'a str, shape: &Shape) -> (Listed<Value
         (Some(Proposal::Words(words)), Some(own)) => (Vec::new(), format!("{own}; {words}").into()),
     };
     (Listed::all(next), hint)
+}
+
+/// What the line itself warns of, which gates did not look, and the first findings, each as one line.
+fn warnings(report: &Report, findings: &[&Finding]) -> Listed<String> {
+    let unchecked = report.verdict.runs.iter().filter(|run| !run.blocking).filter_map(unchecked);
+    let mut warnings = told(findings);
+    warnings.shown.splice(0..0, report.warnings.iter().cloned().chain(unchecked));
+    warnings
 }
 
 /// The first findings, each as one line.
