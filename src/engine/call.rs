@@ -144,13 +144,7 @@ impl Workspace {
     pub(super) fn path_of<'a>(&self, target: &'a request::Target) -> Result<&'a str, Error> {
         match target {
             request::Target::File(path) => Ok(path),
-            request::Target::Entity(entity) => {
-                let message =
-                    format!("there is no store for {}: this server edits files", entity.kind.name());
-                Err(Error::new(Code::StoreUnavailable, message)
-                    .field("entity_type")
-                    .hint("leave entity_type out, or give `file`"))
-            }
+            request::Target::Entity(entity) => Err(entity::no_store(entity.kind)),
         }
     }
 

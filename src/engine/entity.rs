@@ -6,7 +6,7 @@ use crate::edit::Edit;
 use crate::error::{Code, Error, Place};
 use crate::gate::{Finding, patterned};
 use crate::policy::Catalogue;
-use crate::request::{Entity, EntityKind, Request, Target};
+use crate::request::{Entity, EntityKind, Realm, Request, Target};
 
 /// Places that a refusal lists.
 const PLACES: usize = 20;
@@ -36,6 +36,24 @@ pub(super) fn check(request: &Request) -> Result<(), Error> {
         },
         Some(Err(why)) => Err(unseen(entity, &why)),
     }
+}
+
+/// Passes what looks at files alone.
+///
+/// Errors: `STORE_UNAVAILABLE` for what lies in a database.
+pub(super) fn files_only(realm: &Realm) -> Result<(), Error> {
+    match realm {
+        Realm::Files => Ok(()),
+        Realm::Entities { kind, .. } => Err(no_store(*kind)),
+    }
+}
+
+/// The refusal of an entity where there is no store for it.
+pub(super) fn no_store(kind: EntityKind) -> Error {
+    let message = format!("there is no store for {}: this server edits files", kind.name());
+    Error::new(Code::StoreUnavailable, message)
+        .field("entity_type")
+        .hint("leave entity_type out, or give `file`")
 }
 
 fn places(findings: &[Finding], text: &str) -> Vec<Place> {
@@ -103,5 +121,12 @@ mod tests {
             assert!(refused.message.starts_with(&seen), "{}", refused.message);
         }
         assert_eq!(checked(None, &deep), Ok(()));
+    }
+
+    #[test]
+    fn a_search_among_entities_is_refused() {
+        assert_eq!(files_only(&Realm::Files), Ok(()));
+        let realm = Realm::Entities { kind: EntityKind::Module, app_id: None, organization_id: None };
+        assert_eq!(files_only(&realm).unwrap_err().code, Code::StoreUnavailable);
     }
 }

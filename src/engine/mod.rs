@@ -19,6 +19,8 @@ mod guards;
 mod history;
 mod judge;
 mod look;
+#[cfg(feature = "check")]
+mod own;
 mod prewarm;
 mod publish;
 mod report;
@@ -34,6 +36,7 @@ use tokio::sync::Semaphore;
 use crate::error::{Code, Error};
 use crate::gate::Workshop;
 use crate::store::{Files, Journal, Locks, State};
+use look::Texts;
 use prewarm::Warmed;
 use rules::Rules;
 use trust::Trust;
@@ -44,6 +47,8 @@ pub use audit::{Audit, Base, Change, Checked, Ground, PassedOver, Subjects};
 pub use decide::{Decision, decide};
 pub use history::Remembered;
 pub use look::{Context, Entries, Listed, Match, Matches, Numbered, Reading, Sight};
+#[cfg(feature = "check")]
+pub use own::OwnFile;
 pub use report::{Report, Status};
 pub use trust::{Commands, Promise};
 
@@ -62,6 +67,7 @@ pub struct Workspace {
     trust: Trust,
     workshop: Workshop,
     warmed: Warmed,
+    texts: Texts,
     desks: Arc<Semaphore>,
 }
 
@@ -102,6 +108,7 @@ impl Workspace {
             rules: Rules::default(),
             workshop: Workshop::default(),
             warmed: Warmed::default(),
+            texts: Texts::default(),
             desks: Arc::new(Semaphore::new(cores * EDITS_PER_CORE)),
         };
         workspace.recover();

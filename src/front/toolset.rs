@@ -152,10 +152,11 @@ mod tests {
     fn a_selection_offers_its_own_tools_only() {
         for (toolset, tools) in [
             ("edit", &["safe_edit_file", "edit_files", "undo_edit"][..]),
-            ("look", &["read_content_lines"]),
+            ("look", &["search_content", "read_content_lines", "get_content"]),
             ("text", &["edit_file"]),
             ("code", &["edit_code"]),
-            ("content", &["patch_content", "replace_content", "delete_content"]),
+            ("ai", &["ai_edit_code"]),
+            ("content", &["list_content", "patch_content", "replace_content", "delete_content"]),
             ("history", &["list_edits", "redo_edit"]),
             ("legacy", &["create_file"]),
         ] {
@@ -164,7 +165,10 @@ mod tests {
         let all: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
         assert_eq!(names("all", Access::Write), all);
         assert_eq!(Selection::default().to_string(), "edit,look");
-        assert_eq!(names(" legacy , look,look", Access::Write), ["read_content_lines", "create_file"]);
+        assert_eq!(
+            names(" legacy , look,look", Access::Write),
+            ["search_content", "read_content_lines", "get_content", "create_file"]
+        );
         for list in ["edit", "edit,legacy"] {
             assert_eq!(list.parse::<Selection>().unwrap().to_string(), list);
         }
@@ -188,7 +192,10 @@ mod tests {
 
     #[test]
     fn read_only_leaves_no_writer() {
-        assert_eq!(names("all", Access::ReadOnly), ["read_content_lines", "list_edits"]);
+        assert_eq!(
+            names("all", Access::ReadOnly),
+            ["search_content", "read_content_lines", "get_content", "list_content", "list_edits"]
+        );
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod access;
 mod admit;
 mod alias;
 mod editorconfig;
+mod facts;
 mod files;
 mod folder;
 #[cfg(feature = "check")]
@@ -26,6 +27,7 @@ mod publish;
 mod recover;
 mod root;
 mod ruling;
+mod search;
 mod snapshot;
 mod spelling;
 mod sql;
@@ -33,6 +35,7 @@ mod state;
 mod trouble;
 mod walk;
 
+pub use facts::Facts;
 pub use files::Files;
 #[cfg(feature = "check")]
 pub use git::{Repository, Revision, Was};
@@ -44,5 +47,9 @@ pub use place::{Key, Place};
 pub use policy_file::PolicyText;
 pub use publish::{Content, Done, Level, Published, Told, Write};
 pub use ruling::PolicyFile;
+pub use search::{
+    Below, Bounds as SearchBounds, Clock, End, Finder, Found, Hidden, Hits, PassedOver, Pattern, Reach,
+    Waits, Within,
+};
 pub use snapshot::{Before, Snapshot};
 pub use state::{State, Subject};

@@ -30,6 +30,8 @@ pub(super) struct Facts<'a> {
     pub(super) status: Status,
     pub(super) disk: Disk,
     pub(super) code: Option<Code>,
+    /// The precise code, where the other is one of a few.
+    pub(super) detail: Option<Code>,
     pub(super) message: String,
     /// Whether what was seen is told without the words that all messages of refusals have, too.
     pub(super) says_error: bool,
@@ -91,6 +93,7 @@ impl<'a> Facts<'a> {
             status: Status::Refused,
             disk: Disk::Untouched,
             code: None,
+            detail: None,
             message: String::new(),
             says_error: false,
             entity_type: None,
@@ -142,14 +145,15 @@ impl<'a> Facts<'a> {
             if refused { (blocking, other) } else { (Vec::new(), [blocking, other].concat()) };
         let mut listed = told(&errors);
         listed.shown.extend(report.verdict.runs.iter().filter_map(required));
-        let unchecked = report.verdict.runs.iter().filter(|run| !run.blocking).filter_map(unchecked);
-        let mut warnings = told(&warned);
-        warnings.shown.splice(0..0, report.warnings.iter().cloned().chain(unchecked));
+        let warnings = warnings(report, &warned);
         let remedy = if errors.is_empty() { UNASKED } else { Code::GateRefused.remedy() };
+        let (code, detail) = refused.then(|| shape.voice.coded(Code::GateRefused)).unzip();
+        let own = report.notes.iter().map(|note| shape.voice.reworded(note));
         Facts {
             success: report.status.is_success(),
             status: report.status,
-            code: refused.then_some(Code::GateRefused),
+            code,
+            detail: detail.flatten(),
             message: message::of_report(report, diff, &errors, &listed.shown, shape),
             says_error: refused && shape.voice.says(Beside::Error),
             entity_type: shape.entity_type,
@@ -175,7 +179,7 @@ impl<'a> Facts<'a> {
             warnings,
             findings: shown(&report.verdict.findings),
             runs: &report.verdict.runs,
-            notes: Listed::all(report.notes.iter().cloned().chain(notes(&report.verdict)).collect()),
+            notes: Listed::all(own.chain(notes(&report.verdict)).collect()),
             ..Facts::nothing()
         }
     }
@@ -188,9 +192,11 @@ impl<'a> Facts<'a> {
             (Disk::Untouched, _) => (NOTHING, error.next_step()),
         };
         let (next, hint) = proposed(error, hint, shape);
+        let (code, detail) = shape.voice.coded(error.code);
         Facts {
             disk: error.disk,
-            code: Some(error.code),
+            code: Some(code),
+            detail,
             message: format!("{start}{}", message::of_error(error, shape)),
             says_error: shape.voice.says(Beside::Error),
             entity_type: shape.entity_type,
@@ -222,6 +228,14 @@ fn proposed<'a>(error: &'a Error, hint: &'a str, shape: &Shape) -> (Listed<Value
         (Some(Proposal::Words(words)), Some(own)) => (Vec::new(), format!("{own}; {words}").into()),
     };
     (Listed::all(next), hint)
+}
+
+/// What the line itself warns of, which gates did not look, and the first findings, each as one line.
+fn warnings(report: &Report, findings: &[&Finding]) -> Listed<String> {
+    let unchecked = report.verdict.runs.iter().filter(|run| !run.blocking).filter_map(unchecked);
+    let mut warnings = told(findings);
+    warnings.shown.splice(0..0, report.warnings.iter().cloned().chain(unchecked));
+    warnings
 }
 
 /// The first findings, each as one line.

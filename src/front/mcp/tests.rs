@@ -16,7 +16,7 @@ struct Client {
     input: WriteHalf<DuplexStream>,
     output: BufReader<ReadHalf<DuplexStream>>,
     served: tokio::task::JoinHandle<Result<(), Error>>,
-    _root: tempfile::TempDir,
+    root: tempfile::TempDir,
 }
 
 impl Client {
@@ -27,14 +27,14 @@ impl Client {
             workspace,
             &tools.parse().unwrap(),
             Access::Write,
-            Structured::Auto,
+            Manners::default(),
             CancellationToken::new(),
         );
         let (ours, theirs) = duplex(1 << 16);
         let (input, output) = split(theirs);
         let served = tokio::spawn(serve_on(server, Pipe::new(input, output, CancellationToken::new())));
         let (output, input) = split(ours);
-        Client { input, output: BufReader::new(output), served, _root: root }
+        Client { input, output: BufReader::new(output), served, root }
     }
 
     async fn send(&mut self, line: impl AsRef<[u8]>) {
@@ -56,7 +56,12 @@ impl Client {
     }
 
     async fn begin(&mut self, version: &str) {
-        let params = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+        self.begin_with(version, json!({})).await;
+    }
+
+    async fn begin_with(&mut self, version: &str, capabilities: Value) {
+        let client = json!({"name": "t", "version": "1"});
+        let params = json!({"protocolVersion": version, "capabilities": capabilities, "clientInfo": client});
         let answer = self.ask(0, "initialize", params).await;
         assert_eq!(answer["result"]["protocolVersion"], version, "{answer}");
         self.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
@@ -159,6 +164,53 @@ async fn clients_without_structured_content_get_text() {
             answer["result"]["content"][0]["text"].as_str().unwrap().contains("INVALID_INPUT"),
             "{answer}"
         );
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_cancelled_asks_its_client_nothing_any_more() {
+    for (policy, arguments, asked) in [
+        (
+            "quality_gates: {}\n",
+            json!({"target_file": "a", "edit_instruction": "x"}),
+            "sampling/createMessage",
+        ),
+        (
+            "confirm: always\n",
+            json!({"target_file": "a", "edit_instruction": "x", "code_block": "y"}),
+            "elicitation/create",
+        ),
+    ] {
+        let mut client = Client::new("ai");
+        std::fs::write(client.root.path().join("quality.yaml"), policy).unwrap();
+        std::fs::write(client.root.path().join("a"), "1\n").unwrap();
+        client.begin_with("2025-11-25", json!({"sampling": {}, "elicitation": {}})).await;
+        let params = json!({"name": "ai_edit_code", "arguments": arguments});
+        let call = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params});
+        client.send(call.to_string()).await;
+        let question = client.read().await;
+        assert_eq!(question["method"], asked, "{question}");
+        let cancelled =
+            json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}});
+        client.send(cancelled.to_string()).await;
+        let told = client.read().await;
+        let seen = (&told["method"], &told["params"]["requestId"]);
+        assert_eq!(seen, (&json!("notifications/cancelled"), &question["id"]), "{told}");
+        assert_eq!(std::fs::read_to_string(client.root.path().join("a")).unwrap(), "1\n");
+    }
+}
+
+#[tokio::test]
+async fn an_older_name_is_answered_and_not_listed() {
+    for (tools, known) in [("ai", true), ("edit", false)] {
+        let mut client = Client::new(tools);
+        client.begin("2025-11-25").await;
+        let params = json!({"name": "ai_code_editing.edit_file", "arguments": {}});
+        let answer = client.ask(1, "tools/call", params).await;
+        assert_eq!(answer["result"]["isError"] == json!(true), known, "{answer}");
+        assert_eq!(answer["error"]["code"] == json!(-32602), !known, "{answer}");
+        let listed = client.ask(2, "tools/list", json!({})).await;
+        assert!(!listed.to_string().contains("ai_code_editing"), "{listed}");
     }
 }
 

@@ -1,6 +1,9 @@
 //! The answers of looks: one file for each thing that there is to see.
 
+mod entries;
 mod lines;
+mod matches;
+mod whole;
 
 use super::{Answer, Shape, refusal};
 use crate::engine::Sight;
@@ -10,9 +13,10 @@ use crate::error::{Code, Error};
 pub fn look(seen: &Result<Sight, Error>, shape: &Shape) -> Answer {
     match seen {
         Ok(Sight::Lines(reading)) => lines::lines(reading),
-        Ok(Sight::Whole(_) | Sight::Matches(_) | Sight::Entries(_) | Sight::Context(_)) => {
-            refusal(&Error::new(Code::Internal, "not built"), shape)
-        }
+        Ok(Sight::Whole(reading)) => whole::whole(reading),
+        Ok(Sight::Matches(found)) => matches::matches(found),
+        Ok(Sight::Entries(found)) => entries::entries(found),
+        Ok(Sight::Context(_)) => refusal(&Error::new(Code::Internal, "not built"), shape),
         Err(error) => refusal(error, shape),
     }
 }

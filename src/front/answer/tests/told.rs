@@ -50,6 +50,7 @@ impl Told {
             success: !self.refusal,
             status: if self.refusal { Status::Refused } else { Status::Written },
             disk: Disk::Untouched,
+            detail: None,
             code: self.refusal.then_some(Code::GateRefused),
             message: self.message.clone(),
             says_error: self.refusal,
