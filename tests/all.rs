@@ -26,6 +26,7 @@ mod suite {
     mod hostile_names;
     mod journal;
     mod locating;
+    mod looking;
     mod mcp;
     mod misdeeds;
     mod parallel;
