@@ -33,6 +33,7 @@ use tokio::sync::Semaphore;
 use crate::error::{Code, Error};
 use crate::gate::Workshop;
 use crate::store::{Files, Journal, Locks, State};
+use look::Indexed;
 use prewarm::Warmed;
 use rules::Rules;
 use trust::Trust;
@@ -42,7 +43,9 @@ pub use crate::store::{Changed, Deed, EditId, Entry, Kind, Level};
 pub use audit::{Audit, Base, Change, Checked, Ground, PassedOver, Subjects};
 pub use decide::{Decision, decide};
 pub use history::Remembered;
-pub use look::{Context, Entries, Listed, Match, Matches, Numbered, Reading, Sight};
+pub use look::{
+    Context, Entries, Listed, Match, Matches, Numbered, Project, Reading, Reference, Sight, Symbol,
+};
 pub use report::{Report, Status};
 pub use trust::{Commands, Promise};
 
@@ -61,6 +64,8 @@ pub struct Workspace {
     trust: Trust,
     workshop: Workshop,
     warmed: Warmed,
+    /// What the code of the workspace says, as far as somebody asked.
+    indexed: Mutex<Indexed>,
     desks: Arc<Semaphore>,
 }
 
@@ -101,6 +106,7 @@ impl Workspace {
             rules: Rules::default(),
             workshop: Workshop::default(),
             warmed: Warmed::default(),
+            indexed: Mutex::default(),
             desks: Arc::new(Semaphore::new(cores * EDITS_PER_CORE)),
         };
         workspace.recover();

@@ -147,7 +147,7 @@ mod tests {
     fn a_selection_offers_its_own_tools_only() {
         for (toolset, tools) in [
             ("edit", &["safe_edit_file", "edit_files", "undo_edit"][..]),
-            ("look", &["read_content_lines"]),
+            ("look", &["read_content_lines", "ai_get_code_context"]),
             ("text", &["edit_file"]),
             ("code", &["edit_code"]),
             ("history", &["list_edits", "redo_edit"]),
@@ -158,7 +158,10 @@ mod tests {
         let all: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
         assert_eq!(names("all", Access::Write), all);
         assert_eq!(Selection::default().to_string(), "edit,look");
-        assert_eq!(names(" legacy , look,look", Access::Write), ["read_content_lines", "create_file"]);
+        assert_eq!(
+            names(" legacy , look,look", Access::Write),
+            ["read_content_lines", "ai_get_code_context", "create_file"]
+        );
         for list in ["edit", "edit,legacy"] {
             assert_eq!(list.parse::<Selection>().unwrap().to_string(), list);
         }
@@ -182,7 +185,10 @@ mod tests {
 
     #[test]
     fn read_only_leaves_no_writer() {
-        assert_eq!(names("all", Access::ReadOnly), ["read_content_lines", "list_edits"]);
+        assert_eq!(
+            names("all", Access::ReadOnly),
+            ["read_content_lines", "ai_get_code_context", "list_edits"]
+        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Invariant: a tool is a wire struct, whose doc comments are what the agent reads, its conversion to what the engine
 //! is asked, and its words for what came of it. It decides nothing about the edit.
 
+pub mod ai_get_code_context;
 pub mod create_file;
 pub mod edit_code;
 pub mod edit_file;
@@ -28,6 +29,7 @@ pub const TOOLS: &[Tool] = &[
     edit_files::TOOL,
     undo_edit::TOOL,
     read_content_lines::TOOL,
+    ai_get_code_context::TOOL,
     edit_file::TOOL,
     edit_code::TOOL,
     list_edits::TOOL,
