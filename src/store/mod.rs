@@ -17,9 +17,9 @@ mod folder;
 #[cfg(feature = "check")]
 mod git;
 mod journal;
-#[cfg(feature = "check")]
 mod listing;
 mod locks;
+mod mark;
 mod permit;
 mod place;
 mod policy_file;
@@ -40,9 +40,9 @@ pub use files::Files;
 #[cfg(feature = "check")]
 pub use git::{Repository, Revision, Was};
 pub use journal::{Bounds, Changed, Deed, EditId, Entry, Journal, Kind};
-#[cfg(feature = "check")]
 pub use listing::{Listing, Scope, Stands};
 pub use locks::{Held, Locks};
+pub use mark::Mark;
 pub use place::{Key, Place};
 pub use policy_file::PolicyText;
 pub use publish::{Content, Done, Level, Published, Told, Write};

@@ -1,0 +1,47 @@
+; Uses of names in Python. Extends the query for tags of tree-sitter-python, which knows calls only, and leaves
+; definitions to the outline.
+(identifier) @reference.name
+(attribute attribute: (identifier) @reference.member)
+(keyword_argument name: (identifier) @none)
+
+(import_from_statement module_name: (dotted_name (identifier) @none))
+(import_from_statement module_name: (relative_import (dotted_name (identifier) @none)))
+(import_from_statement name: (dotted_name (identifier) @reference.import .))
+(import_from_statement name: (aliased_import (dotted_name (identifier) @reference.import .)))
+(import_from_statement (wildcard_import) @import.glob)
+(import_statement name: (dotted_name (identifier) @import.module))
+(import_statement name: (aliased_import (dotted_name (identifier) @import.module)))
+(aliased_import alias: (identifier) @import.alias)
+
+[
+  (function_definition)
+  (lambda)
+  (list_comprehension)
+  (set_comprehension)
+  (dictionary_comprehension)
+  (generator_expression)
+] @local.scope
+
+(parameters (identifier) @local.definition)
+(parameters (default_parameter name: (identifier) @local.definition))
+(parameters (typed_parameter . (identifier) @local.definition))
+(parameters (typed_parameter (list_splat_pattern (identifier) @local.definition)))
+(parameters (typed_parameter (dictionary_splat_pattern (identifier) @local.definition)))
+(parameters (typed_default_parameter name: (identifier) @local.definition))
+(parameters (list_splat_pattern (identifier) @local.definition))
+(parameters (dictionary_splat_pattern (identifier) @local.definition))
+(lambda_parameters (identifier) @local.definition)
+(lambda_parameters (default_parameter name: (identifier) @local.definition))
+(lambda_parameters (list_splat_pattern (identifier) @local.definition))
+(lambda_parameters (dictionary_splat_pattern (identifier) @local.definition))
+(assignment left: (identifier) @local.definition)
+(augmented_assignment left: (identifier) @local.definition)
+(pattern_list (identifier) @local.definition)
+(tuple_pattern (identifier) @local.definition)
+(list_pattern (identifier) @local.definition)
+(for_statement left: (identifier) @local.definition)
+(for_in_clause left: (identifier) @local.definition)
+(as_pattern_target (identifier) @local.definition)
+(named_expression name: (identifier) @local.definition)
+(global_statement (identifier) @local.outer)
+(nonlocal_statement (identifier) @local.outer)
