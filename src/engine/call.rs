@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::Workspace;
+use super::{Workspace, entity};
 use crate::error::{Code, Error};
 use crate::policy::Policy;
 use crate::request::{self, Request};
@@ -116,7 +116,8 @@ impl Workspace {
         let mut targets: Vec<Target> = Vec::with_capacity(call.requests.len());
         call.wait = Duration::ZERO;
         for (at, request) in call.requests.iter().enumerate() {
-            let target = self.find(&request.target).map_err(|refusal| call.names(refusal, at))?;
+            let found = entity::check(request).and_then(|()| self.find(&request.target));
+            let target = found.map_err(|refusal| call.names(refusal, at))?;
             let key = target.place.key();
             for (first, other) in targets.iter().map(|other| other.place.key()).enumerate() {
                 if other == key {
@@ -143,18 +144,7 @@ impl Workspace {
     pub(super) fn path_of<'a>(&self, target: &'a request::Target) -> Result<&'a str, Error> {
         match target {
             request::Target::File(path) => Ok(path),
-            request::Target::Entity(entity) => Err(no_store(entity.kind)),
-        }
-    }
-
-    /// Refuses to look through anything but files.
-    ///
-    /// Errors: `STORE_UNAVAILABLE` for what lies in a database.
-    #[expect(clippy::unused_self, reason = "the workspace knows which stores there are")]
-    pub(super) fn only_files(&self, realm: &request::Realm) -> Result<(), Error> {
-        match realm {
-            request::Realm::Files => Ok(()),
-            request::Realm::Entities { kind, .. } => Err(no_store(*kind)),
+            request::Target::Entity(entity) => Err(entity::no_store(entity.kind)),
         }
     }
 
@@ -192,13 +182,6 @@ impl Workspace {
             untold.extend(notes);
         }
     }
-}
-
-fn no_store(kind: request::EntityKind) -> Error {
-    let message = format!("there is no store for {}: this server edits files", kind.name());
-    Error::new(Code::StoreUnavailable, message)
-        .field("entity_type")
-        .hint("leave entity_type out, or give `file`")
 }
 
 fn twice(path: &str, first: usize, at: usize) -> Error {

@@ -85,6 +85,11 @@ impl fmt::Display for Selection {
 }
 
 impl Selection {
+    /// Whether this toolset is one of the selection.
+    pub fn names(&self, toolset: Toolset) -> bool {
+        self.0.contains(&toolset)
+    }
+
     /// The tools of this selection that such an access leaves.
     pub fn tools(&self, access: Access) -> impl Iterator<Item = &'static Tool> {
         TOOLS.iter().filter(move |tool| {
@@ -92,7 +97,7 @@ impl Selection {
                 (Access::Write, _) | (Access::ReadOnly, Effect::Looks) => true,
                 (Access::ReadOnly, Effect::Adds | Effect::Changes) => false,
             };
-            allowed && self.0.contains(&tool.toolset)
+            allowed && self.names(tool.toolset)
         })
     }
 }
@@ -150,7 +155,8 @@ mod tests {
             ("look", &["search_content", "read_content_lines", "get_content"]),
             ("text", &["edit_file"]),
             ("code", &["edit_code"]),
-            ("content", &["list_content"]),
+            ("ai", &["ai_edit_code"]),
+            ("content", &["list_content", "patch_content", "replace_content", "delete_content"]),
             ("history", &["list_edits", "redo_edit"]),
             ("legacy", &["create_file"]),
         ] {

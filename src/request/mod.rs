@@ -7,6 +7,7 @@
 mod block;
 mod entity;
 mod fields;
+mod instruction;
 mod look;
 mod revert;
 mod target;
@@ -14,6 +15,7 @@ mod target;
 pub use block::{BlockFields, LikenessFields};
 pub use entity::EntityFields;
 pub use fields::{Fields, Flagged, InsertFields, LineEditFields, WindowFields};
+pub use instruction::{EditType, Instructed, Instruction, InstructionFields, Spot};
 pub use look::{
     ContextFields, ContextLook, LineFields, LineLook, ListFields, ListLook, Look, SearchFields, SearchLook,
 };

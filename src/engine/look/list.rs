@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::super::Workspace;
+use super::super::entity::files_only;
 use super::search::{Follow, passed_over};
 use crate::error::Error;
 use crate::gate::Watch;
@@ -40,7 +41,7 @@ impl Workspace {
     ///
     /// Errors: `PROTECTED`, `STORE_UNAVAILABLE`, and what a path gives.
     pub(super) fn list(&self, look: &ListLook, watch: &Watch) -> Result<Entries, Error> {
-        self.only_files(&look.realm)?;
+        files_only(&look.realm)?;
         let below = self.files.beginning(&look.prefix)?;
         let follow = Follow(watch);
         let clock = Clock::new(Instant::now() + LONGEST, &follow);

@@ -7,6 +7,7 @@ use std::ops::{ControlFlow, Range};
 use std::time::{Duration, Instant};
 
 use super::super::Workspace;
+use super::super::entity::files_only;
 use super::clip::{clip, clipped};
 use crate::error::Error;
 use crate::gate::Watch;
@@ -76,7 +77,7 @@ impl Workspace {
     }
 
     fn search_until(&self, look: &SearchLook, watch: &Watch, until: Instant) -> Result<Matches, Error> {
-        self.only_files(&look.realm)?;
+        files_only(&look.realm)?;
         let reach = if look.multiline { Reach::Lines } else { Reach::Line };
         let pattern = Pattern::new(&look.pattern, reach)?;
         let within = self.files.within(look.path.as_deref())?;
