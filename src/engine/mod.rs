@@ -14,10 +14,13 @@ mod confirm;
 mod decide;
 mod draft;
 mod edit;
+mod entity;
 mod guards;
 mod history;
 mod judge;
 mod look;
+#[cfg(feature = "check")]
+mod own;
 mod prewarm;
 mod publish;
 mod report;
@@ -33,7 +36,7 @@ use tokio::sync::Semaphore;
 use crate::error::{Code, Error};
 use crate::gate::Workshop;
 use crate::store::{Files, Journal, Locks, State};
-use look::Indexed;
+use look::{Indexed, Texts};
 use prewarm::Warmed;
 use rules::Rules;
 use trust::Trust;
@@ -46,6 +49,8 @@ pub use history::Remembered;
 pub use look::{
     Context, Entries, Listed, Match, Matches, Numbered, Project, Reading, Reference, Sight, Symbol,
 };
+#[cfg(feature = "check")]
+pub use own::OwnFile;
 pub use report::{Report, Status};
 pub use trust::{Commands, Promise};
 
@@ -66,6 +71,7 @@ pub struct Workspace {
     warmed: Warmed,
     /// What the code of the workspace says, as far as somebody asked.
     indexed: Mutex<Indexed>,
+    texts: Texts,
     desks: Arc<Semaphore>,
 }
 
@@ -107,6 +113,7 @@ impl Workspace {
             workshop: Workshop::default(),
             warmed: Warmed::default(),
             indexed: Mutex::default(),
+            texts: Texts::default(),
             desks: Arc::new(Semaphore::new(cores * EDITS_PER_CORE)),
         };
         workspace.recover();

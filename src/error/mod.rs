@@ -68,6 +68,9 @@ codes! {
     RegexBudget "REGEX_BUDGET" Request
         "The pattern needs more steps on this file than one call may take."
         "narrow the lines to look at, or write the pattern without nested repetition";
+    CodeBlockRequired "CODE_BLOCK_REQUIRED" Request
+        "An instruction came without code, and the client's model wrote none that could be used."
+        "send the call again with the code as `code_block`";
     FileNotFound "FILE_NOT_FOUND" Target
         "There is no file at this path."
         "correct the path, or create the file with `content`";
@@ -110,6 +113,9 @@ codes! {
     GateRefused "GATE_REFUSED" Gate
         "The edit would add a finding that the policy blocks."
         "mend the findings in the edit and send it again";
+    EntityMismatch "ENTITY_MISMATCH" Gate
+        "The content is not what its `entity_type` says, or that cannot be seen."
+        "give the entity_type that the message names, or correct the content";
     LockTimeout "LOCK_TIMEOUT" Conflict
         "Another edit held this file for longer than the wait allowed."
         "send the request again";

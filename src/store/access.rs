@@ -30,6 +30,10 @@ pub(super) const MARKED_NAMES: &[&str] = &[
     ".vscode/tasks.json",
     ".vscode/launch.json",
     ".vscode/mcp.json",
+    ".zed",
+    ".zed/settings.json",
+    ".zed/tasks.json",
+    ".gemini",
     ".mcp.json",
     ".envrc",
     ".env",
@@ -38,7 +42,7 @@ pub(super) const MARKED_NAMES: &[&str] = &[
 
 /// Protected folders in which whatever name a symlink has, its target is run or obeyed.
 pub(super) const MARKED_FOLDERS: &[&str] =
-    &[".git", ".git/hooks", ".lockgate", ".husky", ".claude", ".cursor"];
+    &[".git", ".git/hooks", ".lockgate", ".husky", ".claude", ".cursor", ".gemini"];
 
 const RULES: &[Rule] = &[
     rule(".env*", &[".env*"]),
@@ -56,6 +60,9 @@ const RULES: &[Rule] = &[
     rule(".vscode/tasks.json", &[".vscode", "tasks.json"]),
     rule(".vscode/launch.json", &[".vscode", "launch.json"]),
     rule(".vscode/mcp.json", &[".vscode", "mcp.json"]),
+    rule(".zed/settings.json", &[".zed", "settings.json"]),
+    rule(".zed/tasks.json", &[".zed", "tasks.json"]),
+    rule(".gemini/**", &[".gemini"]),
     rule(".claude/**", &[".claude"]),
     rule(".cursor/**", &[".cursor"]),
 ];
@@ -71,6 +78,25 @@ pub(super) const GIT_FOLDER: &str = ".git/**";
 pub(super) fn rule_for(path: &str) -> Option<&'static str> {
     let readings = spelling::folded(path);
     RULES.iter().find(|rule| readings.iter().any(|names| rule.finds(names))).map(|rule| rule.glob)
+}
+
+/// Whether a name is so plain that no rule can cover a path of such names alone; far quicker to tell than
+/// [`rule_for`], and true of nearly every name.
+pub(super) fn is_plain(name: &str) -> bool {
+    let bytes = name.as_bytes();
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.+=,@%#()[]{}".contains(byte);
+    let ends = |ending: &str| {
+        let at = bytes.len().saturating_sub(ending.len());
+        bytes.get(at..).is_some_and(|end| end.eq_ignore_ascii_case(ending.as_bytes()))
+    };
+    let begins = |start: &str| {
+        bytes.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start.as_bytes()))
+    };
+    bytes.iter().all(plain)
+        && !bytes.starts_with(b".")
+        && !bytes.ends_with(b".")
+        && !["quality", "id_rsa"].into_iter().any(begins)
+        && ![".pem", ".key", ".p12"].into_iter().any(ends)
 }
 
 /// The refusal of a path that a rule covers.
@@ -149,6 +175,9 @@ mod tests {
         ".claude/settings.json",
         ".claude/hooks/a.sh",
         ".cursor/mcp.json",
+        ".zed/settings.json",
+        ".zed/tasks.json",
+        ".gemini/settings.json",
         ".env",
         ".env.local",
         ".env.example",
@@ -269,6 +298,20 @@ mod tests {
         };
         let missed = spellings().iter().filter(|path| !plain(path)).count();
         assert!(missed > 1_000, "the control found nearly everything: only {missed} missed");
+    }
+
+    #[test]
+    fn no_rule_covers_plain_names() {
+        let plain = |path: &str| path.split('/').all(is_plain);
+        let missed: Vec<_> = spellings().into_iter().filter(|path| plain(path)).collect();
+        assert!(missed.is_empty(), "{missed:?}");
+        for name in ["main.rs", "a-b_c.test.ts", "Makefile", "[id]", "x.pem.txt", "__init__.py", "git", "env"]
+        {
+            assert!(is_plain(name), "{name}");
+        }
+        for rule in RULES {
+            assert!(rule.names.iter().any(|name| !is_plain(&name.replace('*', "x"))), "{}", rule.glob);
+        }
     }
 
     #[test]

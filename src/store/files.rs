@@ -4,6 +4,7 @@
 //! that folder is another one by now, the call refuses.
 
 use super::admit::{self, Purpose};
+use super::facts::Facts;
 use super::journal::{Deed, Journal};
 use super::locks::Locks;
 use super::place::Place;
@@ -47,6 +48,12 @@ impl Files {
         admit::admit(&self.roots, path, Purpose::Read)
     }
 
+    /// Admits a path for a command that only a person runs: what protects it from agents does not count, and no link is
+    /// followed.
+    pub fn admit_own(&self, path: &str) -> Result<Place, Error> {
+        admit::admit_own(&self.roots, path)
+    }
+
     /// Reads the file, at most `limit` bytes; `None` when there is no file yet.
     pub fn read(&self, place: &Place, limit: u64) -> Result<Option<Snapshot>, Error> {
         let mut folder = root::folder_of(&self.roots, place)?;
@@ -58,6 +65,12 @@ impl Files {
             };
         }
         snapshot::read(&folder, &place.name, place.shown(), limit)
+    }
+
+    /// What tells that a place's file is as it was; nothing where there is none that could be told of.
+    pub fn facts(&self, place: &Place) -> Option<Facts> {
+        let folder = root::folder_of(&self.roots, place).ok().filter(|_| place.missing.is_empty())?;
+        folder.stat(&place.name).ok().map(|stat| Facts::of(&stat))
     }
 
     /// Publishes all writes of one edit, or none, and remembers it where a journal is given.

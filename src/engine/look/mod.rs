@@ -1,9 +1,12 @@
 //! Looking at what is there: nothing is locked, judged or written.
 
+mod ahead;
+mod clip;
 mod context;
 mod lines;
 mod list;
 mod search;
+mod texts;
 
 use std::sync::Arc;
 
@@ -17,6 +20,7 @@ pub(super) use context::Indexed;
 pub use lines::Reading;
 pub use list::{Entries, Listed};
 pub use search::{Match, Matches, Numbered};
+pub(super) use texts::Texts;
 
 /// What there is to see.
 #[derive(Debug)]

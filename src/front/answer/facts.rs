@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::Shape;
 use super::gates::{Spot, line, notes, required, unchecked, unsaid};
 use super::listed::Listed;
 use super::message::{self, NOTHING, UNKNOWN};
 use super::next::Proposal;
+use super::{Beside, Shape};
 use crate::engine::{Level, Report, Status};
 use crate::error::{Best, Code, Disk, Error, Place, Since};
 use crate::gate::{Finding, Run};
@@ -30,7 +30,12 @@ pub(super) struct Facts<'a> {
     pub(super) status: Status,
     pub(super) disk: Disk,
     pub(super) code: Option<Code>,
+    /// The precise code, where the other is one of a few.
+    pub(super) detail: Option<Code>,
     pub(super) message: String,
+    /// What was seen, for callers that look for it alone.
+    pub(super) error: Option<String>,
+    pub(super) entity_type: Option<&'static str>,
     pub(super) hint: Option<Cow<'a, str>>,
     pub(super) field: Option<&'a str>,
     pub(super) path: Option<&'a str>,
@@ -43,7 +48,8 @@ pub(super) struct Facts<'a> {
     pub(super) diff: Option<&'a Diff<'a>>,
     pub(super) replacements: Option<usize>,
     pub(super) lines_changed: Option<usize>,
-    pub(super) created: bool,
+    /// Whether the edit made the file; absent where that goes without saying.
+    pub(super) created: Option<bool>,
     pub(super) removed: bool,
     pub(super) edit_id: Option<String>,
     pub(super) level: Option<&'static str>,
@@ -87,7 +93,10 @@ impl<'a> Facts<'a> {
             status: Status::Refused,
             disk: Disk::Untouched,
             code: None,
+            detail: None,
             message: String::new(),
+            error: None,
+            entity_type: None,
             hint: None,
             field: None,
             path: None,
@@ -99,7 +108,7 @@ impl<'a> Facts<'a> {
             diff: None,
             replacements: None,
             lines_changed: None,
-            created: false,
+            created: None,
             removed: false,
             edit_id: None,
             level: None,
@@ -136,17 +145,21 @@ impl<'a> Facts<'a> {
             if refused { (blocking, other) } else { (Vec::new(), [blocking, other].concat()) };
         let mut listed = told(&errors);
         listed.shown.extend(report.verdict.runs.iter().filter_map(required));
-        let unchecked = report.verdict.runs.iter().filter(|run| !run.blocking).filter_map(unchecked);
-        let mut warnings = told(&warned);
-        warnings.shown.splice(0..0, report.warnings.iter().cloned().chain(unchecked));
+        let warnings = warnings(report, &warned);
         let remedy = if errors.is_empty() { UNASKED } else { Code::GateRefused.remedy() };
-        let touched =
-            regions.iter().map(lines_touched).reduce(|one, other| (one.0 + other.0, one.1 + other.1));
+        let (code, detail) = refused.then(|| shape.voice.coded(Code::GateRefused)).unzip();
+        let own = report.notes.iter().map(|note| shape.voice.reworded(note));
+        let message = message::of_report(report, diff, &errors, &listed.shown, shape);
+        let error = shape.voice.says(Beside::Error).then(|| message::seen(&message).to_owned());
+        let says_created = report.status.is_success() && shape.voice.says(Beside::Created);
         Facts {
             success: report.status.is_success(),
             status: report.status,
-            code: refused.then_some(Code::GateRefused),
-            message: message::of_report(report, diff, &errors, &listed.shown, shape),
+            code,
+            detail: detail.flatten(),
+            error: error.filter(|_| refused),
+            entity_type: shape.entity_type,
+            message,
             hint: refused.then_some(remedy.into()),
             path: Some(&report.path),
             resolved_path: report.resolved_path.as_deref(),
@@ -156,8 +169,8 @@ impl<'a> Facts<'a> {
             outside: Some(message::outside(report)),
             diff: Some(diff),
             replacements: report.replacements,
-            lines_changed: touched.map(|(old, new)| old.max(new)),
-            created: report.created,
+            lines_changed: lines_changed(regions, shape),
+            created: Some(report.created).filter(|created| *created || says_created),
             removed: report.removed,
             edit_id: report.edit_id.map(|id| id.to_string()),
             level: report.level.map(Level::name),
@@ -169,7 +182,7 @@ impl<'a> Facts<'a> {
             warnings,
             findings: shown(&report.verdict.findings),
             runs: &report.verdict.runs,
-            notes: Listed::all(report.notes.iter().cloned().chain(notes(&report.verdict)).collect()),
+            notes: Listed::all(own.chain(notes(&report.verdict)).collect()),
             ..Facts::nothing()
         }
     }
@@ -182,10 +195,15 @@ impl<'a> Facts<'a> {
             (Disk::Untouched, _) => (NOTHING, error.next_step()),
         };
         let (next, hint) = proposed(error, hint, shape);
+        let (code, detail) = shape.voice.coded(error.code);
+        let seen = message::of_error(error, shape);
         Facts {
             disk: error.disk,
-            code: Some(error.code),
-            message: format!("{start}{}", message::of_error(error, shape)),
+            code: Some(code),
+            detail,
+            message: format!("{start}{seen}"),
+            error: shape.voice.says(Beside::Error).then_some(seen),
+            entity_type: shape.entity_type,
             hint: Some(hint),
             field: error.field.as_deref(),
             path: shape.path.as_deref(),
@@ -216,6 +234,14 @@ fn proposed<'a>(error: &'a Error, hint: &'a str, shape: &Shape) -> (Listed<Value
     (Listed::all(next), hint)
 }
 
+/// What the line itself warns of, which gates did not look, and the first findings, each as one line.
+fn warnings(report: &Report, findings: &[&Finding]) -> Listed<String> {
+    let unchecked = report.verdict.runs.iter().filter(|run| !run.blocking).filter_map(unchecked);
+    let mut warnings = told(findings);
+    warnings.shown.splice(0..0, report.warnings.iter().cloned().chain(unchecked));
+    warnings
+}
+
 /// The first findings, each as one line.
 fn told(findings: &[&Finding]) -> Listed<String> {
     let shown: Vec<String> = findings.iter().take(FINDINGS.0).copied().map(line).collect();
@@ -228,6 +254,12 @@ fn shown(findings: &[Finding]) -> Listed<&Finding> {
     let mut shown = Listed::all(findings.iter().collect());
     shown.cut(FINDINGS.0.min(counted + FINDINGS.1));
     shown
+}
+
+/// The lines that were taken away or put in their place, whichever are more.
+fn lines_changed(regions: &[Region], shape: &Shape) -> Option<usize> {
+    let touched = regions.iter().map(lines_touched).reduce(|one, other| (one.0 + other.0, one.1 + other.1));
+    touched.map(|(old, new)| old.max(new).max(shape.quoted_lines.unwrap_or_default()))
 }
 
 fn lines_touched(region: &Region) -> (usize, usize) {

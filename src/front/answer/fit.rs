@@ -164,7 +164,7 @@ struct Bare<'a> {
 impl<'a> Bare<'a> {
     fn new(facts: &Facts<'a>, level: Level, shape: &'a Shape) -> Bare<'a> {
         let facts = prune(facts, level);
-        let answer = compose(&facts, level, shape.forms, &Shown::nothing(&facts, level, shape));
+        let answer = compose(&facts, level, shape, &Shown::nothing(&facts, level, shape));
         let size = size(&answer, shape.forms);
         Bare { facts, level, shape, answer, size }
     }
@@ -181,7 +181,7 @@ impl<'a> Bare<'a> {
             if shown.diff.is_empty() {
                 break;
             }
-            let fuller = compose(&self.facts, self.level, forms, &shown);
+            let fuller = compose(&self.facts, self.level, self.shape, &shown);
             let size = size(&fuller, forms);
             if size <= room {
                 return fuller;
@@ -193,13 +193,13 @@ impl<'a> Bare<'a> {
     }
 }
 
-fn compose(facts: &Facts<'_>, level: Level, forms: Forms, shown: &Shown) -> Answer {
+fn compose(facts: &Facts<'_>, level: Level, shape: &Shape, shown: &Shown) -> Answer {
     let mut facts = facts.clone();
     facts.notes.shown.extend(shown.missing.clone());
     Answer {
         success: facts.success,
-        json: json::render(&facts, level.bytes, &shown.diff),
-        text: text::render(&facts, level.bytes, &shown.diff, forms),
+        json: shape.voice.dressed(json::render(&facts, level.bytes, &shown.diff)),
+        text: text::render(&facts, level.bytes, &shown.diff, shape.forms),
     }
 }
 

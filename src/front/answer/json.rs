@@ -13,7 +13,7 @@ use crate::policy::Isolation;
 use crate::text::Region;
 
 /// Renders the facts; no text is longer than `bytes`, but notes and the diff are put in as they are.
-pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str) -> Value {
+pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str) -> Map<String, Value> {
     let text = |text: &str| Value::String(clip(text, bytes));
     let texts = |texts: &[String]| list(texts, |entry| text(entry));
     let known = facts.disk == Disk::Untouched && facts.whole;
@@ -22,14 +22,17 @@ pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str) -> Value {
         Some(since) => (None, Some(json!({"version": since.version, "diff": diff}))),
         None => (diff, None),
     };
-    let fields: [(&str, Option<Value>); 31] = [
+    let fields: [(&str, Option<Value>); 34] = [
         ("success", facts.whole.then(|| facts.success.into())),
         ("status", Some(facts.status.name().into())),
         ("code", facts.code.map(Code::name).map(Value::from)),
+        ("detail", facts.detail.map(Code::name).map(Value::from)),
         ("message", Some(text(&facts.message))),
+        ("error", facts.error.as_deref().map(text)),
         ("hint", facts.hint.as_deref().map(text)),
         ("field", facts.field.map(text)),
         ("path", facts.path.map(text)),
+        ("entity_type", facts.entity_type.map(Value::from)),
         ("resolved_path", facts.resolved_path.map(text)),
         ("version", facts.version.as_deref().map(Value::from)),
         ("previous_version", facts.previous_version.as_deref().map(Value::from)),
@@ -42,7 +45,7 @@ pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str) -> Value {
         ("since", since.map(without_nothing)),
         ("replacements", facts.replacements.map(Value::from)),
         ("lines_changed", facts.lines_changed.map(Value::from)),
-        ("created", facts.created.then_some(Value::Bool(true))),
+        ("created", facts.created.map(Value::Bool)),
         ("removed", facts.removed.then_some(Value::Bool(true))),
         ("best", facts.best.as_ref().map(|best| nearest(best, bytes))),
         ("next", facts.next.shown.first().cloned()),
@@ -56,7 +59,7 @@ pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str) -> Value {
         ("notes", list(&facts.notes.shown, |note| note.as_str().into())),
     ];
     let given = fields.into_iter().filter_map(|(name, value)| value.map(|value| (name.to_owned(), value)));
-    Value::Object(given.collect())
+    given.collect()
 }
 
 /// An object without its fields that are nothing.

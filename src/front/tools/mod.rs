@@ -3,15 +3,23 @@
 //! Invariant: a tool is a wire struct, whose doc comments are what the agent reads, its conversion to what the engine
 //! is asked, and its words for what came of it. It decides nothing about the edit.
 
+pub mod ai_edit_code;
 pub mod ai_get_code_context;
 pub mod create_file;
+pub mod delete_content;
 pub mod edit_code;
 pub mod edit_file;
 pub mod edit_files;
+pub(in crate::front) mod entity;
+pub mod get_content;
+pub mod list_content;
 pub mod list_edits;
+pub mod patch_content;
 pub mod read_content_lines;
 pub mod redo_edit;
+pub mod replace_content;
 pub mod safe_edit_file;
+pub mod search_content;
 pub mod undo_edit;
 
 use rmcp::model::JsonObject;
@@ -21,21 +29,33 @@ use serde::Deserialize;
 use super::answer::{Shape, Voice};
 use super::toolset::Toolset;
 use crate::error::Error;
-use crate::request::{Author, History, Look, Mode, Request, Revert};
+use crate::request::{Author, Expect, History, Instruction, Look, Mode, Request, Revert};
 
 /// Every tool, in the order of the documentation.
 pub const TOOLS: &[Tool] = &[
     safe_edit_file::TOOL,
     edit_files::TOOL,
     undo_edit::TOOL,
+    search_content::TOOL,
     read_content_lines::TOOL,
+    get_content::TOOL,
     ai_get_code_context::TOOL,
     edit_file::TOOL,
     edit_code::TOOL,
+    ai_edit_code::TOOL,
+    list_content::TOOL,
+    patch_content::TOOL,
+    replace_content::TOOL,
+    delete_content::TOOL,
     list_edits::TOOL,
     redo_edit::TOOL,
     create_file::TOOL,
 ];
+
+/// The name under which a tool is listed, where it is called by an older one.
+pub fn listed_name(name: &str) -> &str {
+    if name == ai_edit_code::OLD_NAME { ai_edit_code::TOOL.name } else { name }
+}
 
 /// A tool as it is listed and called.
 #[derive(Debug)]
@@ -83,6 +103,8 @@ pub enum Again {
 pub enum Ask {
     /// An edit.
     Edit(Box<Asked>),
+    /// An edit whose code is still to be written.
+    Unwritten(Box<Unwritten>),
     /// Several edits, all or none.
     EditAll(Box<AskedAll>),
     /// An edit taken back, or made again.
@@ -99,6 +121,7 @@ impl Ask {
     pub fn by(mut self, author: &Author) -> Ask {
         match &mut self {
             Ask::Edit(asked) => asked.request.author.clone_from(author),
+            Ask::Unwritten(unwritten) => unwritten.request.author.clone_from(author),
             Ask::EditAll(all) => {
                 all.requests.iter_mut().for_each(|request| request.author.clone_from(author));
             }
@@ -116,6 +139,25 @@ pub struct Asked {
     pub request: Request,
     /// The answer's form.
     pub shape: Shape,
+}
+
+/// An edit whose code is still to be written, and how its answer is to look.
+#[derive(Debug, Clone)]
+pub struct Unwritten {
+    /// The edit, in which a blank line stands for the code.
+    pub request: Request,
+    /// What the code is to be written by.
+    pub instruction: Instruction,
+    /// The answer's form.
+    pub shape: Shape,
+}
+
+impl Unwritten {
+    /// The edit with its code, which was written for this version of the file.
+    pub fn written(self, code: String, version: String) -> Asked {
+        let (edit, expect) = (self.instruction.spot.edit(code), Expect::Version(version));
+        Asked { request: Request { edit, expect, ..self.request }, shape: self.shape }
+    }
 }
 
 /// Several edits, and how their answer is to look.
@@ -178,8 +220,9 @@ mod tests {
     #[test]
     fn the_listed_modes_are_the_engine_s() {
         let names = Mode::ALL.map(Mode::name);
-        for tool in
-            TOOLS.iter().filter(|tool| ["safe_edit_file", "edit_file", "edit_code"].contains(&tool.name))
+        for tool in TOOLS
+            .iter()
+            .filter(|tool| ["safe_edit_file", "edit_file", "edit_code", "ai_edit_code"].contains(&tool.name))
         {
             assert_eq!((tool.schema)()["properties"]["mode"]["enum"], json!(names), "{}", tool.name);
         }

@@ -17,10 +17,16 @@ const WHOLE_DIFF: usize = 5 * 1024;
 
 /// Collects each law that the answer to a call breaks; `before` is what stood there before it.
 pub fn hold(answer: &Answer, world: &World, before: &State, broken: &mut Vec<String>) {
-    let seen = &answer.structured;
-    if seen.get("status").is_none() && !answer.is_error {
-        return hold_look(answer, world, broken);
+    match answer.status() {
+        "" if !answer.is_error => hold_look(answer, world, broken),
+        "success" | "failure" => hold_dressed(answer, world, before, broken),
+        _ => hold_edit(answer, world, before, broken),
     }
+}
+
+/// Collects each law that the answer to an edit breaks.
+fn hold_edit(answer: &Answer, world: &World, before: &State, broken: &mut Vec<String>) {
+    let seen = &answer.structured;
     let mut law = |holds: bool, words: &str| {
         if !holds {
             broken.push(format!("a law of every answer is broken: {words}; the answer is {seen}"));
@@ -61,6 +67,37 @@ pub fn hold(answer: &Answer, world: &World, before: &State, broken: &mut Vec<Str
         return;
     }
     hold_file(seen, world, before, &mut law);
+}
+
+/// Collects each law that an answer breaks which has the form that callers of `ai_edit_code` know: what it adds, and
+/// those of every edit.
+fn hold_dressed(answer: &Answer, world: &World, before: &State, broken: &mut Vec<String>) {
+    let seen = &answer.structured;
+    let mut law = |holds: bool, words: &str| {
+        if !holds {
+            broken.push(format!("a law of every dressed answer is broken: {words}; the answer is {seen}"));
+        }
+    };
+    let failed = answer.status() == "failure";
+    let few = ["FILE_NOT_FOUND", "PERMISSION_DENIED", "EDIT_CONFLICT", "INVALID_INPUT"];
+    law(answer.is_error == failed, "isError is true for a failure and only for one");
+    law(
+        seen["file_path"].is_string() && seen["path"].is_null(),
+        "file_path is always there, and path is not",
+    );
+    law(few.contains(&answer.code()) == failed, "a failure has one of four codes and a success has none");
+    law(seen["detail"].is_string() == failed, "a failure has the precise code, too");
+    law(!failed || seen["error"] == seen["message"], "the error is the message");
+    law(failed || seen["error"].is_null(), "a success has no error");
+    law(answer.text.contains(answer.code()), "the text names the code");
+    let mut plain = answer.clone();
+    for (own, name) in [("outcome", "status"), ("detail", "code"), ("file_path", "path")] {
+        plain.structured[name] = seen[own].clone();
+    }
+    if plain.structured["path"] == "" {
+        plain.structured["path"] = Value::Null;
+    }
+    hold_edit(&plain, world, before, broken);
 }
 
 /// The laws of what is said about one file.
@@ -265,6 +302,42 @@ mod tests {
         assert_eq!(broken(version(b"one\n"), content, content), 1);
         assert_eq!(broken(stamp.clone(), content, "1: one"), 1);
         assert_eq!(broken(stamp, "1: one\n3: two", "1: one\n3: two"), 1);
+    }
+
+    #[test]
+    fn a_dressed_answer_that_lies_is_seen() {
+        let world = World::new();
+        std::fs::write(world.root().join("x"), "new").unwrap();
+        let honest = serde_json::json!({"status": "success", "outcome": "written", "success": true, "written": true,
+            "message": "m", "file_path": "x", "version": version(b"new"), "created": true, "edit_id": "7f3a-1",
+            "bytes_outside_edit": "unchanged"});
+        let failure = serde_json::json!({"status": "failure", "outcome": "refused", "success": false, "written": false,
+            "message": "m", "error": "m", "file_path": "x", "code": "INVALID_INPUT", "detail": "GATE_REFUSED"});
+        let text = "INVALID_INPUT (GATE_REFUSED) nothing was written";
+        let broken = |structured: Value, is_error: bool| {
+            let answer = Answer { is_error, structured, text: if is_error { text } else { "" }.into() };
+            let mut broken = Vec::new();
+            hold(&answer, &world, &State::new(), &mut broken);
+            broken.len()
+        };
+        assert_eq!((broken(honest.clone(), false), broken(failure.clone(), true)), (0, 0));
+        assert!(broken(honest.clone(), true) > 0 && broken(failure.clone(), false) > 0);
+        for (is_error, field, lie) in [
+            (false, "outcome", Value::from("success")),
+            (false, "outcome", Value::from("refused")),
+            (false, "status", Value::from("failure")),
+            (false, "file_path", Value::Null),
+            (false, "error", Value::from("m")),
+            (false, "version", Value::from("000000000000")),
+            (true, "code", Value::from("GATE_REFUSED")),
+            (true, "detail", Value::Null),
+            (true, "error", Value::from("other")),
+            (true, "status", Value::from("success")),
+        ] {
+            let mut told = if is_error { failure.clone() } else { honest.clone() };
+            told[field] = lie;
+            assert!(broken(told, is_error) > 0, "a lie in {field} was taken");
+        }
     }
 
     #[test]
