@@ -33,6 +33,13 @@ pub struct Question<'q> {
     pub tokens: usize,
 }
 
+impl Question<'_> {
+    /// Whether nothing is named, so that the shape of the project is asked for.
+    pub fn asks_nothing(&self) -> bool {
+        self.symbol.is_none() && self.query.is_none() && self.near.is_none()
+    }
+}
+
 /// What was looked at to answer.
 #[derive(Debug, Default)]
 pub struct Seen<'s> {

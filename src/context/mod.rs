@@ -7,7 +7,9 @@
 #![deny(clippy::disallowed_methods)]
 
 mod answer;
+mod bound;
 mod budget;
+mod imports;
 mod index;
 mod near;
 mod outline;
@@ -110,3 +112,6 @@ pub struct Reference {
     /// The symbol around it.
     pub within: Option<String>,
 }
+
+#[cfg(test)]
+mod tests;

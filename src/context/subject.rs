@@ -15,7 +15,7 @@ pub(super) struct Subject<'i> {
     /// The name alone, as a member, as it is brought in, and as a member of what owns it.
     plain: Option<u32>,
     member: Option<u32>,
-    import: Option<u32>,
+    imports: Vec<u32>,
     glob: Option<u32>,
     owned: Vec<u32>,
 }
@@ -41,7 +41,7 @@ impl<'i> Subject<'i> {
             path.strip_suffix(name).and_then(|before| before.trim_end_matches('.').rsplit('.').next());
         let parent = parent.filter(|parent| !parent.is_empty());
         let owners: Vec<&str> = match standing {
-            Standing::Free => owners(symbol.path).into_iter().chain(parent).collect(),
+            Standing::Free => owners(index, symbol.path).into_iter().chain(parent).collect(),
             Standing::Member => parent.into_iter().collect(),
             Standing::Local => Vec::new(),
         };
@@ -51,7 +51,7 @@ impl<'i> Subject<'i> {
             standing,
             plain: index.names.number(name),
             member: number(format!(".{name}")),
-            import: number(format!("+{name}")),
+            imports: imports(index, symbol.path, name),
             glob: index.names.number("+*"),
             owned: owners.iter().filter_map(|owner| number(format!("{owner}.{name}"))).collect(),
         }
@@ -76,7 +76,7 @@ impl<'i> Subject<'i> {
             }
             Standing::Free => {
                 keys.extend(&self.owned);
-                keys.extend(self.import);
+                keys.extend(&self.imports);
                 keys.extend(self.plain.filter(|_| own || self.reaches(path, file)));
             }
         }
@@ -90,15 +90,35 @@ impl<'i> Subject<'i> {
 
     /// Whether the name alone can mean the symbol in a file.
     fn reaches(&self, path: &str, file: &Filed) -> bool {
-        let uses = |key: Option<u32>| key.is_some_and(|key| file.uses(key));
+        let brings_in = || self.imports.iter().chain(&self.glob).any(|key| file.uses(*key));
         let folder =
             |path: &'_ str| path.rsplit_once('/').map_or(String::new(), |(folder, _)| folder.to_owned());
         match family(file.language) {
-            Family::Python | Family::Rust | Family::Script => uses(self.import) || uses(self.glob),
-            Family::Go => folder(path) == folder(self.symbol.path) || uses(self.glob),
+            Family::Python | Family::Rust | Family::Script => brings_in(),
+            Family::Go => {
+                folder(path) == folder(self.symbol.path) || self.glob.is_some_and(|glob| file.uses(glob))
+            }
             Family::Java | Family::C | Family::Other => true,
         }
     }
+}
+
+/// The keys under which a name is brought in from what may be the module of that file: the parts of the module's path
+/// follow each other in that of the file.
+fn imports(index: &Index, path: &str, name: &str) -> Vec<u32> {
+    let owners = owners(index, path);
+    let start = format!("+{name}<");
+    let leads_there = |from: &str| {
+        let parts: Vec<&str> = from.split('.').filter(|part| !part.is_empty()).collect();
+        let is_module = |at: usize| owners.get(at..at + parts.len()).is_some_and(|some| some == parts);
+        let ends_there = |at: usize| at + parts.len() == owners.len();
+        // What has the name of the file is the module, where it is brought in from the folder.
+        let own = owners.last().is_some_and(|own| *own == name);
+        from == "?"
+            || (0..=owners.len()).any(|at| is_module(at) && (!own || (!parts.is_empty() && ends_there(at))))
+    };
+    let keys = index.names.beginning(&start);
+    keys.filter(|(_, key)| key.get(start.len()..).is_some_and(leads_there)).map(|(key, _)| key).collect()
 }
 
 fn standing(symbol: &Found<'_>) -> Standing {

@@ -72,7 +72,7 @@ fn in_module<'i>(index: &'i Index, name: &str) -> Vec<Found<'i>> {
         .map(|cut| (parts.get(..cut).unwrap_or_default(), parts.get(cut..).unwrap_or_default().join(".")))
         .map(|(module, rest)| {
             matching(index, &[rest.as_str()], &|found| {
-                let owners = owners(found.path);
+                let owners = owners(index, found.path);
                 let is_module = module.last().is_some_and(|last| owners.contains(last));
                 is_module && found.file.path(found.definition, &index.names) == rest
             })
@@ -92,7 +92,7 @@ pub(super) fn used<'i>(
     let plain = |key: &&String| !key.starts_with('.') && !key.contains(['*', '.']);
     let mut wanted: HashMap<u32, (bool, Vec<Found<'i>>)> = HashMap::new();
     for key in tags.uses.keys().filter(plain) {
-        let name = key.trim_start_matches('+');
+        let name = key.trim_start_matches('+').split('<').next().unwrap_or_default();
         if let Some(number) = index.names.number(name) {
             wanted.entry(number).or_default().0 |= key.starts_with('+');
         }
@@ -122,11 +122,12 @@ fn is_shared(kind: Kind) -> bool {
     kind.is_code() && !matches!(kind, Kind::Field | Kind::Impl | Kind::Module)
 }
 
-/// The names by which the module in a file is known: that of the file, and those of the folders around it.
-pub(super) fn owners(path: &str) -> Vec<&str> {
+/// The names by which the module in a file is known: those of the folders around it, and that of the file.
+pub(super) fn owners<'p>(index: &'p Index, path: &'p str) -> Vec<&'p str> {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
     let stem = name.split('.').next().unwrap_or(name);
-    folders.split('/').chain([stem]).filter(|name| !name.is_empty()).collect()
+    let home = (!path.starts_with('/')).then_some(index.home.as_str());
+    home.into_iter().chain(folders.split('/')).chain([stem]).filter(|name| !name.is_empty()).collect()
 }
 
 /// Gives the lines on which these symbols are used, in the order of the files' distance from the nearest of `near`.
@@ -148,8 +149,9 @@ pub(super) fn references<'i>(index: &'i Index, symbols: &[Found<'i>], near: &[&s
 /// Gives the lines on which a name is used that nothing defines.
 pub(super) fn mentions<'i>(index: &'i Index, name: &str) -> Vec<Used<'i>> {
     let last = name.rsplit(['.', ':', '#']).next().unwrap_or(name);
-    let keys = [last.to_owned(), format!(".{last}"), format!("+{last}"), name.replace("::", ".")];
-    let keys: Vec<u32> = keys.iter().filter_map(|key| index.names.number(key)).collect();
+    let keys = [last.to_owned(), format!(".{last}"), name.replace("::", ".")];
+    let mut keys: Vec<u32> = keys.iter().filter_map(|key| index.names.number(key)).collect();
+    keys.extend(index.names.beginning(&format!("+{last}<")).map(|(key, _)| key));
     let lines = |file: &Filed| {
         let mut lines: Vec<u32> = keys.iter().flat_map(|key| file.lines(*key)).collect();
         lines.sort_unstable();

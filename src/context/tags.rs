@@ -1,5 +1,6 @@
 //! The tags of one text: the symbols that it defines, and the names that it uses.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -88,8 +89,10 @@ fn tags(deep: &Deep, language: &str, path: &str, view: &str) -> Option<Tags> {
             outline.symbols().filter(|it| it.kind != Kind::Impl).map(|it| it.name).collect();
         defined.sort_unstable_by_key(|name| name.start);
         let owners = Owners::of(&outline);
+        let members: HashSet<&str> = outline.symbols().map(|symbol| symbol.path).collect();
         let (line, owner) = (|at| lines.line(at), |at| owners.of_place(at));
-        uses(&Scene { language, view, places, defined: &defined, line: &line, owner: &owner })
+        let has = |owner: &str, name: &str| members.contains(format!("{owner}.{name}").as_str());
+        uses(&Scene { language, view, places, defined: &defined, line: &line, owner: &owner, has: &has })
     });
     let whole = uses.is_ok();
     Some(Tags {

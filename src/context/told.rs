@@ -31,11 +31,33 @@ pub(super) fn signature(view: &str, head: &Range<usize>, kind: Kind) -> String {
         | Kind::Module
         | Kind::Rule => whole.split('{').next().unwrap_or_default(),
     };
-    let folded = folded(whole);
+    let folded = folded(without_marks(whole));
     let bare = folded.trim_end_matches(['{', ':', '=', ' ', '(', ',', ';']);
     let bare = bare.strip_suffix("=>").unwrap_or(bare).trim_end_matches([' ', '=']);
     // A prototype's parameters end in what would be opened otherwise.
     clipped(if bare.is_empty() { &folded } else { bare })
+}
+
+/// A declaration without the annotations that stand before it.
+fn without_marks(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    while let Some(mark) = rest.strip_prefix('@').filter(|mark| !mark.starts_with("interface")) {
+        let after = mark.trim_start_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '.'));
+        let mut depth = 0_usize;
+        let end = after.char_indices().find(|(_, c)| {
+            depth = match c {
+                '(' => depth + 1,
+                ')' => depth.saturating_sub(1),
+                _ => depth,
+            };
+            depth == 0 && *c != ')'
+        });
+        match end {
+            Some((end, _)) => rest = after.get(end..).unwrap_or_default().trim_start(),
+            None => return text,
+        }
+    }
+    rest
 }
 
 /// Gives the first line of what is said of a symbol: in the docstring of Python, else in the comment above it.

@@ -118,6 +118,8 @@ fn faults(tree: &Tree, steps: &mut usize) -> Result<usize, Unreadable> {
 
 #[cfg(test)]
 pub use self::table::ALL;
+#[cfg(test)]
+pub use self::tags::own_tags;
 
 #[cfg(test)]
 mod tests {

@@ -19,7 +19,6 @@ mod git;
 mod journal;
 mod listing;
 mod locks;
-mod mark;
 mod permit;
 mod place;
 mod policy_file;
@@ -42,14 +41,13 @@ pub use git::{Repository, Revision, Was};
 pub use journal::{Bounds, Changed, Deed, EditId, Entry, Journal, Kind};
 pub use listing::{Listing, Scope, Stands};
 pub use locks::{Held, Locks};
-pub use mark::Mark;
 pub use place::{Key, Place};
 pub use policy_file::PolicyText;
 pub use publish::{Content, Done, Level, Published, Told, Write};
 pub use ruling::PolicyFile;
 pub use search::{
     Below, Bounds as SearchBounds, Clock, End, Finder, Found, Hidden, Hits, PassedOver, Pattern, Reach,
-    Waits, Within,
+    Surveyed, Waits, Within,
 };
 pub use snapshot::{Before, Snapshot};
 pub use state::{State, Subject};

@@ -22,11 +22,18 @@ const MOST_FORGOTTEN: usize = 2;
 pub struct Index {
     pub(super) names: Names,
     pub(super) files: BTreeMap<String, Filed>,
+    /// What the folder of the first root is called: in it, other names may lead.
+    pub(super) home: String,
     /// How many names there were when none had been forgotten.
     fresh: usize,
 }
 
 impl Index {
+    /// An empty index of a workspace whose first root is called so.
+    pub fn of(home: &str) -> Index {
+        Index { home: home.to_owned(), ..Index::default() }
+    }
+
     /// Keeps what a file says, in place of what it said before.
     pub fn put(&mut self, path: &str, version: Stamp, tags: &Tags) {
         let is_new = !self.files.contains_key(path);

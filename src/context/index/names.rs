@@ -38,6 +38,12 @@ impl Names {
         self.texts.iter().map(|text| &**text)
     }
 
+    /// Every name that begins so, with its number.
+    pub(in crate::context) fn beginning(&self, with: &str) -> impl Iterator<Item = (u32, &str)> {
+        let numbered = (0..).zip(self.texts.iter());
+        numbered.filter_map(move |(number, text)| text.starts_with(with).then_some((number, &**text)))
+    }
+
     /// How many there are.
     pub(in crate::context) fn len(&self) -> usize {
         self.texts.len()

@@ -6,15 +6,17 @@ mod fresh;
 mod survey;
 mod tagging;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::super::Workspace;
 use super::lines::Reading;
-use crate::context::{self, Context, Page, Question, Seen, Tags};
+use crate::context::{self, Context, Index, Page, Question, Seen, Tags};
 use crate::error::Error;
 use crate::gate::Watch;
 use crate::policy::language_of;
 use crate::request::ContextLook;
+use crate::store::{Facts, Place};
 use crate::text::{Buffer, Stamp};
 
 pub(in crate::engine) use fresh::Indexed;
@@ -45,58 +47,62 @@ impl Workspace {
     /// What the code says, and how many files changed while it was looked at.
     fn told(&self, look: &ContextLook, watch: &Watch) -> Result<(Context, usize), Error> {
         let target = look.target.as_ref().map(|target| self.whole(target)).transpose()?;
-        let (page, tags) = target.as_ref().map_or((None, None), |reading| {
-            let page = page(&reading.text);
-            let tags = tags_of(reading);
-            (Some(page), tags)
-        });
-        let survey = self.look_around(watch)?;
+        let survey = self.survey_all(watch)?;
         let question = Question {
             symbol: look.symbol.as_deref(),
             query: look.query.as_deref(),
             near: target.as_ref().map(|reading| reading.path.as_str()),
             tokens: look.tokens,
         };
-        let target = page.as_ref().map(|page| (page, tags.as_ref()));
-        if target.is_none() && question.symbol.is_none() && question.query.is_none() {
-            let project = Some(survey.project());
-            let seen = Seen { target: None, project, notes: Vec::new() };
-            let index = context::Index::default();
-            return Ok((context::answer(&index, &question, seen, &mut |path| self.page(path)), 0));
+        let mut pages = Pages { workspace: self, read: HashMap::new(), changed: 0 };
+        if question.asks_nothing() {
+            let seen = Seen { target: None, project: Some(survey.project()), notes: survey.notes(None) };
+            let told = context::answer(&Index::default(), &question, seen, &mut |path| pages.of(path, None));
+            return Ok((told, 0));
         }
         let mut indexed = self.indexed(watch)?;
         self.refresh(&mut indexed, &survey, watch)?;
-        let mut changed = 0;
-        let seen = Seen { target, project: None, notes: survey.notes(&indexed) };
-        let mut texts = |path: &str| {
-            let page = self.page(path).filter(|page| indexed.is_of(path, page.version()));
-            changed += usize::from(page.is_none());
-            page
-        };
-        let told = context::answer(&indexed.index, &question, seen, &mut texts);
-        Ok((told, changed))
+        let tagged = target.as_ref().map(|reading| (page(&reading.text), tags_of(reading)));
+        let target = tagged.as_ref().map(|(page, tags)| (page, tags.as_ref()));
+        let seen = Seen { target, project: None, notes: survey.notes(Some(&indexed)) };
+        let index = &indexed.index;
+        let mut texts = |path: &str| pages.of(path, index.version(path));
+        let told = context::answer(index, &question, seen, &mut texts);
+        Ok((told, pages.changed))
     }
 
-    /// The text of a file that may be shown.
-    fn page(&self, path: &str) -> Option<Arc<Page>> {
-        let text = self.text_of(path).ok()?;
-        Some(Arc::new(page(&text)))
-    }
-
-    /// Reads a file as anybody may who looks at it.
-    fn text_of(&self, path: &str) -> Result<Buffer, Error> {
-        let place = self.files.admit_to_read(path)?;
-        let Some(mut snapshot) = self.files.read(&place, LONGEST_FILE)? else {
-            return Err(Error::new(crate::error::Code::FileNotFound, format!("there is no file: {path}")));
-        };
-        Buffer::read(snapshot.take_bytes(), self.files.hints(&place))
+    /// Reads a file of which nobody says more than where it lies; nothing where it is no text, but what tells that it is as
+    /// it was then.
+    fn text_of(&self, place: &Place) -> Result<(Option<Buffer>, Option<Facts>), Error> {
+        let Some(mut snapshot) = self.files.read(place, LONGEST_FILE)? else { return Ok((None, None)) };
+        let (bytes, facts) = (snapshot.take_bytes(), snapshot.settled());
+        Ok((Buffer::read(bytes, self.files.hints(place)).ok(), facts))
     }
 }
 
-impl Indexed {
-    /// Whether a text may stand beside what the index says of its file.
-    fn is_of(&self, path: &str, version: Stamp) -> bool {
-        self.index.version(path).is_none_or(|known| known == version)
+/// The texts that one answer quotes from, each read once.
+struct Pages<'w> {
+    workspace: &'w Workspace,
+    read: HashMap<String, Option<Arc<Page>>>,
+    /// How many were not what they should have been.
+    changed: usize,
+}
+
+impl Pages<'_> {
+    /// The text of a file that may be shown, at a version where it matters which.
+    fn of(&mut self, path: &str, version: Option<Stamp>) -> Option<Arc<Page>> {
+        if let Some(known) = self.read.get(path) {
+            return known.clone();
+        }
+        let read = || {
+            let place = self.workspace.files.admit_to_read(path).ok()?;
+            let (text, _) = self.workspace.text_of(&place).ok()?;
+            text.map(|text| page(&text)).filter(|page| version.is_none_or(|known| known == page.version()))
+        };
+        let page = read().map(Arc::new);
+        self.changed += usize::from(page.is_none());
+        self.read.insert(path.to_owned(), page.clone());
+        page
     }
 }
 
@@ -110,3 +116,6 @@ fn tags_of(reading: &Reading) -> Option<Tags> {
     let language = language_of(path, view.lines().next())?;
     context::reading(|reader| reader.tags(&language.name, path, view)).ok().flatten()
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,9 +10,13 @@
 (import_clause (identifier) @reference.import)
 (namespace_import (identifier) @import.module)
 (export_specifier alias: (identifier) @none)
+(import_statement source: (string) @import.from)
+(export_statement source: (string) @import.from)
 ((variable_declarator
   name: (identifier) @import.module
   value: (call_expression function: (identifier) @none))
+  (#eq? @none "require"))
+((call_expression function: (identifier) @none arguments: (arguments . (string) @import.from))
   (#eq? @none "require"))
 ((variable_declarator
   name: (object_pattern (shorthand_property_identifier_pattern) @reference.import)

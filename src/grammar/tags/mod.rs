@@ -49,6 +49,10 @@ pub enum Use {
     Scope,
     /// It is nobody's use.
     None,
+    /// It holds names in a text of its own.
+    Quoted,
+    /// It says where from things are brought in.
+    From,
 }
 
 impl Use {
@@ -63,6 +67,8 @@ impl Use {
             "import.module" => Use::Module,
             "import.alias" => Use::Alias,
             "import.glob" => Use::Glob,
+            "import.from" => Use::From,
+            "reference.quoted" => Use::Quoted,
             "local.definition" => Use::Local,
             "local.outer" => Use::Outer,
             "local.scope" => Use::Scope,
@@ -148,6 +154,40 @@ fn query(language: &str, dialect: &Language) -> Option<Arc<tree_sitter::Query>> 
     Some(query)
 }
 
+/// The definitions that a grammar's own query for tags finds, where it has one: each name with its line.
+#[cfg(test)]
+pub fn own_tags(language: &str, path: &str, text: &str) -> Vec<(String, usize)> {
+    let javascript = tree_sitter_javascript::TAGS_QUERY;
+    let source = match language {
+        "python" => tree_sitter_python::TAGS_QUERY.to_owned(),
+        "javascript" => javascript.to_owned(),
+        "typescript" => tree_sitter_typescript::TAGS_QUERY.to_owned(),
+        "rust" => tree_sitter_rust::TAGS_QUERY.to_owned(),
+        "go" => tree_sitter_go::TAGS_QUERY.to_owned(),
+        "c" => tree_sitter_c::TAGS_QUERY.to_owned(),
+        "cpp" => tree_sitter_cpp::TAGS_QUERY.to_owned(),
+        "java" => tree_sitter_java::TAGS_QUERY.to_owned(),
+        _ => return Vec::new(),
+    };
+    let found = super::parse::deep(|deep| {
+        let tree = super::read_on(deep, language, path, text, 1 << 20).unwrap();
+        let query = tree_sitter::Query::new(&tree.language(), &source).unwrap();
+        let names = query.capture_names();
+        let mut cursor = tree_sitter::QueryCursor::new();
+        let mut matches = cursor.matches(&query, tree.root_node(), text.as_bytes());
+        let mut found = Vec::new();
+        while let Some(one) = tree_sitter::StreamingIterator::next(&mut matches) {
+            let name = |capture: &tree_sitter::QueryCapture<'_>| names[capture.index as usize];
+            if one.captures().iter().any(|capture| name(capture).starts_with("definition")) {
+                let node = one.captures().iter().find(|capture| name(capture) == "name").unwrap().node;
+                found.push((text[node.byte_range()].to_owned(), node.start_position().row + 1));
+            }
+        }
+        found
+    });
+    found.unwrap()
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::parse::deep;
@@ -192,7 +232,7 @@ mod tests {
         assert_eq!(
             seen,
             [
-                (Use::None, "a"),
+                (Use::From, "a"),
                 (Use::Import, "b"),
                 (Use::Alias, "c"),
                 (Use::Name, "f"),

@@ -3,7 +3,9 @@
 (identifier) @reference.name
 (attribute attribute: (identifier) @reference.member)
 (keyword_argument name: (identifier) @none)
+(type (string (string_content) @reference.quoted))
 
+(import_from_statement module_name: (_) @import.from)
 (import_from_statement module_name: (dotted_name (identifier) @none))
 (import_from_statement module_name: (relative_import (dotted_name (identifier) @none)))
 (import_from_statement name: (dotted_name (identifier) @reference.import .))

@@ -185,9 +185,10 @@ impl<'a> Gatherer<'a> {
         let own = self.span(node);
         for named in names.of(node, self.view) {
             let kind = kind.refined(node, &named.name, self.around());
+            let own = if matches!(names, Names::Each(_)) { named.at.clone() } else { own.clone() };
             let span = self.widened_minor(&own);
             let start = self.outline.symbols.last().map_or(0, |last| last.extent.start);
-            let mut symbol = self.symbol(span, &named, (kind, Rank::Minor), own.clone());
+            let mut symbol = self.symbol(span, &named, (kind, Rank::Minor), own);
             symbol.extent.start = symbol.extent.start.max(start);
             symbol.extent.end = symbol.extent.end.max(symbol.extent.start);
             self.outline.symbols.push(symbol);

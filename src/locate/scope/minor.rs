@@ -14,6 +14,8 @@ const MOST_LEVELS: usize = 8;
 pub(super) enum Names {
     /// The texts of a field, but for patterns.
     Field(&'static str),
+    /// The same, where nothing but its name belongs to each.
+    Each(&'static str),
     /// The names in the patterns of a field.
     Targets(&'static str),
     /// The names inside the declarators.
@@ -25,7 +27,7 @@ impl Names {
     pub(super) fn of(self, node: Node<'_>, view: &str) -> Vec<Named> {
         let mut found = Vec::new();
         match self {
-            Names::Field(field) => {
+            Names::Field(field) | Names::Each(field) => {
                 let nodes = by_field(node, field).filter(|node| !node.kind().ends_with("_pattern"));
                 found.extend(nodes.filter_map(|node| named(&plain(node, view)?, node)));
             }
@@ -33,11 +35,15 @@ impl Names {
                 by_field(node, field).for_each(|node| targets(node, view, 0, &mut found))
             }
             Names::Declarators => {
-                let nodes = by_field(node, "declarator").filter_map(declared);
+                let nodes = by_field(node, "declarator").filter_map(|declarator| {
+                    declarator.child_by_field_name("name").or_else(|| declared(declarator))
+                });
                 let nodes = nodes.filter(|node| node.kind().ends_with("identifier"));
                 found.extend(nodes.filter_map(|node| named(&scoped(text(node, view)?), node)));
             }
         }
+        // What is called so is not to be used.
+        found.retain(|named| named.name != "_");
         found
     }
 }

@@ -65,7 +65,8 @@ pub(super) static TABLE: [Row; 13] = [
             (Names::Field("name"), Kind::Variable, &["variable_declarator"]),
             (Names::Field("name"), Kind::Field, &["public_field_definition", "property_signature"]),
             (Names::Field("property"), Kind::Field, &["field_definition"]),
-            (Names::Field("name"), Kind::Variant, &["enum_body", "enum_assignment"]),
+            (Names::Each("name"), Kind::Variant, &["enum_body"]),
+            (Names::Field("name"), Kind::Variant, &["enum_assignment"]),
         ],
         bodies: &["statement_block", "arrow_function", "class_static_block"],
         wrappers: &[
@@ -105,7 +106,7 @@ pub(super) static TABLE: [Row; 13] = [
             (Names::Field("name"), Kind::Method, &["method_elem"]),
         ],
         bodies: &["block"],
-        wrappers: &["type_declaration"],
+        wrappers: &["type_declaration", "const_declaration", "var_declaration"],
         ..PLAIN
     },
     Row {

@@ -1,82 +1,85 @@
-//! Which files there are, and what the system says of each.
+//! Which files there are, and what tells whether each is as it was.
+
+use std::time::{Duration, Instant};
 
 use super::super::super::Workspace;
 use super::super::super::check::cancelled;
+use super::super::search::passed_over;
 use super::{Indexed, LONGEST_FILE};
 use crate::context::{Project, project, reads};
 use crate::error::Error;
 use crate::gate::Watch;
 use crate::policy::language_of;
-use crate::store::{Files, Mark};
+use crate::store::{Clock, Facts, Hidden, Place, SearchBounds, Surveyed, Waits};
 
-/// Files that are indexed at most, and the bytes of all of them together.
-const MOST_FILES: usize = 50_000;
+/// Files that are looked at, that are indexed, and the bytes of all of those together.
+const MOST_FILES: usize = 200_000;
+const MOST_INDEXED: usize = 50_000;
 const MOST_BYTES: u64 = 1 << 30;
+/// How long looking which files there are may take; then those that were found are all.
+const LONGEST: Duration = Duration::from_secs(20);
 
 /// The files of a workspace.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Survey {
     /// Those that can be indexed.
-    pub(super) files: Vec<Surveyed>,
-    /// The paths of all, each with how many bytes of it name its root.
+    pub(super) files: Vec<(Place, Facts)>,
+    /// Whether there may be others.
+    pub(super) is_cut: bool,
+    /// The names of all, each with how many bytes of it name its root.
     all: Vec<(usize, String)>,
-    /// How many could be indexed but are longer than is read, and beyond the number that is kept.
-    too_long: usize,
-    too_many: usize,
+    notes: Vec<String>,
 }
 
-/// A file as it is now.
-#[derive(Debug)]
-pub(super) struct Surveyed {
-    /// Its path as a caller would name it.
-    pub(super) path: String,
-    /// What the system says of it.
-    pub(super) mark: Mark,
-}
+/// The caller, who hears of files that are read and not of those that are found.
+struct Caller<'w>(&'w Watch);
 
-/// The files of a root that are looked at: what git would pass over is not, and nothing that is hidden.
-fn walk(files: &Files, root: usize, _watch: &Watch) -> Result<Vec<String>, Error> {
-    let mut listed = files.list(root, "")?.files;
-    listed.retain(|path| !path.split('/').any(|name| name.starts_with('.')));
-    Ok(listed)
+impl Waits for Caller<'_> {
+    fn has_left(&self) -> bool {
+        self.0.cancelled()
+    }
+
+    fn hears(&self, _: usize, _: usize) {}
 }
 
 impl Workspace {
-    /// Looks which files there are.
-    pub(super) fn look_around(&self, watch: &Watch) -> Result<Survey, Error> {
-        let mut survey = Survey::default();
-        let mut bytes = 0;
-        for root in 0..self.files.root_paths().len() {
-            if watch.cancelled() {
-                return Err(cancelled());
-            }
-            let below = walk(&self.files, root, watch)?;
-            let marks = self.files.marks(root, &below);
-            for (path, mark) in below.into_iter().zip(marks) {
-                let Some(mark) = mark else { continue };
-                let Ok(shown) = self.files.named(root, &path) else { continue };
-                survey.add(shown, path.len(), mark, &mut bytes);
-            }
-        }
-        Ok(survey)
+    /// Looks which files there are: what git would pass over is not, and nothing that is hidden or protected.
+    ///
+    /// Errors: `INTERNAL` where the caller has gone.
+    pub(super) fn survey_all(&self, watch: &Watch) -> Result<Survey, Error> {
+        let caller = Caller(watch);
+        let clock = Clock::new(Instant::now() + LONGEST, &caller);
+        let bounds = SearchBounds { most: MOST_FILES, largest: LONGEST_FILE, clock: &clock };
+        let surveyed = self.files.survey(&self.files.beginning("")?, Hidden::LeftOut, bounds);
+        if watch.cancelled() { Err(cancelled()) } else { Ok(Survey::of(surveyed)) }
     }
 }
 
 impl Survey {
-    fn add(&mut self, path: String, below: usize, mark: Mark, bytes: &mut u64) {
-        let language = language_of(&path, None).filter(|language| reads(&language.name));
-        self.all.push((path.len() - below, path.clone()));
-        if language.is_none() {
-            return;
+    fn of(surveyed: Surveyed) -> Survey {
+        let Surveyed { files, is_cut, passed } = surveyed;
+        let root = |place: &Place| place.shown().len().saturating_sub(place.in_root().len());
+        let all = files.iter().map(|(place, _)| (root(place), place.shown().to_owned())).collect();
+        let (mut kept, mut bytes, mut large, mut beyond) = (Vec::new(), 0, 0, 0);
+        for (place, facts) in files {
+            if language_of(place.shown(), None).is_none_or(|language| !reads(&language.name)) {
+                continue;
+            }
+            if facts.size() > LONGEST_FILE {
+                large += 1;
+            } else if kept.len() >= MOST_INDEXED || bytes + facts.size() > MOST_BYTES {
+                beyond += 1;
+            } else {
+                bytes += facts.size();
+                kept.push((place, facts));
+            }
         }
-        if mark.size() > LONGEST_FILE {
-            self.too_long += 1;
-        } else if self.files.len() >= MOST_FILES || *bytes + mark.size() > MOST_BYTES {
-            self.too_many += 1;
-        } else {
-            *bytes += mark.size();
-            self.files.push(Surveyed { path, mark });
-        }
+        let mut notes = passed_over(&passed, LONGEST_FILE);
+        notes.extend((large > 0).then(|| format!("files over 1 MiB are not looked at: {large}")));
+        notes
+            .extend((beyond > 0).then(|| format!("files beyond {MOST_INDEXED} are not looked at: {beyond}")));
+        notes.extend(is_cut.then(|| "there are more files than were found in time".to_owned()));
+        Survey { files: kept, is_cut, all, notes }
     }
 
     /// The shape of the project that they are.
@@ -84,14 +87,12 @@ impl Survey {
         project(self.all.iter().map(|(root, path)| (*root, path.as_str())))
     }
 
-    /// What a caller should know of what is not in the index.
-    pub(super) fn notes(&self, indexed: &Indexed) -> Vec<String> {
-        let parts = indexed.index.parts().count();
-        let told = [
-            (self.too_long, format!("{} files over 1 MiB are not looked at", self.too_long)),
-            (self.too_many, format!("{} files beyond {MOST_FILES} are not looked at", self.too_many)),
-            (parts, format!("in {parts} files not every use is known: they are too large, or nest too deep")),
-        ];
-        told.into_iter().filter(|(count, _)| *count > 0).map(|(_, note)| note).collect()
+    /// What a caller should know of what was not looked at.
+    pub(super) fn notes(&self, indexed: Option<&Indexed>) -> Vec<String> {
+        let parts = indexed.map_or(0, |indexed| indexed.index.parts().count());
+        let part = format!(
+            "not all of what these files say is known, as they are too large or nest too deep: {parts}"
+        );
+        self.notes.iter().cloned().chain((parts > 0).then_some(part)).collect()
     }
 }

@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 use super::super::super::Workspace;
-use super::survey::Surveyed;
 use crate::context::{Reader, Tags, reading};
 use crate::gate::Watch;
 use crate::policy::language_of;
+use crate::store::{Facts, Place};
 use crate::text::Stamp;
 
 /// Readers at work, at least and at most.
@@ -15,8 +15,16 @@ const READERS: std::ops::RangeInclusive<usize> = 2..=8;
 /// Files that were read and are not yet kept.
 const WAITING: usize = 32;
 
+/// A file that was to be read.
+pub(super) struct Read {
+    /// What tells from now on that it is as it was; nothing where that cannot be told.
+    pub(super) facts: Option<Facts>,
+    /// What became of it.
+    pub(super) became: Became,
+}
+
 /// What became of a file that was to be read.
-pub(super) enum Read {
+pub(super) enum Became {
     /// It is the version that was known.
     Same,
     /// It is another, and says this.
@@ -30,10 +38,10 @@ impl Workspace {
     /// the caller has gone.
     pub(super) fn tag_all<'f>(
         &self,
-        files: &[&'f Surveyed],
+        files: &[&'f Place],
         versions: &[Option<Stamp>],
         watch: &Watch,
-        mut done: impl FnMut(&'f Surveyed, Read),
+        mut done: impl FnMut(&'f Place, Read),
     ) {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         let readers = cores.clamp(*READERS.start(), *READERS.end()).min(files.len());
@@ -63,7 +71,7 @@ impl Workspace {
     fn read_some(
         &self,
         reader: &Reader<'_>,
-        (files, versions): (&[&Surveyed], &[Option<Stamp>]),
+        (files, versions): (&[&Place], &[Option<Stamp>]),
         next: &AtomicUsize,
         watch: &Watch,
         sender: &SyncSender<(usize, Read)>,
@@ -78,13 +86,19 @@ impl Workspace {
         }
     }
 
-    fn read_one(&self, reader: &Reader<'_>, file: &Surveyed, known: Option<Stamp>) -> Read {
-        let Ok(text) = self.text_of(&file.path) else { return Read::Nothing };
-        if known == Some(text.stamp()) {
-            return Read::Same;
-        }
-        let language = language_of(&file.path, text.view().lines().next());
-        let tags = language.and_then(|language| reader.tags(&language.name, &file.path, text.view()));
-        tags.map_or(Read::Nothing, |tags| Read::Tags(text.stamp(), Box::new(tags)))
+    fn read_one(&self, reader: &Reader<'_>, place: &Place, known: Option<Stamp>) -> Read {
+        let Ok((text, facts)) = self.text_of(place) else {
+            return Read { facts: None, became: Became::Nothing };
+        };
+        let became = match text {
+            Some(text) if known == Some(text.stamp()) => Became::Same,
+            Some(text) => {
+                let language = language_of(place.in_root(), text.view().lines().next());
+                let tags = language.and_then(|it| reader.tags(&it.name, place.in_root(), text.view()));
+                tags.map_or(Became::Nothing, |tags| Became::Tags(text.stamp(), Box::new(tags)))
+            }
+            None => Became::Nothing,
+        };
+        Read { facts, became }
     }
 }

@@ -123,3 +123,7 @@ fn shorten(json: &mut Value) -> bool {
         Some(_) | None => false,
     }
 }
+
+#[cfg(test)]
+#[path = "context_tests.rs"]
+mod tests;
