@@ -121,9 +121,9 @@ impl Ground {
     }
 
     /// Whether a file is protected by what leads to it: a link of a marked name, or a second name of its own.
-    pub(super) fn is_reached(&self, name: &str, stat: &Stat, links: &Links, top: &Folder) -> bool {
+    pub(super) fn is_reached(&self, name: &str, stat: &Stat, links: &Links, roots: &[Root]) -> bool {
         let identity = Identity::of(stat);
-        self.is_marked(name, identity) || (stat.st_nlink > 1 && links.protect(top, identity))
+        self.is_marked(name, identity) || (stat.st_nlink > 1 && links.protect(roots, identity))
     }
 
     /// Whether a marked name in a folder above leads to the file, or to a folder in which it is protected.

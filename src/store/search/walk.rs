@@ -43,6 +43,11 @@ pub struct PassedOver {
 }
 
 impl PassedOver {
+    /// Whether anything was.
+    pub fn any(&self) -> bool {
+        *self != PassedOver::default()
+    }
+
     /// Adds what another thread passed over.
     pub(super) fn add(&mut self, other: PassedOver) {
         self.large += other.large;
@@ -64,7 +69,8 @@ pub(super) struct Walk<'a> {
     below: &'a Below,
     hidden: Hidden,
     clock: &'a Clock<'a>,
-    tops: Vec<(Folder, Links)>,
+    tops: Vec<Folder>,
+    links: Links,
     /// lockgate's own folders.
     own: Vec<Identity>,
 }
@@ -92,9 +98,8 @@ struct Part<H> {
 impl<'a> Walk<'a> {
     /// A walk over what is below some folders.
     pub(super) fn new(roots: &'a [Root], below: &'a Below, hidden: Hidden, clock: &'a Clock<'a>) -> Walk<'a> {
-        let top = |root: &Root| (root.top(), Links::default());
-        let tops = roots.iter().map(top).filter_map(|(top, links)| Some((top.ok()?, links))).collect();
-        Walk { roots, below, hidden, clock, tops, own: state::own_folders() }
+        let tops = roots.iter().filter_map(|root| root.top().ok()).collect();
+        Walk { roots, below, hidden, clock, tops, links: Links::default(), own: state::own_folders() }
     }
 
     /// Walks, and gives back what each thread has in its hand, and what could not be looked at.
@@ -142,7 +147,7 @@ impl<'a> Walk<'a> {
         root: usize,
         path: String,
     ) -> rustix::io::Result<Vec<Job>> {
-        let (Some((top, _)), Some(at)) = (self.tops.get(root), self.roots.get(root)) else {
+        let (Some(top), Some(at)) = (self.tops.get(root), self.roots.get(root)) else {
             return Ok(Vec::new());
         };
         let folder = top.descend(&path)?;
@@ -239,14 +244,13 @@ impl File<'_> {
     }
 
     fn may_be_seen(&self, stat: &Stat, file: &OwnedFd) -> bool {
-        let Some((top, links)) = self.walk.tops.get(self.ground.root) else { return false };
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
             return false;
         }
         // The folder is on a file system that stores files; a file may be mounted over one of its own.
         let same = stat.st_dev == self.ground.identity.device;
         let stored = same || admit::refuse_special(stat, file, self.name).is_ok();
-        stored && !self.ground.is_reached(self.name, stat, links, top)
+        stored && !self.ground.is_reached(self.name, stat, &self.walk.links, self.walk.roots)
     }
 
     /// The file's place; nothing where its root's own path is no text.
