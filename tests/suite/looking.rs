@@ -90,6 +90,18 @@ fn a_search_finds_what_a_naive_reader_finds() {
     result.unwrap();
 }
 
+fn git(folder: &Path, arguments: &[&str]) -> String {
+    let done = std::process::Command::new("git")
+        .args(arguments)
+        .current_dir(folder)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8(done.stdout).unwrap()
+}
+
 #[test]
 fn the_files_that_git_knows_are_the_files_that_are_listed() {
     let root = tempfile::tempdir().unwrap();
@@ -100,18 +112,7 @@ fn the_files_that_git_knows_are_the_files_that_are_listed() {
     ] {
         write(&root.path().join(path), text);
     }
-    let git = |arguments: &[&str]| {
-        let done = std::process::Command::new("git")
-            .args(arguments)
-            .current_dir(root.path())
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .env("GIT_CONFIG_NOSYSTEM", "1")
-            .output()
-            .unwrap();
-        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-        String::from_utf8(done.stdout).unwrap()
-    };
-    git(&["init", "-q"]);
+    git(root.path(), &["init", "-q"]);
     write(&root.path().join(".git/info/exclude"), "excluded.txt\n");
     for path in [
         "a.log",
@@ -138,7 +139,7 @@ fn the_files_that_git_knows_are_the_files_that_are_listed() {
     ] {
         write(&root.path().join(path), "needle\n");
     }
-    let listed = git(&["ls-files", "--cached", "--others", "--exclude-standard"]);
+    let listed = git(root.path(), &["ls-files", "--cached", "--others", "--exclude-standard"]);
     let mut wanted: Vec<&str> = listed.lines().filter(|path| !path.contains(".gitignore")).collect();
     wanted.sort_unstable();
     let mut server = Server::start(root.path(), &[]);
