@@ -152,7 +152,7 @@ mod tests {
     fn a_selection_offers_its_own_tools_only() {
         for (toolset, tools) in [
             ("edit", &["safe_edit_file", "edit_files", "undo_edit"][..]),
-            ("look", &["search_content", "read_content_lines", "get_content"]),
+            ("look", &["search_content", "read_content_lines", "get_content", "ai_get_code_context"]),
             ("text", &["edit_file"]),
             ("code", &["edit_code"]),
             ("ai", &["ai_edit_code"]),
@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(Selection::default().to_string(), "edit,look");
         assert_eq!(
             names(" legacy , look,look", Access::Write),
-            ["search_content", "read_content_lines", "get_content", "create_file"]
+            ["search_content", "read_content_lines", "get_content", "ai_get_code_context", "create_file"]
         );
         for list in ["edit", "edit,legacy"] {
             assert_eq!(list.parse::<Selection>().unwrap().to_string(), list);
@@ -194,7 +194,14 @@ mod tests {
     fn read_only_leaves_no_writer() {
         assert_eq!(
             names("all", Access::ReadOnly),
-            ["search_content", "read_content_lines", "get_content", "list_content", "list_edits"]
+            [
+                "search_content",
+                "read_content_lines",
+                "get_content",
+                "ai_get_code_context",
+                "list_content",
+                "list_edits"
+            ]
         );
     }
 

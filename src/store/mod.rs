@@ -17,7 +17,6 @@ mod folder;
 #[cfg(feature = "check")]
 mod git;
 mod journal;
-#[cfg(feature = "check")]
 mod listing;
 mod locks;
 mod permit;
@@ -40,7 +39,6 @@ pub use files::Files;
 #[cfg(feature = "check")]
 pub use git::{Repository, Revision, Was};
 pub use journal::{Bounds, Changed, Deed, EditId, Entry, Journal, Kind};
-#[cfg(feature = "check")]
 pub use listing::{Listing, Scope, Stands};
 pub use locks::{Held, Locks};
 pub use place::{Key, Place};
@@ -49,7 +47,7 @@ pub use publish::{Content, Done, Level, Published, Told, Write};
 pub use ruling::PolicyFile;
 pub use search::{
     Below, Bounds as SearchBounds, Clock, End, Finder, Found, Hidden, Hits, PassedOver, Pattern, Reach,
-    Waits, Within,
+    Surveyed, Waits, Within,
 };
 pub use snapshot::{Before, Snapshot};
 pub use state::{State, Subject};

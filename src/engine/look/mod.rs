@@ -15,7 +15,8 @@ use crate::error::Error;
 use crate::gate::Watch;
 use crate::request::Look;
 
-pub use crate::context::Context;
+pub use crate::context::{Context, Project, Reference, Symbol};
+pub(super) use context::Indexed;
 pub use lines::Reading;
 pub use list::{Entries, Listed};
 pub use search::{Match, Matches, Numbered};

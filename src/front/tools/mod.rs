@@ -4,6 +4,7 @@
 //! is asked, and its words for what came of it. It decides nothing about the edit.
 
 pub mod ai_edit_code;
+pub mod ai_get_code_context;
 pub mod create_file;
 pub mod delete_content;
 pub mod edit_code;
@@ -38,6 +39,7 @@ pub const TOOLS: &[Tool] = &[
     search_content::TOOL,
     read_content_lines::TOOL,
     get_content::TOOL,
+    ai_get_code_context::TOOL,
     edit_file::TOOL,
     edit_code::TOOL,
     ai_edit_code::TOOL,

@@ -27,12 +27,14 @@ pub use pattern::{Pattern, Reach};
 pub use walk::PassedOver;
 pub use within::{Below, Within};
 
+use super::facts::Facts;
 use super::files::Files;
 use super::place::Place;
 use crate::text::Hints;
 use kept::Kept;
 use reader::{Read, Reader};
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use walk::{File, Hand, Walk};
 
 /// What bounds a look through files.
@@ -66,6 +68,17 @@ pub struct Found {
     /// The first of them, in the order of their paths, each with its size in bytes.
     pub files: Vec<(Place, u64)>,
     /// Whether there are more.
+    pub is_cut: bool,
+    /// What could not be looked at.
+    pub passed: PassedOver,
+}
+
+/// The files that there are, and what tells whether they are as they were.
+#[derive(Debug)]
+pub struct Surveyed {
+    /// The files, in the order of their names.
+    pub files: Vec<(Place, Facts)>,
+    /// Whether there may be more.
     pub is_cut: bool,
     /// What could not be looked at.
     pub passed: PassedOver,
@@ -107,6 +120,42 @@ impl Files {
         }
         let files: Vec<(Place, u64)> = kept.into_first().map(|(_, file)| file).collect();
         Found { is_cut: seen > files.len() || bounds.clock.is_stopped(), files, passed }
+    }
+}
+
+impl Files {
+    /// Gives the files below some folders, in the order of their paths, each with what tells whether it is as it was; so
+    /// many at most, whichever are found first.
+    pub fn survey(&self, below: &Below, hidden: Hidden, bounds: Bounds<'_>) -> Surveyed {
+        let left = AtomicUsize::new(bounds.most);
+        let hand = || Surveyor { left: &left, files: Vec::new(), is_cut: false };
+        let (hands, passed) = Walk::new(&self.roots, below, hidden, bounds.clock).run(hand);
+        let is_cut = bounds.clock.is_stopped() || hands.iter().any(|hand| hand.is_cut);
+        let mut files: Vec<(Place, Facts)> = hands.into_iter().flat_map(|hand| hand.files).collect();
+        files.sort_unstable_by(|(one, _), (other, _)| one.shown().cmp(other.shown()));
+        Surveyed { files, is_cut, passed }
+    }
+}
+
+/// Surveys the files that one thread is given.
+struct Surveyor<'a> {
+    left: &'a AtomicUsize,
+    files: Vec<(Place, Facts)>,
+    is_cut: bool,
+}
+
+impl Hand for Surveyor<'_> {
+    fn take(&mut self, file: &File<'_>, passed: &mut PassedOver) {
+        let stat = match file.stat() {
+            Ok(Some(stat)) => stat,
+            Ok(None) => return,
+            Err(_) => return passed.unreadable += 1,
+        };
+        let taken = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        self.is_cut |= taken.is_err();
+        if taken.is_ok() {
+            self.files.extend(file.place().map(|place| (place, Facts::of(&stat))));
+        }
     }
 }
 

@@ -399,6 +399,42 @@ mod tests {
     }
 
     #[test]
+    fn a_dressed_answer_that_lies_is_seen() {
+        let world = World::new();
+        std::fs::write(world.root().join("x"), "new").unwrap();
+        let honest = serde_json::json!({"status": "success", "outcome": "written", "success": true, "written": true,
+            "message": "m", "file_path": "x", "version": version(b"new"), "created": true, "edit_id": "7f3a-1",
+            "bytes_outside_edit": "unchanged"});
+        let failure = serde_json::json!({"status": "failure", "outcome": "refused", "success": false, "written": false,
+            "message": "m", "error": "m", "file_path": "x", "code": "INVALID_INPUT", "detail": "GATE_REFUSED"});
+        let text = "INVALID_INPUT (GATE_REFUSED) nothing was written";
+        let broken = |structured: Value, is_error: bool| {
+            let answer = Answer { is_error, structured, text: if is_error { text } else { "" }.into() };
+            let mut broken = Vec::new();
+            hold(&answer, &world, &State::new(), &mut broken);
+            broken.len()
+        };
+        assert_eq!((broken(honest.clone(), false), broken(failure.clone(), true)), (0, 0));
+        assert!(broken(honest.clone(), true) > 0 && broken(failure.clone(), false) > 0);
+        for (is_error, field, lie) in [
+            (false, "outcome", Value::from("success")),
+            (false, "outcome", Value::from("refused")),
+            (false, "status", Value::from("failure")),
+            (false, "file_path", Value::Null),
+            (false, "error", Value::from("m")),
+            (false, "version", Value::from("000000000000")),
+            (true, "code", Value::from("GATE_REFUSED")),
+            (true, "detail", Value::Null),
+            (true, "error", Value::from("other")),
+            (true, "status", Value::from("success")),
+        ] {
+            let mut told = if is_error { failure.clone() } else { honest.clone() };
+            told[field] = lie;
+            assert!(broken(told, is_error) > 0, "a lie in {field} was taken");
+        }
+    }
+
+    #[test]
     fn a_search_a_text_and_a_list_that_lie_are_seen() {
         let world = World::new();
         std::fs::write(world.root().join("x"), "one\ntwo\nthree\n").unwrap();
@@ -438,42 +474,6 @@ mod tests {
             &format!("x: 14 bytes, version {stamp}"),
             &[("/entries/0/version", Value::from("000000000000"))],
         );
-    }
-
-    #[test]
-    fn a_dressed_answer_that_lies_is_seen() {
-        let world = World::new();
-        std::fs::write(world.root().join("x"), "new").unwrap();
-        let honest = serde_json::json!({"status": "success", "outcome": "written", "success": true, "written": true,
-            "message": "m", "file_path": "x", "version": version(b"new"), "created": true, "edit_id": "7f3a-1",
-            "bytes_outside_edit": "unchanged"});
-        let failure = serde_json::json!({"status": "failure", "outcome": "refused", "success": false, "written": false,
-            "message": "m", "error": "m", "file_path": "x", "code": "INVALID_INPUT", "detail": "GATE_REFUSED"});
-        let text = "INVALID_INPUT (GATE_REFUSED) nothing was written";
-        let broken = |structured: Value, is_error: bool| {
-            let answer = Answer { is_error, structured, text: if is_error { text } else { "" }.into() };
-            let mut broken = Vec::new();
-            hold(&answer, &world, &State::new(), &mut broken);
-            broken.len()
-        };
-        assert_eq!((broken(honest.clone(), false), broken(failure.clone(), true)), (0, 0));
-        assert!(broken(honest.clone(), true) > 0 && broken(failure.clone(), false) > 0);
-        for (is_error, field, lie) in [
-            (false, "outcome", Value::from("success")),
-            (false, "outcome", Value::from("refused")),
-            (false, "status", Value::from("failure")),
-            (false, "file_path", Value::Null),
-            (false, "error", Value::from("m")),
-            (false, "version", Value::from("000000000000")),
-            (true, "code", Value::from("GATE_REFUSED")),
-            (true, "detail", Value::Null),
-            (true, "error", Value::from("other")),
-            (true, "status", Value::from("success")),
-        ] {
-            let mut told = if is_error { failure.clone() } else { honest.clone() };
-            told[field] = lie;
-            assert!(broken(told, is_error) > 0, "a lie in {field} was taken");
-        }
     }
 
     #[test]
