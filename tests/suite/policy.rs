@@ -38,8 +38,15 @@ fn listed(root: &Path, arguments: &[&str]) -> Vec<String> {
 }
 
 /// The tools that are offered where nothing is said.
-const DEFAULT: [&str; 6] =
-    ["edit_files", "get_content", "read_content_lines", "safe_edit_file", "search_content", "undo_edit"];
+const DEFAULT: [&str; 7] = [
+    "ai_get_code_context",
+    "edit_files",
+    "get_content",
+    "read_content_lines",
+    "safe_edit_file",
+    "search_content",
+    "undo_edit",
+];
 
 #[test]
 fn the_policy_names_the_toolsets_unless_the_command_line_does() {
@@ -49,7 +56,7 @@ fn the_policy_names_the_toolsets_unless_the_command_line_does() {
     assert_eq!(offered(None, &[]), DEFAULT);
     assert_eq!(
         offered(Some("server: { tools: [look, legacy] }"), &[]),
-        ["create_file", "get_content", "read_content_lines", "search_content"]
+        ["ai_get_code_context", "create_file", "get_content", "read_content_lines", "search_content"]
     );
     assert_eq!(offered(Some("server: { tools: [history] }"), &[]), ["list_edits", "redo_edit"]);
     assert_eq!(offered(Some("server: { tools: [all] }"), &[]), all);
