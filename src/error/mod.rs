@@ -129,7 +129,7 @@ codes! {
         "The disk is full, or a quota is used up."
         "free some space and send the request again";
     StoreUnavailable "STORE_UNAVAILABLE" System
-        "The journal, in which every edit is written down first, cannot be used."
+        "The journal, in which every edit is written down first, or the store of what is named, cannot be used."
         "look at the message; a person can mend the journal's folder or set it aside";
     IoFailed "IO_FAILED" System
         "The operating system failed to read or write."

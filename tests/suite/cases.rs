@@ -28,7 +28,6 @@ use update::Rewrite;
 const NOT_IN_CASES: &[(Code, &str)] = &[
     (Code::NoSpace, "needs a full disk"),
     (Code::IoFailed, "needs a disk that fails"),
-    (Code::StoreUnavailable, "needs a journal that is spoilt: tests/suite/journal.rs"),
     (Code::Internal, "is a fault of lockgate itself"),
     (Code::LockTimeout, "needs two calls at once: tests/suite/parallel.rs"),
 ];

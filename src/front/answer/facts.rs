@@ -33,8 +33,8 @@ pub(super) struct Facts<'a> {
     /// The precise code, where the other is one of a few.
     pub(super) detail: Option<Code>,
     pub(super) message: String,
-    /// What was seen, for callers that look for it alone.
-    pub(super) error: Option<String>,
+    /// Whether what was seen is told without the words that all messages of refusals have, too.
+    pub(super) says_error: bool,
     pub(super) entity_type: Option<&'static str>,
     pub(super) hint: Option<Cow<'a, str>>,
     pub(super) field: Option<&'a str>,
@@ -95,7 +95,7 @@ impl<'a> Facts<'a> {
             code: None,
             detail: None,
             message: String::new(),
-            error: None,
+            says_error: false,
             entity_type: None,
             hint: None,
             field: None,
@@ -149,17 +149,14 @@ impl<'a> Facts<'a> {
         let remedy = if errors.is_empty() { UNASKED } else { Code::GateRefused.remedy() };
         let (code, detail) = refused.then(|| shape.voice.coded(Code::GateRefused)).unzip();
         let own = report.notes.iter().map(|note| shape.voice.reworded(note));
-        let message = message::of_report(report, diff, &errors, &listed.shown, shape);
-        let error = shape.voice.says(Beside::Error).then(|| message::seen(&message).to_owned());
-        let says_created = report.status.is_success() && shape.voice.says(Beside::Created);
         Facts {
             success: report.status.is_success(),
             status: report.status,
             code,
             detail: detail.flatten(),
-            error: error.filter(|_| refused),
+            message: message::of_report(report, diff, &errors, &listed.shown, shape),
+            says_error: refused && shape.voice.says(Beside::Error),
             entity_type: shape.entity_type,
-            message,
             hint: refused.then_some(remedy.into()),
             path: Some(&report.path),
             resolved_path: report.resolved_path.as_deref(),
@@ -170,7 +167,7 @@ impl<'a> Facts<'a> {
             diff: Some(diff),
             replacements: report.replacements,
             lines_changed: lines_changed(regions, shape),
-            created: Some(report.created).filter(|created| *created || says_created),
+            created: created(report, shape),
             removed: report.removed,
             edit_id: report.edit_id.map(|id| id.to_string()),
             level: report.level.map(Level::name),
@@ -196,13 +193,12 @@ impl<'a> Facts<'a> {
         };
         let (next, hint) = proposed(error, hint, shape);
         let (code, detail) = shape.voice.coded(error.code);
-        let seen = message::of_error(error, shape);
         Facts {
             disk: error.disk,
             code: Some(code),
             detail,
-            message: format!("{start}{seen}"),
-            error: shape.voice.says(Beside::Error).then_some(seen),
+            message: format!("{start}{}", message::of_error(error, shape)),
+            says_error: shape.voice.says(Beside::Error),
             entity_type: shape.entity_type,
             hint: Some(hint),
             field: error.field.as_deref(),
@@ -254,6 +250,12 @@ fn shown(findings: &[Finding]) -> Listed<&Finding> {
     let mut shown = Listed::all(findings.iter().collect());
     shown.cut(FINDINGS.0.min(counted + FINDINGS.1));
     shown
+}
+
+/// Whether the edit made the file, where that does not go without saying.
+fn created(report: &Report, shape: &Shape) -> Option<bool> {
+    let says = report.status.is_success() && shape.voice.says(Beside::Created);
+    (says || report.created).then_some(report.created)
 }
 
 /// The lines that were taken away or put in their place, whichever are more.

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::facts::Facts;
 use super::facts::Nearest;
 use super::fit::clip;
+use super::message;
 use crate::engine::Status;
 use crate::error::{Code, Difference, Disk, Place, Score};
 use crate::gate::{Finding, Run};
@@ -28,7 +29,7 @@ pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str) -> Map<String,
         ("code", facts.code.map(Code::name).map(Value::from)),
         ("detail", facts.detail.map(Code::name).map(Value::from)),
         ("message", Some(text(&facts.message))),
-        ("error", facts.error.as_deref().map(text)),
+        ("error", facts.says_error.then(|| text(message::seen(&facts.message)))),
         ("hint", facts.hint.as_deref().map(text)),
         ("field", facts.field.map(text)),
         ("path", facts.path.map(text)),

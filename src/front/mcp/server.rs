@@ -40,8 +40,8 @@ const TOLD: &[(&str, &str)] = &[
     ("undo_edit", "undo_edit takes an edit back."),
 ];
 
-const JUDGED: &str = "Send the last `version` as expected_version; line_map says how numbers moved. Quality gates judge an \
-    edit first. isError: nothing was written, unless it says that this is not known, and what to mend.";
+const JUDGED: &str = "Send the last `version` as expected_version; line_map tells how line numbers moved. Quality gates judge \
+    an edit before it is written. isError: nothing was written, unless it says that this is not known; mend what it names.";
 
 /// The server of one workspace; clones share it.
 #[derive(Clone)]

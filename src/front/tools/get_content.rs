@@ -33,6 +33,7 @@ static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<GetContent>);
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct GetContent {
+    /// Absolute, or relative to the first root.
     path: String,
     /// What `path` names, file unless given.
     entity_type: Option<WireEntity>,

@@ -141,7 +141,8 @@ impl<'p> Finder<'p> {
             let sample = text.get(sample * step..).and_then(|rest| rest.get(..length)).unwrap_or_default();
             let mut from = 0;
             while let Ok(Some(matched)) = self.pattern.matcher.find_at(sample, from) {
-                from = matched.end().max(from + 1);
+                // As in the search, what stands on the lines of a match is not looked at again.
+                from = around(sample, matched.start()..matched.end()).end.max(from + 1);
                 if from >= sample.len() {
                     break;
                 }

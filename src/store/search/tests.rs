@@ -106,6 +106,8 @@ fn what_is_hidden_ignored_or_protected_is_left_out() {
         ("quality.yaml", ""),
         ("inner/.git/HEAD", ""),
         ("inner/a.log", ""),
+        ("inner/.gitignore", "inner.txt\n"),
+        ("inner/inner.txt", ""),
         ("bare/HEAD", ""),
         ("bare/objects/x", ""),
         ("bare/refs/x", ""),
@@ -118,6 +120,7 @@ fn what_is_hidden_ignored_or_protected_is_left_out() {
         ".hidden/a.txt",
         ".vscode/extensions.json",
         "a.txt",
+        "inner/.gitignore",
         "inner/a.log",
         "keep.log",
         "sub/.gitignore",
@@ -350,8 +353,7 @@ proptest! {
         paths in prop::collection::vec(any_path(), 1..12),
         rules in prop::collection::vec((any_path(), any_rules()), 0..4),
         top in any_rules(),
-        repositories in prop::collection::vec(any_path(), 0..2),
-        excluded in any_rules(),
+        excluded in prop::option::of(any_rules()),
     ) {
         let scene = Scene::new(&[]);
         let root = scene.root();
@@ -364,12 +366,8 @@ proptest! {
         for (folder, rules) in &rules {
             let _unless_a_file = fs::write(root.join(folder).join(".gitignore"), rules);
         }
-        for folder in &repositories {
-            let info = root.join(folder).join(".git/info");
-            if root.join(folder).is_dir() {
-                fs::create_dir_all(&info).unwrap();
-                fs::write(info.join("exclude"), &excluded).unwrap();
-            }
+        if let Some(excluded) = excluded {
+            write(&root.join(".git/info/exclude"), &excluded);
         }
         let found: BTreeSet<String> = scene.found("", Hidden::Seen).into_iter().collect();
         prop_assert_eq!(found, reference(&root));

@@ -139,7 +139,7 @@ fn section(tool: &Tool) -> String {
     writeln!(text, "{}\n", schema["description"].as_str().unwrap()).unwrap();
     text.push_str("| parameter | type | |\n|---|---|---|\n");
     for (name, field) in schema["properties"].as_object().unwrap() {
-        let about = field["description"].as_str().unwrap().replace('|', "\\|").replace('<', "\\<");
+        let about = field["description"].as_str().unwrap_or_default().replace('|', "\\|").replace('<', "\\<");
         let needed = if is_required(&schema, name) { "**required**. " } else { "" };
         writeln!(text, "| `{name}` | {} | {needed}{about} |", kind(field).replace('|', "\\|")).unwrap();
     }

@@ -53,7 +53,7 @@ impl Told {
             detail: None,
             code: self.refusal.then_some(Code::GateRefused),
             message: self.message.clone(),
-            error: self.refusal.then(|| self.message.clone()),
+            says_error: self.refusal,
             entity_type: self.refusal.then_some("app_file"),
             hint: self.refusal.then_some(self.message.as_str().into()),
             field: self.refusal.then_some(self.path.as_str()),
