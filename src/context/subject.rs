@@ -3,6 +3,8 @@
 //! A name alone means it in its own file, and where it is brought in or everything is; as a member of something, it may
 //! mean every member of that name.
 
+use std::collections::HashSet;
+
 use super::index::{Definition, Filed, Index};
 use super::symbol::{Found, owners};
 use crate::locate::scope::Kind;
@@ -40,9 +42,13 @@ impl<'i> Subject<'i> {
         let parent =
             path.strip_suffix(name).and_then(|before| before.trim_end_matches('.').rsplit('.').next());
         let parent = parent.filter(|parent| !parent.is_empty());
-        let owners: Vec<&str> = match standing {
-            Standing::Free => owners(index, symbol.path).into_iter().chain(parent).collect(),
-            Standing::Member => parent.into_iter().collect(),
+        let owned = |owners: Vec<&str>| {
+            let keys = owners.into_iter().map(|owner| format!("{owner}.{name}"));
+            keys.filter_map(|key| index.names.number(&key)).collect()
+        };
+        let owned = match standing {
+            Standing::Free => owned(owners(index, symbol.path).into_iter().chain(parent).collect()),
+            Standing::Member => inherited(index, symbol, parent.unwrap_or_default()),
             Standing::Local => Vec::new(),
         };
         let number = |key: String| index.names.number(&key);
@@ -53,7 +59,7 @@ impl<'i> Subject<'i> {
             member: number(format!(".{name}")),
             imports: imports(index, symbol.path, name),
             glob: index.names.number("+*"),
-            owned: owners.iter().filter_map(|owner| number(format!("{owner}.{name}"))).collect(),
+            owned,
         }
     }
 
@@ -101,6 +107,27 @@ impl<'i> Subject<'i> {
             Family::Java | Family::C | Family::Other => true,
         }
     }
+}
+
+/// The keys of a member of its own type, and of types that may have it from there, as they define none themselves.
+fn inherited(index: &Index, symbol: &Found<'_>, parent: &str) -> Vec<u32> {
+    let name = symbol.definition.name;
+    let end = format!(".{}", index.names.text(name));
+    let mut holders: HashSet<&str> = HashSet::new();
+    for file in index.files.values() {
+        for definition in file.definitions.iter().filter(|it| it.name == name) {
+            let around = definition.around.and_then(|around| file.definition(around));
+            holders.extend(around.map(|around| index.names.text(around.name)));
+        }
+    }
+    let is_type = |owner: &str| owner.starts_with(char::is_uppercase) && owner.contains(char::is_lowercase);
+    let keys = index.names.ending(&end);
+    keys.filter(|(_, key)| {
+        let owner = key.strip_suffix(&end).unwrap_or_default();
+        owner == parent || (is_type(owner) && !holders.contains(owner))
+    })
+    .map(|(key, _)| key)
+    .collect()
 }
 
 /// The keys under which a name is brought in from what may be the module of that file: the parts of the module's path

@@ -39,6 +39,10 @@ VALUES = {VARIABLE, CONSTANT}
 Ours = collections.namedtuple("Ours", "name line path kind whole")
 
 
+class Refused(Exception):
+    """What a server does not answer."""
+
+
 class Wire:
     """A program that is spoken to in JSON-RPC, framed by headers or by lines."""
 
@@ -93,7 +97,7 @@ class Wire:
                 sys.exit(f"{self.process.args[0]} did not answer {method}")
             answer = self.answers.pop(self.number)
         if "error" in answer:
-            sys.exit(f"{method}: {answer['error']}")
+            raise Refused(f"{method}: {answer['error']}")
         return answer["result"]
 
     def end(self):
@@ -208,10 +212,15 @@ def definitions(server, ours, files, show):
 def references(server, ours, known, sample, show):
     """Compares the references of a sample, spread over all of them."""
     chosen = known[:: max(1, len(known) // sample)]
-    theirs_all, ours_all, both, cut, exact = 0, 0, 0, 0, 0
+    theirs_all, ours_all, both, cut, exact, left_out = 0, 0, 0, 0, 0, 0
     for path, place, it in chosen:
         here = {(path, it.line)}
-        theirs = server.references(path, place) - here
+        try:
+            theirs = server.references(path, place) - here
+        except Refused:
+            # gopls does not build what is meant for another system.
+            left_out += 1
+            continue
         answer = ours.context(symbol=it.whole, target_file=path)
         mine = {(use["path"], use["line"]) for use in answer["references"]} - here
         cut += any("references" in note for note in answer.get("notes", []))
@@ -220,7 +229,7 @@ def references(server, ours, known, sample, show):
         exact += theirs == mine
         if show and theirs != mine:
             print(f"  {path}:{it.line} {it.whole} ({it.kind}): only ours {sorted(mine - theirs)[:6]}, only theirs {sorted(theirs - mine)[:6]}")
-    return share(both, ours_all), share(both, theirs_all), (len(chosen), theirs_all, ours_all, both, exact, cut)
+    return share(both, ours_all), share(both, theirs_all), (len(chosen) - left_out, theirs_all, ours_all, both, exact, cut)
 
 
 def archive(folder, python, name, version):
@@ -247,6 +256,8 @@ def python_project(options, work, name, version, folder):
     root = work / name
     root.mkdir(parents=True)
     unpack(archive(options.archives, options.bin / "python", name, version), root)
+    # What is meant for another system is code as well.
+    (root / "pyrightconfig.json").write_text('{"pythonPlatform": "All"}')
     files = sorted(str(path.relative_to(root)) for path in (root / folder).rglob("*.py"))
     path = f"{options.bin}:{os.environ['PATH']}"
     server = Server([options.bin / "pyright-langserver", "--stdio"], root, "python", env={**os.environ, "PATH": path})

@@ -44,6 +44,12 @@ impl Names {
         numbered.filter_map(move |(number, text)| text.starts_with(with).then_some((number, &**text)))
     }
 
+    /// Every name that ends so, with its number.
+    pub(in crate::context) fn ending(&self, with: &str) -> impl Iterator<Item = (u32, &str)> {
+        let numbered = (0..).zip(self.texts.iter());
+        numbered.filter_map(move |(number, text)| text.ends_with(with).then_some((number, &**text)))
+    }
+
     /// How many there are.
     pub(in crate::context) fn len(&self) -> usize {
         self.texts.len()

@@ -66,7 +66,7 @@ const CASES: &[Case] = &[
             ),
             (
                 "src/b.rs",
-                "use crate::a::{Map, Set};\nfn f(new: u8) -> Map { let m = Map::new(); vec![Map::new(), x.new()]; new }\n",
+                "use super::a::{Map, Set};\nfn f(new: u8) -> Map { let m = Map::new(); vec![Map::new(), x.new()]; new }\n",
             ),
             ("src/c.rs", "use std::map::Map;\nfn f() -> Map { Map::new() }\n"),
         ],

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::comment::{speaks_of_the_whole, words};
+use super::extent::{lines, push_path};
 use super::kind::Kind;
 use super::minor::Names;
 use super::name::{self, Named};
@@ -291,23 +292,4 @@ impl<'a> Gatherer<'a> {
         let start = before.trim_end_matches([' ', '\t']).len();
         if self.starts_at(start) { start } else { at }
     }
-}
-
-/// The whole lines of a span.
-fn lines(starts: &[usize], view: &str, span: Range<usize>) -> Range<usize> {
-    let after = |at: usize| starts.partition_point(|start| *start <= at);
-    let start = after(span.start).checked_sub(1).and_then(|line| starts.get(line));
-    let end = starts.get(after(span.end.saturating_sub(1).max(span.start)));
-    start.copied().unwrap_or(0)..end.copied().unwrap_or(view.len())
-}
-
-/// Adds a path, and gives its place.
-fn push_path(paths: &mut String, around: Option<Range<usize>>, name: &str) -> Range<usize> {
-    let start = paths.len();
-    if let Some(around) = around {
-        paths.extend_from_within(around);
-        paths.push('.');
-    }
-    paths.push_str(name);
-    start..paths.len()
 }

@@ -3,6 +3,7 @@
 //! Invariant: symbols stand in the order of the text, and two of them lie apart or one within the other.
 
 mod comment;
+mod extent;
 mod gather;
 mod kind;
 mod minor;
