@@ -18,7 +18,7 @@ pub(super) fn text(json: &Value, room: usize) -> String {
         ("definitions", "definitions"),
         ("references", "references"),
         ("matches", "matches"),
-        ("uses", "used from elsewhere"),
+        ("uses", "uses, defined elsewhere"),
     ] {
         let Some(entries) = fields.get(name).and_then(Value::as_array) else { continue };
         lines.push(format!("{title}: {}", entries.len()));
