@@ -15,7 +15,7 @@ pub(super) fn text(json: &Value, room: usize) -> String {
         ("outline", "outline"),
         ("definitions", "definitions"),
         ("references", "references"),
-        ("matches", "matches"),
+        ("symbols", "symbols"),
         ("uses", "used from elsewhere"),
     ] {
         let Some(entries) = fields.get(name).and_then(Value::as_array) else { continue };
