@@ -128,7 +128,7 @@ impl Scene {
         let Sight::Context(told) = sight else { return (took, 0) };
         let parts = told.references.len()
             + told.uses.len()
-            + told.definitions.iter().chain(&told.matches).map(Vec::len).sum::<usize>();
+            + told.definitions.iter().chain(&told.found).map(Vec::len).sum::<usize>();
         (took, parts + told.target.map_or(0, |target| target.outline.len()))
     }
 

@@ -164,7 +164,7 @@ impl<'a> Told<'a, '_> {
         }
         let (shown, _) = self.symbols(&found, usize::MAX, usize::MAX);
         self.context.truncated |= shown.len() < found.len();
-        self.context.matches = Some(shown);
+        self.context.found = Some(shown);
     }
 
     /// Tells symbols as long as there is room, each with its code beside it.

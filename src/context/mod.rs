@@ -49,7 +49,7 @@ pub struct Context {
     /// Where it is used, the nearest first.
     pub references: Vec<Reference>,
     /// The symbols that the words of the query speak of, the most relevant first; nothing where there was none.
-    pub matches: Option<Vec<Symbol>>,
+    pub found: Option<Vec<Symbol>>,
     /// Where the names that the file uses are defined, the nearest first.
     pub uses: Vec<Symbol>,
     /// The shape of the project.

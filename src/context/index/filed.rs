@@ -22,9 +22,12 @@ pub(in crate::context) struct Filed {
     /// The words of all symbols, one after the other.
     words: Box<[u32]>,
     /// What is used, by the numbers of the keys, in their order; and where the lines of each end in `lines`.
-    keys: Box<[(u32, u32)]>,
+    keys: Keys,
     lines: Box<[u8]>,
 }
+
+/// Keys by their numbers, each with where what belongs to it ends.
+type Keys = Box<[(u32, u32)]>;
 
 /// A symbol in the index.
 #[derive(Debug, Clone, Copy)]
@@ -49,9 +52,23 @@ impl Filed {
             whole: tags.whole && kept && fits,
             definitions: definitions.into(),
             words: words.into(),
-            keys: keys.into(),
-            lines: lines.into(),
+            keys,
+            lines,
         }
+    }
+
+    /// The same with names of another keeping.
+    pub(super) fn moved(&self, from: &Names, to: &mut Names) -> Filed {
+        let mut moved = |name: &u32| to.keep(from.text(*name));
+        let words = self.words.iter().map(&mut moved).collect();
+        let definition = |it: &Definition| Definition { part: moved(&it.part), name: moved(&it.name), ..*it };
+        let definitions = self.definitions.iter().map(definition).collect();
+        let mut sorted: Vec<(u32, Vec<u32>)> =
+            self.keys.iter().map(|(key, _)| (to.keep(from.text(*key)), self.lines(*key))).collect();
+        sorted.sort_unstable();
+        let (keys, lines) = packed(sorted.iter().map(|(key, lines)| (*key, lines.as_slice())));
+        let Filed { version, language, whole, .. } = *self;
+        Filed { version, language, definitions, whole, words, keys, lines }
     }
 
     /// The symbol of a number.
@@ -143,7 +160,7 @@ fn last(tag: &Tag) -> &str {
     last.filter(|last| !last.is_empty()).unwrap_or(&tag.part)
 }
 
-fn uses(tags: &Tags, names: &mut Names) -> (Vec<(u32, u32)>, Vec<u8>, bool) {
+fn uses(tags: &Tags, names: &mut Names) -> (Keys, Box<[u8]>, bool) {
     let mut sorted: Vec<(u32, &[u32])> = Vec::new();
     let mut left = MOST_USES;
     for (key, lines) in &tags.uses {
@@ -153,12 +170,18 @@ fn uses(tags: &Tags, names: &mut Names) -> (Vec<(u32, u32)>, Vec<u8>, bool) {
         }
     }
     sorted.sort_unstable_by_key(|(key, _)| *key);
-    let (mut keys, mut packed) = (Vec::with_capacity(sorted.len()), Vec::new());
+    let (keys, lines) = packed(sorted);
+    (keys, lines, left > 0)
+}
+
+/// The keys with where the lines of each end, and these.
+fn packed<'l>(sorted: impl IntoIterator<Item = (u32, &'l [u32])>) -> (Keys, Box<[u8]>) {
+    let (mut keys, mut packed) = (Vec::new(), Vec::new());
     for (key, lines) in sorted {
         pack(lines, &mut packed);
         keys.push((key, u32::try_from(packed.len()).unwrap_or(u32::MAX)));
     }
-    (keys, packed, left > 0)
+    (keys.into(), packed.into())
 }
 
 /// Writes each line as how far it is from the one before, seven bits a byte.

@@ -14,8 +14,8 @@ use crate::text::Stamp;
 pub(super) use filed::{Definition, Filed};
 pub(super) use names::Names;
 
-/// As many names may be forgotten before the others are kept anew.
-const MOST_FORGOTTEN: usize = 2;
+/// Names that may be kept beyond twice of those that were in use, before all that no file has any more are forgotten.
+const SLACK: usize = 20_000;
 
 /// The index of a workspace.
 #[derive(Debug, Default)]
@@ -24,8 +24,8 @@ pub struct Index {
     pub(super) files: BTreeMap<String, Filed>,
     /// What the folder of the first root is called: in it, other names may lead.
     pub(super) home: String,
-    /// How many names there were when none had been forgotten.
-    fresh: usize,
+    /// How many names there were when all of them were in use.
+    in_use: usize,
 }
 
 impl Index {
@@ -36,11 +36,10 @@ impl Index {
 
     /// Keeps what a file says, in place of what it said before.
     pub fn put(&mut self, path: &str, version: Stamp, tags: &Tags) {
-        let is_new = !self.files.contains_key(path);
         let filed = Filed::new(version, tags, &mut self.names);
         self.files.insert(path.to_owned(), filed);
-        if is_new {
-            self.fresh = self.fresh.max(self.names.len());
+        if self.names.len() > 2 * self.in_use + SLACK {
+            self.tidy();
         }
     }
 
@@ -59,13 +58,62 @@ impl Index {
         self.files.len()
     }
 
-    /// Whether so many names are kept that no file has any more that it should be built anew.
-    pub fn is_worn(&self) -> bool {
-        self.names.len() > MOST_FORGOTTEN * self.fresh.max(10_000)
+    /// Forgets the names that no file has any more.
+    fn tidy(&mut self) {
+        let mut names = Names::default();
+        for filed in self.files.values_mut() {
+            *filed = filed.moved(&self.names, &mut names);
+        }
+        self.in_use = names.len();
+        self.names = names;
     }
 
     /// The files of which something was left out.
     pub fn parts(&self) -> impl Iterator<Item = &str> {
         self.files.iter().filter(|(_, filed)| !filed.whole).map(|(path, _)| path.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tags::reading;
+    use super::*;
+
+    fn put(index: &mut Index, path: &str, text: &str) {
+        let tags = reading(|reader| reader.tags("python", path, text)).unwrap().unwrap();
+        index.put(path, Stamp::of(text.as_bytes()), &tags);
+    }
+
+    /// All that an index says of a file.
+    fn said(index: &Index, path: &str) -> Vec<String> {
+        let file = &index.files[path];
+        let mut said: Vec<String> = file.definitions.iter().map(|it| file.path(it, &index.names)).collect();
+        for definition in &file.definitions {
+            said.extend(file.words(definition).0.iter().map(|word| index.names.text(*word).to_owned()));
+        }
+        for name in ["print", ".b", "A.b", "+c<d", "x"] {
+            let lines = index.names.number(name).map(|key| file.lines(key));
+            said.push(format!("{name}: {:?}", lines.unwrap_or_default()));
+        }
+        said
+    }
+
+    #[test]
+    fn names_that_no_file_has_any_more_are_forgotten() {
+        let mut index = Index::default();
+        let text =
+            "from d import c\nclass A:\n    def b(self):\n        self.b(); x.b()\nprint(A)\nprint(c)\n";
+        put(&mut index, "a.py", text);
+        let before = said(&index, "a.py");
+        for round in 0..40 {
+            let many: String = (0..1_000).map(|n| format!("n{round}_{n} = 1\n")).collect();
+            put(&mut index, "b.py", &many);
+            assert!(index.names.len() < 60_000, "{}", index.names.len());
+        }
+        assert!(index.names.len() < 40_000, "40,000 names and their words came by");
+        index.remove("b.py");
+        index.tidy();
+        assert_eq!(said(&index, "a.py"), before);
+        assert!(index.names.len() < 30);
     }
 }

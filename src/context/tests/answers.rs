@@ -86,7 +86,7 @@ fn a_name_that_nothing_has_is_answered_with_those_like_it() {
 #[test]
 fn words_find_names_then_what_is_said() {
     let world = project();
-    let ask = |query: &str| at(&world.ask(Question { query: Some(query), ..NOTHING }).matches.unwrap());
+    let ask = |query: &str| at(&world.ask(Question { query: Some(query), ..NOTHING }).found.unwrap());
     assert_eq!(ask("rename a user")[0], "app/models.py:4 User.rename");
     assert_eq!(ask("log in somebody")[0], "app/models.py:1 User");
     assert_eq!(ask("test_user")[0], "tests/test_models.py:3 test_user");

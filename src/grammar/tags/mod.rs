@@ -180,7 +180,7 @@ pub fn own_tags(language: &str, path: &str, text: &str) -> Vec<(String, usize)> 
             let name = |capture: &tree_sitter::QueryCapture<'_>| names[capture.index as usize];
             if one.captures().iter().any(|capture| name(capture).starts_with("definition")) {
                 let node = one.captures().iter().find(|capture| name(capture) == "name").unwrap().node;
-                found.push((text[node.byte_range()].to_owned(), node.start_position().row + 1));
+                found.push((text.get(node.byte_range()).unwrap().to_owned(), node.start_position().row + 1));
             }
         }
         found
@@ -201,7 +201,7 @@ mod tests {
             let tree = read_on(deep, language, path, text, MANY)?;
             uses(deep, language, &tree, text, MANY)
         });
-        let text = |(meaning, span): (Use, Range<usize>)| (meaning, text[span].to_owned());
+        let text = |(meaning, span): (Use, Range<usize>)| (meaning, text.get(span).unwrap().to_owned());
         Ok(uses.unwrap()?.into_iter().map(text).collect())
     }
 

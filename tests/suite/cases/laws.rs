@@ -173,6 +173,8 @@ fn hold_look(answer: &Answer, world: &World, broken: &mut Vec<String>) {
         law(shown <= total, "no more is shown than there is");
         law(shown == total || seen["truncated"] == Value::Bool(true), "what is left out is said");
     }
+    law(seen["outline"].is_null() || is_version(seen), "version is what is on disk");
+    hold_versions(answer, world, &mut law);
     if let Some(content) = seen["content"].as_str() {
         law(is_version(seen), "version is what is on disk");
         law(answer.text.contains(content), "the text shows the same lines");
@@ -252,6 +254,15 @@ fn view(bytes: &[u8]) -> Option<Vec<String>> {
         _ => String::from_utf8(bytes.to_vec()).ok()?,
     };
     Some(lines(text.as_bytes()).into_iter().map(|line| String::from_utf8_lossy(line).into_owned()).collect())
+}
+
+/// The laws of a list of files with their versions.
+fn hold_versions(answer: &Answer, world: &World, law: &mut impl FnMut(bool, &str)) {
+    for (path, told) in answer.structured["versions"].as_object().into_iter().flatten() {
+        let there = text_of(&world.root().join(path)).as_deref().map(version);
+        law(told.as_str() == there.as_deref(), "version is what is on disk");
+        law(is_in(answer, told) && answer.text.contains(path.as_str()), "the text names the same files");
+    }
 }
 
 /// Whether the bytes outside of the edit are said to be the same, or to be changed by gates that mended the draft.

@@ -83,7 +83,7 @@ impl Workspace {
     ///
     /// Errors: `INTERNAL` where the caller has gone; what was read until then is kept.
     pub(super) fn refresh(&self, indexed: &mut Indexed, survey: &Survey, watch: &Watch) -> Result<(), Error> {
-        if indexed.index.files() == 0 || indexed.index.is_worn() {
+        if indexed.known.is_empty() {
             *indexed = Indexed { index: Index::of(&self.home()), ..Indexed::default() };
         }
         if !survey.is_cut {

@@ -96,8 +96,7 @@ fn reads(scene: &Scene) -> usize {
     let watch = Watch::new(CancellationToken::new(), Some(Box::new(progress)));
     let look = ContextLook { symbol: Some("f".to_owned()), ..NOTHING };
     scene.workspace.context(&look, &watch).unwrap();
-    let read = *heard.lock().unwrap();
-    read
+    *heard.lock().unwrap()
 }
 
 #[test]

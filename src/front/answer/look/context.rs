@@ -29,7 +29,7 @@ fn json(told: &Context) -> Value {
         fields.insert("total_lines".to_owned(), (*lines).into());
         fields.insert("outline".to_owned(), list(outline, symbol));
     }
-    for (name, symbols) in [("definitions", &told.definitions), ("matches", &told.matches)] {
+    for (name, symbols) in [("definitions", &told.definitions), ("symbols", &told.found)] {
         if let Some(symbols) = symbols {
             fields.insert(name.to_owned(), list(symbols, symbol));
         }
@@ -104,7 +104,7 @@ fn folder(folder: &Folder) -> Value {
 /// Takes out the least relevant entry; false where there is none.
 fn shorten(json: &mut Value) -> bool {
     const LISTS: [&str; 8] =
-        ["uses", "folders", "important", "references", "matches", "outline", "definitions", "notes"];
+        ["uses", "folders", "important", "references", "symbols", "outline", "definitions", "notes"];
     for name in LISTS {
         if json.get_mut(name).and_then(Value::as_array_mut).is_some_and(|entries| entries.pop().is_some()) {
             return true;

@@ -17,7 +17,7 @@ pub(super) fn text(json: &Value, room: usize) -> String {
         ("outline", "outline"),
         ("definitions", "definitions"),
         ("references", "references"),
-        ("matches", "matches"),
+        ("symbols", "symbols"),
         ("uses", "uses, defined elsewhere"),
     ] {
         let Some(entries) = fields.get(name).and_then(Value::as_array) else { continue };
