@@ -17,6 +17,8 @@ use super::{Context, Reference, Symbol, Target};
 /// Definitions that one answer shows of a name, and names that a file uses.
 const MOST_DEFINITIONS: usize = 50;
 const MOST_USES: usize = 60;
+/// Definitions from which the nearest uses are measured.
+const MOST_PLACES: usize = 8;
 /// Definitions of one used name: what has more says nothing.
 const MOST_OF_ONE: usize = 3;
 
@@ -127,7 +129,7 @@ impl<'a> Told<'a, '_> {
         // A file that defines the name itself means that one.
         let own: Vec<Found<'_>> = found.iter().filter(|found| Some(found.path) == near).copied().collect();
         let subjects = if own.is_empty() { &found } else { &own };
-        let places: Vec<&str> = subjects.iter().map(|found| found.path).collect();
+        let places: Vec<&str> = subjects.iter().take(MOST_PLACES).map(|found| found.path).collect();
         let near: Vec<&str> = near.map_or(places, |near| vec![near]);
         let used = symbol::references(self.index, subjects, &near);
         let most = if used.is_empty() { usize::MAX } else { self.budget.left() / 2 };

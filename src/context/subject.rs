@@ -1,26 +1,18 @@
-//! Which uses of a name mean a symbol, as far as names and imports tell.
+//! Which uses of a name mean symbols of that name, as far as names and imports tell.
 //!
-//! A name alone means it in its own file, and where it is brought in or everything is; as a member of something, it may
+//! A name alone means one in its own file, and where it is brought in or everything is; as a member of something, it may
 //! mean every member of that name.
+//!
+//! Invariant: what a file costs does not grow with the number of symbols that have the name.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::index::{Definition, Filed, Index};
 use super::symbol::{Found, owners};
 use crate::locate::scope::Kind;
 
-/// A symbol whose uses are looked for, with the keys under which they are kept.
-pub(super) struct Subject<'i> {
-    symbol: Found<'i>,
-    /// What is around it.
-    standing: Standing,
-    /// The name alone, as a member, as it is brought in, and as a member of what owns it.
-    plain: Option<u32>,
-    member: Option<u32>,
-    imports: Vec<u32>,
-    glob: Option<u32>,
-    owned: Vec<u32>,
-}
+/// Symbols whose modules are looked at one by one; where more have the name, every import of it may mean one.
+const MOST_MODULES: usize = 100;
 
 /// What a symbol is to its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,119 +25,168 @@ enum Standing {
     Local,
 }
 
-impl<'i> Subject<'i> {
-    /// A symbol of the index.
-    pub(super) fn of(index: &'i Index, symbol: &Found<'i>) -> Subject<'i> {
-        let name = index.names.text(symbol.definition.name);
-        let path = symbol.file.path(symbol.definition, &index.names);
-        let standing = standing(symbol);
-        let parent =
-            path.strip_suffix(name).and_then(|before| before.trim_end_matches('.').rsplit('.').next());
-        let parent = parent.filter(|parent| !parent.is_empty());
-        let owned = |owners: Vec<&str>| {
-            let keys = owners.into_iter().map(|owner| format!("{owner}.{name}"));
-            keys.filter_map(|key| index.names.number(&key)).collect()
-        };
-        let owned = match standing {
-            Standing::Free => owned(owners(index, symbol.path).into_iter().chain(parent).collect()),
-            Standing::Member => inherited(index, symbol, parent.unwrap_or_default()),
-            Standing::Local => Vec::new(),
-        };
-        let number = |key: String| index.names.number(&key);
-        Subject {
-            symbol: *symbol,
-            standing,
-            plain: index.names.number(name),
-            member: number(format!(".{name}")),
-            imports: imports(index, symbol.path, name),
-            glob: index.names.number("+*"),
-            owned,
+/// Symbols of one name in languages that can use each other's names, with the keys under which their uses are kept.
+#[derive(Default)]
+pub(super) struct Subjects<'i> {
+    /// The files whose symbols whoever brings them in can use, and the folders of these.
+    own: HashSet<&'i str>,
+    folders: HashSet<&'i str>,
+    /// Whether some belong to types, and whether these can be used by the name alone.
+    members: bool,
+    bare: bool,
+    variants: bool,
+    /// The lines of the functions in which others are known alone, by their files.
+    local: HashMap<&'i str, Vec<(u32, u32)>>,
+    /// The name alone, as a member, where everything is brought in, as it is brought in, and as a member of what owns it.
+    plain: Option<u32>,
+    member: Option<u32>,
+    glob: Option<u32>,
+    imports: HashSet<u32>,
+    owned: HashSet<u32>,
+}
+
+impl<'i> Subjects<'i> {
+    /// Gathers what is to be known of symbols of one name, in each family of languages.
+    pub(super) fn of(index: &'i Index, symbols: &[Found<'i>]) -> Vec<(Family, Subjects<'i>)> {
+        let mut families: Vec<(Family, Vec<Found<'i>>)> = Vec::new();
+        for symbol in symbols {
+            let family = family(symbol.file.language);
+            match families.iter_mut().find(|(known, _)| *known == family) {
+                Some((_, kin)) => kin.push(*symbol),
+                None => families.push((family, vec![*symbol])),
+            }
         }
+        families.into_iter().map(|(family, kin)| (family, Subjects::of_kin(index, &kin))).collect()
     }
 
-    /// The lines of a file on which the symbol is used, as far as its name tells.
-    pub(super) fn lines(&self, path: &str, file: &Filed) -> Vec<u32> {
-        if family(file.language) != family(self.symbol.file.language) {
-            return Vec::new();
+    fn of_kin(index: &'i Index, symbols: &[Found<'i>]) -> Subjects<'i> {
+        let Some(first) = symbols.first() else { return Subjects::default() };
+        let name = index.names.text(first.definition.name);
+        let mut subjects = Subjects {
+            plain: Some(first.definition.name),
+            member: index.names.number(&format!(".{name}")),
+            glob: index.names.number("+*"),
+            ..Subjects::default()
+        };
+        let (mut modules, mut types): (HashSet<&str>, HashSet<&str>) = Default::default();
+        for symbol in symbols {
+            let path = symbol.file.path(symbol.definition, &index.names);
+            let parent = path.strip_suffix(name).map(|before| before.trim_end_matches('.'));
+            let parent =
+                parent.and_then(|before| before.rsplit('.').next()).and_then(|it| index.names.known(it));
+            match standing(symbol) {
+                Standing::Free => {
+                    subjects.own.insert(symbol.path);
+                    subjects.folders.insert(folder(symbol.path));
+                    modules.extend(owners(index, symbol.path).into_iter().chain(parent));
+                }
+                Standing::Member => {
+                    let family = family(symbol.file.language);
+                    subjects.members = true;
+                    subjects.bare |= matches!(family, Family::Java | Family::C);
+                    subjects.variants |= symbol.definition.kind == Kind::Variant;
+                    types.extend(parent);
+                }
+                Standing::Local => subjects.local(symbol),
+            }
         }
-        let own = path == self.symbol.path;
-        let mut keys: Vec<u32> = Vec::new();
-        match self.standing {
-            Standing::Local if own => keys.extend(self.plain),
-            Standing::Local => {}
-            Standing::Member => {
-                keys.extend(self.member);
-                keys.extend(&self.owned);
-                let bare = matches!(family(file.language), Family::Java | Family::C)
-                    || self.symbol.definition.kind == Kind::Variant && self.reaches(path, file);
-                keys.extend(self.plain.filter(|_| bare));
-            }
-            Standing::Free => {
-                keys.extend(&self.owned);
-                keys.extend(&self.imports);
-                keys.extend(self.plain.filter(|_| own || self.reaches(path, file)));
-            }
+        subjects.owned = owned(index, first.definition.name, &modules, &types);
+        subjects.imports = imports(index, symbols, name);
+        subjects
+    }
+
+    fn local(&mut self, symbol: &Found<'i>) {
+        let around = symbol.definition.around.and_then(|around| symbol.file.definition(around));
+        let lines = around.map(|around| (around.place.first, around.place.last));
+        self.local.entry(symbol.path).or_default().extend(lines);
+    }
+
+    /// The lines of a file on which they are used, as far as the name tells.
+    pub(super) fn lines(&self, path: &str, file: &Filed) -> Vec<u32> {
+        let reaches = self.reaches(path, file);
+        let mut keys = file.used_of(&self.owned);
+        if self.members {
+            keys.extend(self.member);
+            keys.extend(self.plain.filter(|_| self.bare || (self.variants && reaches)));
+        }
+        if !self.own.is_empty() {
+            keys.extend(file.used_of(&self.imports));
+            keys.extend(self.plain.filter(|_| reaches || self.own.contains(path)));
         }
         let mut lines: Vec<u32> = keys.into_iter().flat_map(|key| file.lines(key)).collect();
-        if self.standing == Standing::Local {
-            let around = self.symbol.definition.around.and_then(|around| file.definition(around));
-            lines.retain(|line| around.is_some_and(|it| (it.place.first..=it.place.last).contains(line)));
+        if let Some(around) = self.local.get(path) {
+            let plain = self.plain.map(|plain| file.lines(plain)).unwrap_or_default();
+            let inside = |line: &u32| around.iter().any(|(first, last)| (first..=last).contains(&line));
+            lines.extend(plain.into_iter().filter(inside));
         }
         lines
     }
 
-    /// Whether the name alone can mean the symbol in a file.
+    /// Whether the name alone can mean one of them in a file.
     fn reaches(&self, path: &str, file: &Filed) -> bool {
-        let brings_in = || self.imports.iter().chain(&self.glob).any(|key| file.uses(*key));
-        let folder =
-            |path: &'_ str| path.rsplit_once('/').map_or(String::new(), |(folder, _)| folder.to_owned());
+        let everything = || self.glob.is_some_and(|glob| file.uses(glob));
         match family(file.language) {
-            Family::Python | Family::Rust | Family::Script => brings_in(),
-            Family::Go => {
-                folder(path) == folder(self.symbol.path) || self.glob.is_some_and(|glob| file.uses(glob))
+            Family::Python | Family::Rust | Family::Script => {
+                !file.used_of(&self.imports).is_empty() || everything()
             }
+            Family::Go => self.folders.contains(folder(path)) || everything(),
             Family::Java | Family::C | Family::Other => true,
         }
     }
 }
 
-/// The keys of a member of its own type, and of types that may have it from there, as they define none themselves.
-fn inherited(index: &Index, symbol: &Found<'_>, parent: &str) -> Vec<u32> {
-    let name = symbol.definition.name;
+fn folder(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// The keys of a name as a member of these modules, or of these types; and of types that may have it from there, as they
+/// define none themselves.
+fn owned(index: &Index, name: u32, modules: &HashSet<&str>, types: &HashSet<&str>) -> HashSet<u32> {
     let end = format!(".{}", index.names.text(name));
     let mut holders: HashSet<&str> = HashSet::new();
-    for file in index.files.values() {
-        for definition in file.definitions.iter().filter(|it| it.name == name) {
-            let around = definition.around.and_then(|around| file.definition(around));
-            holders.extend(around.map(|around| index.names.text(around.name)));
+    if !types.is_empty() {
+        for file in index.files.values() {
+            for definition in file.definitions.iter().filter(|it| it.name == name) {
+                let around = definition.around.and_then(|around| file.definition(around));
+                holders.extend(around.map(|around| index.names.text(around.name)));
+            }
         }
     }
     let is_type = |owner: &str| owner.starts_with(char::is_uppercase) && owner.contains(char::is_lowercase);
-    let keys = index.names.ending(&end);
-    keys.filter(|(_, key)| {
+    let keys = index.names.ending(&end).filter(|(_, key)| {
         let owner = key.strip_suffix(&end).unwrap_or_default();
-        owner == parent || (is_type(owner) && !holders.contains(owner))
-    })
-    .map(|(key, _)| key)
-    .collect()
+        let heir = !types.is_empty() && is_type(owner) && !holders.contains(owner);
+        modules.contains(owner) || types.contains(owner) || heir
+    });
+    keys.map(|(key, _)| key).collect()
 }
 
-/// The keys under which a name is brought in from what may be the module of that file: the parts of the module's path
-/// follow each other in that of the file.
-fn imports(index: &Index, path: &str, name: &str) -> Vec<u32> {
-    let owners = owners(index, path);
+/// The keys under which a name is brought in from what may be the module of one of these symbols: the parts of the
+/// module's path follow each other in that of the file.
+fn imports(index: &Index, symbols: &[Found<'_>], name: &str) -> HashSet<u32> {
+    let free: Vec<Vec<&str>> = symbols
+        .iter()
+        .filter(|symbol| standing(symbol) != Standing::Local)
+        .take(MOST_MODULES + 1)
+        .map(|symbol| owners(index, symbol.path))
+        .collect();
     let start = format!("+{name}<");
     let leads_there = |from: &str| {
         let parts: Vec<&str> = from.split('.').filter(|part| !part.is_empty()).collect();
-        let is_module = |at: usize| owners.get(at..at + parts.len()).is_some_and(|some| some == parts);
-        let ends_there = |at: usize| at + parts.len() == owners.len();
-        // What has the name of the file is the module, where it is brought in from the folder.
-        let own = owners.last().is_some_and(|own| *own == name);
-        from == "?"
-            || (0..=owners.len()).any(|at| is_module(at) && (!own || (!parts.is_empty() && ends_there(at))))
+        free.len() > MOST_MODULES || from == "?" || free.iter().any(|owners| leads(&parts, owners, name))
     };
     let keys = index.names.beginning(&start);
     keys.filter(|(_, key)| key.get(start.len()..).is_some_and(leads_there)).map(|(key, _)| key).collect()
+}
+
+/// Whether the parts of a module's path lead to the file with these owners.
+fn leads(parts: &[&str], owners: &[&str], name: &str) -> bool {
+    // What has the name of the file is the module, where it is brought in from the folder.
+    let own = owners.last().is_some_and(|own| *own == name);
+    (0..=owners.len()).any(|at| {
+        let is_module = owners.get(at..at + parts.len()).is_some_and(|some| some == parts);
+        is_module && (!own || (!parts.is_empty() && at + parts.len() == owners.len()))
+    })
 }
 
 fn standing(symbol: &Found<'_>) -> Standing {
@@ -167,7 +208,7 @@ fn standing(symbol: &Found<'_>) -> Standing {
 
 /// Languages that can use each other's names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Family {
+pub(super) enum Family {
     Python,
     Script,
     Rust,
@@ -177,7 +218,7 @@ enum Family {
     Other,
 }
 
-fn family(language: &str) -> Family {
+pub(super) fn family(language: &str) -> Family {
     match language {
         "python" => Family::Python,
         "javascript" | "typescript" => Family::Script,

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::index::{Definition, Filed, Index};
 use super::near::{Distance, is_test};
-use super::subject::Subject;
+use super::subject::{Subjects, family};
 use super::tags::Tags;
 use crate::locate::scope::Kind;
 use crate::text::nearest;
@@ -130,15 +130,18 @@ pub(super) fn owners<'p>(index: &'p Index, path: &'p str) -> Vec<&'p str> {
     home.into_iter().chain(folders.split('/')).chain([stem]).filter(|name| !name.is_empty()).collect()
 }
 
-/// Gives the lines on which these symbols are used, in the order of the files' distance from the nearest of `near`.
+/// Gives the lines on which these symbols, which have one name, are used, in the order of the files' distance from the
+/// nearest of `near`.
 pub(super) fn references<'i>(index: &'i Index, symbols: &[Found<'i>], near: &[&str]) -> Vec<Used<'i>> {
     let mut files: Vec<(&str, &Filed)> =
         index.files.iter().map(|(path, file)| (path.as_str(), file)).collect();
     files.sort_by_cached_key(|(path, _)| (Distance::from_nearest(near.iter().copied(), path), *path));
-    let subjects: Vec<Subject<'_>> = symbols.iter().map(|symbol| Subject::of(index, symbol)).collect();
+    let subjects = Subjects::of(index, symbols);
     let mut used = Vec::new();
     for (path, file) in files {
-        let mut lines: Vec<u32> = subjects.iter().flat_map(|subject| subject.lines(path, file)).collect();
+        let family = family(file.language);
+        let Some((_, subjects)) = subjects.iter().find(|(known, _)| *known == family) else { continue };
+        let mut lines = subjects.lines(path, file);
         lines.sort_unstable();
         lines.dedup();
         used.extend(lines.into_iter().map(|line| Used { path, file, line }));

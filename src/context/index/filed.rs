@@ -1,5 +1,7 @@
 //! What is kept of one file: numbers, and none of its text.
 
+use std::collections::HashSet;
+
 use super::super::tags::{Place, Tag, Tags};
 use super::names::Names;
 use crate::locate::scope::Kind;
@@ -107,6 +109,14 @@ impl Filed {
     /// Whether a key is used.
     pub(in crate::context) fn uses(&self, key: u32) -> bool {
         self.keys.binary_search_by_key(&key, |(key, _)| *key).is_ok()
+    }
+
+    /// Those of some keys that are used.
+    pub(in crate::context) fn used_of(&self, keys: &HashSet<u32>) -> Vec<u32> {
+        if keys.len() < self.keys.len() {
+            return keys.iter().copied().filter(|key| self.uses(*key)).collect();
+        }
+        self.keys.iter().map(|(key, _)| *key).filter(|key| keys.contains(key)).collect()
     }
 
     /// The lines on which a key is used, from 1.

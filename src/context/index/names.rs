@@ -28,6 +28,11 @@ impl Names {
         self.numbers.get(text).copied()
     }
 
+    /// A name as it is kept.
+    pub(in crate::context) fn known(&self, text: &str) -> Option<&str> {
+        self.numbers.get_key_value(text).map(|(text, _)| &**text)
+    }
+
     /// The name with this number.
     pub(in crate::context) fn text(&self, number: u32) -> &str {
         usize::try_from(number).ok().and_then(|number| self.texts.get(number)).map_or("", |text| text)

@@ -140,3 +140,20 @@ fn uses_are_told_from_other_things_of_that_name() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// A name that thousands have costs no more for each of them than one that few have.
+#[test]
+fn a_common_name_is_answered_as_well() {
+    let class = |n: usize| format!("class C{n}:\n    def f(self):\n        self.f()\n        x.f()\n");
+    let files: Vec<(String, String)> =
+        (0..3_000).map(|n| (format!("p{}/m{n}.py", n % 50), class(n))).collect();
+    let world = World(files.into_iter().collect());
+    let told = world.symbol("f");
+    assert!(told.truncated && !told.references.is_empty());
+    let said = |words: &str| told.notes.iter().any(|note| note.contains(words));
+    assert!(
+        said(" of 6000 references are not shown") && said(" of 3000 definitions are shown"),
+        "{:?}",
+        told.notes
+    );
+}
