@@ -34,6 +34,7 @@ mod suite {
     mod past;
     mod policy;
     mod regex_parity;
+    mod second_names;
     mod servers;
     mod spans;
     mod speed;

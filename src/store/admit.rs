@@ -45,9 +45,11 @@ pub(super) fn admit(roots: &[Root], path: &str, purpose: Purpose) -> Result<Plac
     alias::refuse_aliases(&found, &name, path)?;
     state::refuse_reached(&found, &name, path)?;
     let names = match (purpose, &file) {
-        (Purpose::Write, Some((_, stat, fd))) => vet_file(&found, &name, (stat, fd), path)?,
+        (Purpose::Write, Some((_, stat, fd))) => vet_file(roots, &found, &name, (stat, fd), path)?,
         (Purpose::Write, None) => vet_new(&found, &name, path).map(|()| Vec::new())?,
-        (Purpose::Read, Some((_, stat, fd))) => vet_sight(&found, (stat, fd), path).map(|()| Vec::new())?,
+        (Purpose::Read, Some((_, stat, fd))) => {
+            vet_sight(roots, &found, (stat, fd), path).map(|()| Vec::new())?
+        }
         (Purpose::Read, None) => Vec::new(),
     };
     let place = place(roots, (root, &rest), found, name).ok_or_else(|| trouble::outside(path))?;
@@ -108,22 +110,23 @@ fn closed(path: &str, is_file: bool) -> Error {
 
 /// Gives all names of the file in the root, where it has several.
 fn vet_file(
+    roots: &[Root],
     found: &Found,
     name: &str,
     (stat, fd): (&Stat, &OwnedFd),
     path: &str,
 ) -> Result<Vec<String>, Error> {
     refuse_special(stat, fd, path)?;
-    let names = alias::refuse_hidden_links(found, stat, path)?;
+    let names = alias::refuse_hidden_links(roots, found, stat, path)?;
     let step = found.folders.last().ok_or_else(|| trouble::outside(path))?;
     permit::may_replace(&step.folder, name, stat, path)?;
     Ok(names)
 }
 
 /// Whoever may read a file may do so under any of its names, but for one that is protected under another.
-fn vet_sight(found: &Found, (stat, fd): (&Stat, &OwnedFd), path: &str) -> Result<(), Error> {
+fn vet_sight(roots: &[Root], found: &Found, (stat, fd): (&Stat, &OwnedFd), path: &str) -> Result<(), Error> {
     refuse_special(stat, fd, path)?;
-    alias::refuse_protected_links(found, stat, path)
+    alias::refuse_protected_links(roots, found, stat, path)
 }
 
 fn vet_new(found: &Found, name: &str, path: &str) -> Result<(), Error> {

@@ -8,16 +8,15 @@
 
 use super::access::{self, GIT_FOLDER, MARKED_FOLDERS, MARKED_NAMES};
 use super::folder::{Folder, Identity};
+use super::names::{self, Next, Seen};
 use super::permit;
 use super::place::join;
+use super::root::Root;
 use super::trouble::failed;
 use super::walk::{Found, Step};
 use crate::error::Error;
 use rustix::fs::{FileType, Stat};
 use rustix::io::Errno;
-
-/// Entries that the search for the other names of a file looks at.
-const MOST_ENTRIES: usize = 400_000;
 
 /// Refuses a path that a link of a protected name leads to, or a git folder under another name.
 pub(super) fn refuse_aliases(found: &Found, name: &str, path: &str) -> Result<(), Error> {
@@ -79,11 +78,18 @@ fn links_in_marked_folders(folder: &Folder) -> rustix::io::Result<Vec<String>> {
 
 /// Refuses a file of which another name is protected, with its rule; or may be, where too much would have to be looked
 /// at to know.
-pub(super) fn refuse_protected_links(found: &Found, stat: &Stat, path: &str) -> Result<(), Error> {
-    match Search::of_names(found, stat) {
-        None | Some(Search { rule: None, left: 1.., .. }) => Ok(()),
+pub(super) fn refuse_protected_links(
+    roots: &[Root],
+    found: &Found,
+    stat: &Stat,
+    path: &str,
+) -> Result<(), Error> {
+    match Search::of_names(roots, found, stat) {
+        None | Some(Search { rule: None, seen: Seen::All | Seen::Blind, .. }) => Ok(()),
         Some(Search { rule: Some(rule), .. }) => Err(access::protected(path, rule)),
-        Some(Search { rule: None, left: 0, .. }) => Err(permit::hard_linked(path, permit::names_of(stat))),
+        Some(Search { rule: None, seen: Seen::TooLittle, .. }) => {
+            Err(permit::hard_linked(path, permit::names_of(stat)))
+        }
     }
 }
 
@@ -111,77 +117,76 @@ pub(super) fn is_git_folder(folder: &Folder) -> bool {
 }
 
 /// The same for a file that is to be written, of which all names in the root are given: one of which some names may lie in folders that cannot be looked into is
-/// refused, as one of them may be protected. A name outside of the root is nobody's secret here.
-pub(super) fn refuse_hidden_links(found: &Found, stat: &Stat, path: &str) -> Result<Vec<String>, Error> {
-    match Search::of_names(found, stat) {
-        Some(Search { rule: None, is_blind: true, names: 1.., .. }) => {
+/// refused, as one of them may be protected. A name outside of all roots is nobody's secret here.
+pub(super) fn refuse_hidden_links(
+    roots: &[Root],
+    found: &Found,
+    stat: &Stat,
+    path: &str,
+) -> Result<Vec<String>, Error> {
+    match Search::of_names(roots, found, stat) {
+        None => Ok(Vec::new()),
+        Some(Search { rule: Some(rule), .. }) => Err(access::protected(path, rule)),
+        Some(Search { rule: None, seen: Seen::TooLittle, .. })
+        | Some(Search { rule: None, seen: Seen::Blind, names: 1.., .. }) => {
             Err(permit::hard_linked(path, permit::names_of(stat)))
         }
-        None => Ok(Vec::new()),
-        Some(Search { rule: None, left: 1.., known, .. }) => Ok(known),
-        Some(Search { rule: Some(rule), .. }) => Err(access::protected(path, rule)),
-        Some(Search { rule: None, left: 0, .. }) => Err(permit::hard_linked(path, permit::names_of(stat))),
+        Some(Search { rule: None, seen: Seen::All | Seen::Blind, known, .. }) => Ok(known),
     }
 }
 
-/// A walk over a root for the names of one file.
+/// The names of one file beneath the roots, as far as they are looked for: until a protected one is found.
 struct Search {
     wanted: Identity,
-    left: usize,
     names: usize,
-    /// The paths of those that were seen, relative to the root.
+    /// The paths of those that were seen, relative to the root of the file.
     known: Vec<String>,
     rule: Option<&'static str>,
-    /// Whether a folder could not be looked into.
-    is_blind: bool,
+    seen: Seen,
 }
 
 impl Search {
-    /// What the walk over the root of a file finds of its names; nothing to look for where it has but one.
-    fn of_names(found: &Found, stat: &Stat) -> Option<Search> {
+    /// What walks over the root of a file, and then over the others, find of its names; nothing to look for where it
+    /// has but one.
+    fn of_names(roots: &[Root], found: &Found, stat: &Stat) -> Option<Search> {
         let names = permit::names_of(stat);
         let wanted = Identity::of(stat);
-        let mut search =
-            Search { wanted, left: MOST_ENTRIES, names, known: Vec::new(), rule: None, is_blind: false };
+        let mut search = Search { wanted, names, known: Vec::new(), rule: None, seen: Seen::All };
         let top = found.folders.first().filter(|_| names > 1)?;
-        search.look(&top.folder, "", top.identity.device);
+        search.known = search.look(&top.folder);
+        let others = roots.iter().enumerate().filter(|(number, _)| *number != found.root);
+        for (_, root) in others {
+            if search.is_over() {
+                break;
+            }
+            match root.top() {
+                Ok(top) => drop(search.look(&top)),
+                Err(_) => search.seen = Seen::TooLittle,
+            }
+        }
         Some(search)
     }
 
-    /// Looks until all names were seen, a rule was found, or enough was looked at; passes over what cannot be looked into.
-    fn look(&mut self, folder: &Folder, path: &str, device: u64) {
-        if device != self.wanted.device {
-            return;
-        }
-        let mut below = Vec::new();
-        let listed = folder.each(|inode, kind, name| {
-            self.left = self.left.saturating_sub(1);
-            if inode == self.wanted.inode {
+    /// Looks beneath a root until all names were seen, a rule was found, or enough was looked at; gives the paths.
+    fn look(&mut self, top: &Folder) -> Vec<String> {
+        let mut known = Vec::new();
+        let seen = names::walk(top, (), |(), name| {
+            if name.inode == self.wanted.inode && name.identity.device == self.wanted.device {
                 self.names = self.names.saturating_sub(1);
-                let known = join(path, name);
-                self.rule = access::rule_for(&known);
-                self.known.push(known);
+                self.rule = access::rule_for(name.path);
+                known.push(name.path.to_owned());
             }
-            if kind == FileType::Directory || kind == FileType::Unknown {
-                below.push(name.to_owned());
+            match name.kind {
+                _ if self.is_over() => Next::End,
+                FileType::Directory | FileType::Unknown => Next::Into(()),
+                _ => Next::On,
             }
-            if self.is_over() { Err(Errno::CANCELED) } else { Ok(()) }
         });
-        self.is_blind |= listed.is_err_and(|errno| errno != Errno::CANCELED);
-        for name in below {
-            if self.is_over() {
-                return;
-            }
-            match folder.enter(&name).and_then(|folder| Ok((folder.identity()?, folder))) {
-                Ok((identity, folder)) => self.look(&folder, &join(path, &name), identity.device),
-                // Gone by now, or of an unknown kind and no folder.
-                Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => {}
-                Err(_) => self.is_blind = true,
-            }
-        }
+        self.seen = self.seen.max(seen);
+        known
     }
 
     fn is_over(&self) -> bool {
-        self.left == 0 || self.names == 0 || self.rule.is_some()
+        self.seen == Seen::TooLittle || self.names == 0 || self.rule.is_some()
     }
 }

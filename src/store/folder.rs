@@ -5,6 +5,7 @@
 
 use rustix::fs::{AtFlags, Mode, OFlags, RawDir, RenameFlags, ResolveFlags, Stat};
 use rustix::io::{Errno, Result, retry_on_intr};
+use rustix::path::Arg;
 use std::ffi::CStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -76,24 +77,24 @@ impl Folder {
     }
 
     /// Opens a folder below this one for [`Folder::entries`], by a path of which no part is a symlink.
-    pub fn descend(&self, path: &str) -> Result<Folder> {
+    pub fn descend(&self, path: impl AsRef<[u8]>) -> Result<Folder> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_SYMLINKS;
-        let path = if path.is_empty() { "." } else { path };
+        let path = if path.as_ref().is_empty() { b"." } else { path.as_ref() };
         match retry_on_intr(|| rustix::fs::openat2(&self.0, path, flags, Mode::empty(), resolve)) {
             // Where the call is not to be had, name by name.
             Err(Errno::NOSYS | Errno::PERM | Errno::AGAIN) => {}
             done => return done.map(Folder),
         }
         let mut folder = rustix::fs::openat(&self.0, ".", flags, Mode::empty()).map(Folder)?;
-        for name in path.split('/').filter(|name| *name != ".") {
-            folder = folder.open(name, flags, Mode::empty()).map(Folder)?;
+        for name in path.split(|byte| *byte == b'/').filter(|name| *name != b".") {
+            folder = open_name(&folder.0, name, flags, Mode::empty()).map(Folder)?;
         }
         Ok(folder)
     }
 
     /// What the entry is; a symlink is looked at itself.
-    pub fn stat(&self, name: &str) -> Result<Stat> {
+    pub fn stat(&self, name: impl Arg) -> Result<Stat> {
         rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)
     }
 
@@ -196,9 +197,10 @@ impl Folder {
 }
 
 /// Opens one component beneath a directory: openat2 where the kernel has it.
-fn open_name(folder: impl AsFd, name: &str, flags: OFlags, mode: Mode) -> Result<OwnedFd> {
+fn open_name(folder: impl AsFd, name: impl AsRef<[u8]>, flags: OFlags, mode: Mode) -> Result<OwnedFd> {
     static MISSING: AtomicBool = AtomicBool::new(false);
-    if name.contains('/') || matches!(name, "" | "." | "..") {
+    let name = name.as_ref();
+    if name.contains(&b'/') || matches!(name, b"" | b"." | b"..") {
         return Err(Errno::INVAL);
     }
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;

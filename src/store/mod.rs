@@ -19,6 +19,7 @@ mod git;
 mod journal;
 mod listing;
 mod locks;
+mod names;
 mod permit;
 mod place;
 mod policy_file;

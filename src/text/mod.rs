@@ -41,4 +41,4 @@ pub use line_map::{LineMap, Region, Shift};
 pub use lines::Lines;
 pub use nearest::nearest;
 pub use stamp::Stamp;
-pub use steering::{is_ignorable, steers};
+pub use steering::{is_ignorable, named, steers};

@@ -2,6 +2,8 @@
 //!
 //! Invariant: a text without a character that [`steers`] moves no cursor, hides nothing and reads in its own order.
 
+use std::borrow::Cow;
+
 /// Tells whether a character could steer a terminal, reorder the text around it, break a line unseen, or not be seen
 /// at all.
 ///
@@ -12,6 +14,13 @@ pub fn steers(character: char) -> bool {
         '\u{2028}' | '\u{2029}' | '\u{fff9}'..='\u{fffb}' => true,
         other => other.is_control() || is_ignorable(other),
     }
+}
+
+/// Gives a name as it can stand in a line: in quotes and escaped, where a character of it breaks a line or is not what a
+/// reader sees.
+pub fn named(name: &str) -> Cow<'_, str> {
+    let pretends = name.chars().any(|character| steers(character) || matches!(character, '\n' | '\t'));
+    if pretends { Cow::Owned(format!("{name:?}")) } else { Cow::Borrowed(name) }
 }
 
 /// Tells whether a character has Unicode's Default_Ignorable_Code_Point: it is not seen, and some file systems drop it.
@@ -28,6 +37,15 @@ pub fn is_ignorable(character: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_that_pretends_is_quoted() {
+        for plain in ["a.py", "a b.py", "\u{e9}.py", "\"a\""] {
+            assert_eq!(named(plain), plain);
+        }
+        assert_eq!(named("x (version 0)\n1: y"), "\"x (version 0)\\n1: y\"");
+        assert!(!named("\u{1b}[2J\u{202e}a\t").chars().any(|shown| steers(shown) || shown == '\t'));
+    }
 
     #[test]
     fn every_way_to_deceive_a_reader_is_known() {

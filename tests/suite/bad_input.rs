@@ -106,7 +106,15 @@ fn lines_and_patterns_that_are_none() {
 #[test]
 fn arguments_that_are_no_arguments() {
     let mut scene = Scene::new();
-    for tool in ["safe_edit_file", "create_file", "edit_file", "edit_code", "read_content_lines"] {
+    for tool in [
+        "safe_edit_file",
+        "create_file",
+        "edit_file",
+        "edit_code",
+        "read_content_lines",
+        "get_content",
+        "search_content",
+    ] {
         for arguments in
             [json!({}), json!({"path": 5}), json!({"path": null, "content": "x"}), json!({"path": ["a.txt"]})]
         {

@@ -278,7 +278,7 @@ fn the_schema_is_what_a_server_lists() {
     let id = server.post("tools/list", json!({}));
     assert_eq!(printed["tools"], server.wait(id).unwrap()["result"]["tools"]);
     let few: Value = serde_json::from_str(&call(root.path(), &["schema", "tools"]).stdout).unwrap();
-    assert_eq!(few["tools"].as_array().unwrap().len(), 4);
+    assert_eq!(few["tools"].as_array().unwrap().len(), 7);
     let refused = call(root.path(), &["schema", "--tools", "edti"]);
     assert!(refused.exit == 2 && refused.stderr.contains("did you mean `edit`"), "{}", refused.stderr);
 }

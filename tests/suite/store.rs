@@ -9,7 +9,7 @@ mod matrix;
 #[path = "store/protected.rs"]
 mod protected;
 #[path = "store/rights.rs"]
-mod rights;
+pub mod rights;
 #[path = "store/roots.rs"]
 mod roots;
 #[path = "store/swap.rs"]

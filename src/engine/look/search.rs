@@ -20,6 +20,8 @@ use crate::text::{Buffer, Stamp};
 
 /// How long a search may take; then it tells what it found.
 const LONGEST: Duration = Duration::from_secs(10);
+/// And what is found is read once more to be shown.
+const SHOWING: Duration = Duration::from_secs(5);
 /// Characters of the lines that are shown, and of what stands beside them.
 const ROOM: usize = 50_000;
 /// What a match costs beside its lines.
@@ -100,21 +102,22 @@ impl Workspace {
         let bounds = self.bounds(page.look.most, page.clock);
         let hits = self.files.search(below, page.pattern, hidden, bounds);
         page.matches.total = hits.total;
+        let shown_by = Instant::now() + SHOWING;
         for (place, counted) in &hits.files {
-            if page.is_full() {
+            if page.is_full() || Instant::now() > shown_by {
                 break;
             }
             let text = self.text_at(place, &self.rules_at(place));
             let there = text.map_or(0, |text| page.show(place, &text));
             page.matches.total = (page.matches.total + there).saturating_sub(*counted);
         }
-        let notes = &mut page.matches.notes;
         if hits.searched == 0 && below.is_narrowed() && !page.clock.is_stopped() {
-            notes.push(
+            page.matches.notes.push(
                 "no file was searched: the glob finds none that is not ignored, hidden or binary".to_owned(),
             );
         }
-        notes.extend(passed_over(&hits.passed, bounds.largest));
+        page.matches.truncated |= hits.passed.any();
+        page.matches.notes.extend(passed_over(&hits.passed, bounds.largest));
     }
 
     /// The rules of a place that is only looked at. A policy that is not valid stops what is written; whoever mends the

@@ -4,7 +4,7 @@ use super::Shape;
 use crate::engine::{Report, Status};
 use crate::error::{Error, Family};
 use crate::gate::Finding;
-use crate::text::Diff;
+use crate::text::{Diff, named};
 
 /// The beginning of the message of every refusal after which the file is as it was.
 pub(super) const NOTHING: &str = "nothing was written: ";
@@ -43,7 +43,7 @@ pub(super) fn of_report(
     errors: &[String],
     shape: &Shape,
 ) -> String {
-    let (path, counts) = (&report.path, format!("(+{} -{})", diff.added(), diff.removed()));
+    let (path, counts) = (named(&report.path), format!("(+{} -{})", diff.added(), diff.removed()));
     let replaced = match report.replacements {
         Some(1) => ", 1 replacement".to_owned(),
         Some(count) => format!(", {count} replacements"),
@@ -99,5 +99,5 @@ pub(super) fn deed(report: &Report, diff: &Diff<'_>) -> String {
         (_, true) => "removed ",
         (false, false) => "",
     };
-    format!("{word}{} (+{} -{})", report.path, diff.added(), diff.removed())
+    format!("{word}{} (+{} -{})", named(&report.path), diff.added(), diff.removed())
 }

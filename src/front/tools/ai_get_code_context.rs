@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::{Again, Ask, Effect, Tool};
 use crate::error::Error;
-use crate::front::answer::Voice;
+use crate::front::answer::{Names, Voice};
 use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
 use crate::request::{ContextFields, Look};
@@ -20,7 +20,7 @@ pub const TOOL: Tool = Tool {
     toolset: Toolset::Look,
     effect: Effect::Looks,
     again: Again::Nothing,
-    voice: Voice::PLAIN,
+    voice: Voice { names: Names { path: "target_file", ..Names::PLAIN }, ..Voice::PLAIN },
     schema: || SCHEMA.clone(),
     ask,
 };
@@ -31,10 +31,13 @@ static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<GetCodeContext>
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct GetCodeContext {
+    /// The file to outline; what is near it comes first.
     target_file: Option<String>,
+    /// Words of names and docs.
     query: Option<String>,
     /// `name` or `Class.method`.
     symbol: Option<String>,
+    /// 100 to 50000; 4000 unless given.
     max_tokens: Option<i64>,
 }
 
@@ -65,6 +68,6 @@ mod tests {
     #[test]
     fn its_listing_is_short() {
         let listed = serde_json::to_string(&SCHEMA.clone()).unwrap();
-        assert!(listed.len() <= 360, "{}: {listed}", listed.len());
+        assert!(listed.len() <= 520, "{}: {listed}", listed.len());
     }
 }

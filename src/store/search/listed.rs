@@ -2,7 +2,7 @@
 //!
 //! Invariant: no link is followed, and a file that is not UTF-8 by its name is never named.
 
-use super::ground::Signs;
+use super::station::Signs;
 use crate::store::folder::Folder;
 use crate::store::publish;
 use rustix::fs::FileType;

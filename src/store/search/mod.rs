@@ -7,7 +7,6 @@
 
 mod clock;
 mod finder;
-mod ground;
 mod ignores;
 mod kept;
 mod links;
@@ -15,6 +14,7 @@ mod listed;
 mod pattern;
 mod queue;
 mod reader;
+mod station;
 #[cfg(test)]
 mod tests;
 mod walk;
@@ -185,7 +185,7 @@ impl Hand for Seeker<'_> {
             return;
         }
         self.total += count;
-        let key = (file.ground.root, file.ground.join(file.name));
+        let key = (file.station.root, file.station.join(file.name));
         if self.kept.takes(&key)
             && let Some(place) = file.place()
         {
@@ -206,7 +206,7 @@ impl Seeker<'_> {
         let unreadable = |_| Passed::Unreadable;
         let Some((open, stat)) = file.open().map_err(unreadable)? else { return Ok(None) };
         let hints = || match file.place() {
-            Some(place) if file.ground.has_editorconfig => self.files.hints(&place),
+            Some(place) if file.station.has_editorconfig => self.files.hints(&place),
             Some(_) | None => Hints::default(),
         };
         let read = self.reader.read(&open, &stat, self.largest, hints).map_err(unreadable)?;
@@ -244,7 +244,7 @@ impl Hand for Lister {
             Err(_) => return passed.unreadable += 1,
         };
         self.seen += 1;
-        let key = (file.ground.root, file.ground.join(file.name));
+        let key = (file.station.root, file.station.join(file.name));
         if self.kept.takes(&key)
             && let Some(place) = file.place()
         {

@@ -6,10 +6,10 @@
 //! Invariant: a file that is given was vetted as one that is admitted is; what could not be looked at is counted.
 
 use super::clock::Clock;
-use super::ground::Ground;
 use super::links::Links;
 use super::listed::{Hidden, Listed};
 use super::queue;
+use super::station::Station;
 use super::within::Below;
 use crate::store::admit;
 use crate::store::folder::{Folder, Identity};
@@ -43,6 +43,11 @@ pub struct PassedOver {
 }
 
 impl PassedOver {
+    /// Whether anything was.
+    pub fn any(&self) -> bool {
+        *self != PassedOver::default()
+    }
+
     /// Adds what another thread passed over.
     pub(super) fn add(&mut self, other: PassedOver) {
         self.large += other.large;
@@ -64,7 +69,8 @@ pub(super) struct Walk<'a> {
     below: &'a Below,
     hidden: Hidden,
     clock: &'a Clock<'a>,
-    tops: Vec<(Folder, Links)>,
+    tops: Vec<Folder>,
+    links: Links,
     /// lockgate's own folders.
     own: Vec<Identity>,
 }
@@ -72,14 +78,14 @@ pub(super) struct Walk<'a> {
 /// A file that may be looked at, once its own nature is vetted.
 pub(super) struct File<'a> {
     walk: &'a Walk<'a>,
-    pub(super) ground: &'a Ground,
+    pub(super) station: &'a Station,
     folder: &'a Folder,
     pub(super) name: &'a str,
 }
 
 enum Job {
-    Folder { above: Option<Arc<Ground>>, root: usize, path: String },
-    Files { ground: Arc<Ground>, folder: Arc<Folder>, names: Vec<String> },
+    Folder { above: Option<Arc<Station>>, root: usize, path: String },
+    Files { station: Arc<Station>, folder: Arc<Folder>, names: Vec<String> },
 }
 
 /// One thread's part of a walk.
@@ -92,9 +98,8 @@ struct Part<H> {
 impl<'a> Walk<'a> {
     /// A walk over what is below some folders.
     pub(super) fn new(roots: &'a [Root], below: &'a Below, hidden: Hidden, clock: &'a Clock<'a>) -> Walk<'a> {
-        let top = |root: &Root| (root.top(), Links::default());
-        let tops = roots.iter().map(top).filter_map(|(top, links)| Some((top.ok()?, links))).collect();
-        Walk { roots, below, hidden, clock, tops, own: state::own_folders() }
+        let tops = roots.iter().filter_map(|root| root.top().ok()).collect();
+        Walk { roots, below, hidden, clock, tops, links: Links::default(), own: state::own_folders() }
     }
 
     /// Walks, and gives back what each thread has in its hand, and what could not be looked at.
@@ -104,7 +109,7 @@ impl<'a> Walk<'a> {
             return (Vec::new(), passed);
         }
         let start =
-            |(root, path, above): (usize, String, Option<Arc<Ground>>)| Job::Folder { above, root, path };
+            |(root, path, above): (usize, String, Option<Arc<Station>>)| Job::Folder { above, root, path };
         let jobs = self.below.starts().map(start).collect();
         let threads = std::thread::available_parallelism().map_or(2, usize::from).min(MOST_THREADS);
         let part = || Part { hand: hand(), passed: PassedOver::default(), space: Vec::new() };
@@ -128,8 +133,8 @@ impl<'a> Walk<'a> {
                     Vec::new()
                 }
             },
-            Job::Files { ground, folder, names } => {
-                self.files(part, &ground, &folder, &names);
+            Job::Files { station, folder, names } => {
+                self.files(part, &station, &folder, &names);
                 Vec::new()
             }
         }
@@ -138,11 +143,11 @@ impl<'a> Walk<'a> {
     fn folder<H>(
         &self,
         part: &mut Part<H>,
-        above: Option<Arc<Ground>>,
+        above: Option<Arc<Station>>,
         root: usize,
         path: String,
     ) -> rustix::io::Result<Vec<Job>> {
-        let (Some((top, _)), Some(at)) = (self.tops.get(root), self.roots.get(root)) else {
+        let (Some(top), Some(at)) = (self.tops.get(root), self.roots.get(root)) else {
             return Ok(Vec::new());
         };
         let folder = top.descend(&path)?;
@@ -152,40 +157,40 @@ impl<'a> Walk<'a> {
         }
         let mut listed = Listed::of(&folder, &mut part.space, self.hidden)?;
         part.passed.unnamed += listed.unnamed;
-        let entered = Ground::enter((root, at), above, path, (&folder, identity), listed.signs)?;
-        let Some(ground) = entered.map(Arc::new) else { return Ok(Vec::new()) };
-        self.sift(&mut listed, &ground, at);
+        let entered = Station::enter((root, at), above, path, (&folder, identity), listed.signs)?;
+        let Some(station) = entered.map(Arc::new) else { return Ok(Vec::new()) };
+        self.sift(&mut listed, &station, at);
         self.clock.finds(listed.files.len());
         let below =
-            |name: String| Job::Folder { above: Some(Arc::clone(&ground)), root, path: ground.join(&name) };
+            |name: String| Job::Folder { above: Some(Arc::clone(&station)), root, path: station.join(&name) };
         let mut jobs: Vec<Job> = listed.folders.into_iter().map(below).collect();
         let (mut names, folder) = (listed.files, Arc::new(folder));
         // They come last, so that they are taken first, and the folder is closed soon.
         while !names.is_empty() {
             let names = names.split_off(names.len().saturating_sub(PORTION));
-            jobs.push(Job::Files { ground: Arc::clone(&ground), folder: Arc::clone(&folder), names });
+            jobs.push(Job::Files { station: Arc::clone(&station), folder: Arc::clone(&folder), names });
         }
         Ok(jobs)
     }
 
     /// Leaves out what a rule covers, what git passes over, and what is not asked for.
-    fn sift(&self, listed: &mut Listed, ground: &Ground, root: &Root) {
-        let mut path: PathBuf = root.real().join(&ground.path);
-        let has_ignores = ground.has_ignores();
+    fn sift(&self, listed: &mut Listed, station: &Station, root: &Root) {
+        let mut path: PathBuf = root.real().join(&station.path);
+        let has_ignores = station.has_ignores();
         let mut stays = |name: &String, is_folder: bool| {
-            if ground.covers(name) {
+            if station.covers(name) {
                 return false;
             }
             if !has_ignores {
                 return true;
             }
             path.push(name);
-            let passed = ground.passes_over(&path, is_folder);
+            let passed = station.passes_over(&path, is_folder);
             path.pop();
             !passed
         };
         listed.folders.retain(|name| stays(name, true));
-        listed.files.retain(|name| self.below.finds(ground, name) && stays(name, false));
+        listed.files.retain(|name| self.below.finds(station, name) && stays(name, false));
     }
 
     /// Whether a folder is another root, which is walked as such, or lockgate's own.
@@ -194,19 +199,19 @@ impl<'a> Walk<'a> {
         (is_root && !self.below.is_start(root, path)) || self.own.contains(&folder)
     }
 
-    fn files<H: Hand>(&self, part: &mut Part<H>, ground: &Ground, folder: &Folder, names: &[String]) {
+    fn files<H: Hand>(&self, part: &mut Part<H>, station: &Station, folder: &Folder, names: &[String]) {
         for (at, name) in names.iter().enumerate() {
             if self.clock.is_stopped() || (at % OFTEN == 0 && !self.clock.goes_on()) {
                 return;
             }
-            part.hand.take(&File { walk: self, ground, folder, name }, &mut part.passed);
+            part.hand.take(&File { walk: self, station, folder, name }, &mut part.passed);
         }
         self.clock.does(names.len());
     }
 }
 
 /// Whether the kernel makes up what is in a folder; one on the same device as the folder above it is as that is.
-fn is_made_up(folder: &Folder, identity: Identity, above: Option<&Ground>) -> rustix::io::Result<bool> {
+fn is_made_up(folder: &Folder, identity: Identity, above: Option<&Station>) -> rustix::io::Result<bool> {
     let is_new = above.is_none_or(|above| above.identity.device != identity.device);
     Ok(is_new && admit::is_made_up(folder)?)
 }
@@ -239,18 +244,17 @@ impl File<'_> {
     }
 
     fn may_be_seen(&self, stat: &Stat, file: &OwnedFd) -> bool {
-        let Some((top, links)) = self.walk.tops.get(self.ground.root) else { return false };
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
             return false;
         }
         // The folder is on a file system that stores files; a file may be mounted over one of its own.
-        let same = stat.st_dev == self.ground.identity.device;
+        let same = stat.st_dev == self.station.identity.device;
         let stored = same || admit::refuse_special(stat, file, self.name).is_ok();
-        stored && !self.ground.is_reached(self.name, stat, links, top)
+        stored && !self.station.is_reached(self.name, stat, &self.walk.links, self.walk.roots)
     }
 
     /// The file's place; nothing where its root's own path is no text.
     pub(super) fn place(&self) -> Option<Place> {
-        self.ground.place(self.walk.roots, self.name)
+        self.station.place(self.walk.roots, self.name)
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Invariant: a folder was vetted under its requested spelling and under the path that it resolves to.
 
-use super::ground::{Ground, Signs};
+use super::station::{Signs, Station};
 use crate::error::{Code, Error};
 use crate::store::files::Files;
 use crate::store::place::{Place, join};
@@ -33,7 +33,7 @@ pub struct Below {
 struct Start {
     root: usize,
     path: String,
-    above: Option<Arc<Ground>>,
+    above: Option<Arc<Station>>,
 }
 
 /// Which files are meant.
@@ -145,23 +145,23 @@ enum Standing {
     Nothing,
 }
 
-/// The grounds from the root down to the folder above the one that was found.
-fn above(roots: &[Root], found: Found) -> rustix::io::Result<Option<Arc<Ground>>> {
-    let mut above: Option<Arc<Ground>> = None;
+/// The stations from the root down to the folder above the one that was found.
+fn above(roots: &[Root], found: Found) -> rustix::io::Result<Option<Arc<Station>>> {
+    let mut above: Option<Arc<Station>> = None;
     let mut path = String::new();
     for step in found.folders {
         let Some(root) = roots.get(found.root) else { return Ok(above) };
         path = join(&path, &step.name);
         let signs = Signs::unseen(&step.folder);
         let folder = (&step.folder, step.identity);
-        above = Ground::enter((found.root, root), above, path.clone(), folder, signs)?.map(Arc::new);
+        above = Station::enter((found.root, root), above, path.clone(), folder, signs)?.map(Arc::new);
     }
     Ok(above)
 }
 
 impl Below {
     /// The folders that a walk starts at: the number of the root, the path, and the folder above.
-    pub(super) fn starts(&self) -> impl Iterator<Item = (usize, String, Option<Arc<Ground>>)> {
+    pub(super) fn starts(&self) -> impl Iterator<Item = (usize, String, Option<Arc<Station>>)> {
         self.starts.iter().map(|start| (start.root, start.path.clone(), start.above.clone()))
     }
 
@@ -171,11 +171,11 @@ impl Below {
     }
 
     /// Whether a file is meant.
-    pub(super) fn finds(&self, ground: &Ground, name: &str) -> bool {
+    pub(super) fn finds(&self, station: &Station, name: &str) -> bool {
         match &self.only {
             Only::All => true,
-            Only::Glob(glob) => glob.matched(ground.join(name), false).is_ignore(),
-            Only::Beginning(path) => ground.join(name).starts_with(path.as_str()),
+            Only::Glob(glob) => glob.matched(station.join(name), false).is_ignore(),
+            Only::Beginning(path) => station.join(name).starts_with(path.as_str()),
         }
     }
 

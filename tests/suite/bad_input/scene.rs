@@ -95,6 +95,7 @@ impl Scene {
         self.refuse("create_file", &json!({"path": path, "content": "x\n"}), codes);
         self.refuse("edit_file", &json!({"file_path": path, "old_string": "K", "new_string": "x"}), codes);
         self.refuse("read_content_lines", &json!({"path": path}), codes);
+        self.refuse("get_content", &json!({"path": path}), codes);
     }
 
     /// Sends a line with an id that may be readable or not; what comes back must be a refusal, of the protocol or of

@@ -175,27 +175,28 @@ fn hold_look(answer: &Answer, world: &World, broken: &mut Vec<String>) {
     }
     law(seen["outline"].is_null() || is_version(seen), "version is what is on disk");
     hold_versions(answer, world, &mut law);
-    let Some(content) = seen["content"].as_str() else { return };
-    law(is_version(seen), "version is what is on disk");
-    law(answer.text.contains(content), "the text shows the same lines");
-    let Some(lines) = there(seen).and_then(|bytes| view(&bytes)) else { return };
-    law(seen["total_lines"].as_u64() == Some(lines.len() as u64), "total_lines is what is on disk");
-    let shown: Vec<String> =
-        if content.is_empty() { Vec::new() } else { content.split('\n').map(str::to_owned).collect() };
-    match seen["start_line"].as_u64() {
-        Some(first) => {
-            let cut = seen["truncated"] == Value::Bool(true);
-            let right = |(row, number): (&String, u64)| is_numbered(row, number, ": ", &lines) || cut;
-            law(shown.iter().zip(first..).all(right), "every line has its number");
-        }
-        None => {
-            let whole = lines.join("\n");
-            law(
-                whole.starts_with(content.strip_suffix('\n').unwrap_or(content)),
-                "the text is what is on disk",
-            );
-        }
+    if let Some(content) = seen["content"].as_str() {
+        law(is_version(seen), "version is what is on disk");
+        law(answer.text.contains(content), "the text shows the same lines");
+        hold_content(seen, content, there(seen).and_then(|bytes| view(&bytes)), &mut law);
     }
+}
+
+/// The laws of lines, or of a whole text: they are what is on disk.
+fn hold_content(seen: &Value, content: &str, lines: Option<Vec<String>>, law: &mut impl FnMut(bool, &str)) {
+    let Some(lines) = lines else { return };
+    law(seen["total_lines"].as_u64() == Some(lines.len() as u64), "total_lines is what is on disk");
+    let Some(first) = seen["start_line"].as_u64() else {
+        let whole = lines.join("\n");
+        return law(
+            whole.starts_with(content.strip_suffix('\n').unwrap_or(content)),
+            "the text is what is on disk",
+        );
+    };
+    let shown: Vec<&str> = if content.is_empty() { Vec::new() } else { content.split('\n').collect() };
+    let cut = seen["truncated"] == Value::Bool(true);
+    let right = |(row, number): (&&str, u64)| is_numbered(row, number, ": ", &lines) || cut;
+    law(shown.iter().zip(first..).all(right), "every line has its number");
 }
 
 /// The laws of one match: each line that is shown is that line on disk, with its number, and the text shows it, too.

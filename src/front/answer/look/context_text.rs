@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::text::named;
+
 /// Writes an answer down in at most so many bytes.
 pub(super) fn text(json: &Value, room: usize) -> String {
     let empty = Map::new();
@@ -9,14 +11,14 @@ pub(super) fn text(json: &Value, room: usize) -> String {
     let mut lines = Vec::new();
     if let Some(path) = fields.get("path") {
         let (path, count) = (word(path), word(fields.get("total_lines").unwrap_or(&Value::Null)));
-        lines.push(format!("{path}: {count} lines, version {}", field(json, "version")));
+        lines.push(format!("{}: {count} lines, version {}", named(&path), field(json, "version")));
     }
     for (name, title) in [
         ("outline", "outline"),
         ("definitions", "definitions"),
         ("references", "references"),
         ("symbols", "symbols"),
-        ("uses", "used from elsewhere"),
+        ("uses", "uses, defined elsewhere"),
     ] {
         let Some(entries) = fields.get(name).and_then(Value::as_array) else { continue };
         lines.push(format!("{title}: {}", entries.len()));
@@ -24,7 +26,7 @@ pub(super) fn text(json: &Value, room: usize) -> String {
     }
     lines.extend(project(json));
     for (path, version) in fields.get("versions").and_then(Value::as_object).unwrap_or(&empty) {
-        lines.push(format!("{path}: version {}", word(version)));
+        lines.push(format!("{}: version {}", named(path), word(version)));
     }
     let notes = fields.get("notes").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     lines.extend(notes.iter().map(|note| format!("note: {}", word(note))));
@@ -53,7 +55,7 @@ fn fit(lines: Vec<String>, room: usize) -> String {
 fn entry(entry: &Value) -> Vec<String> {
     let path = match field(entry, "path") {
         path if path.is_empty() => path,
-        path => format!("{path}:"),
+        path => format!("{}:", named(&path)),
     };
     let line = field(entry, "line");
     if entry.get("text").is_some() {

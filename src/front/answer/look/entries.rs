@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::Answer;
 use crate::engine::{Entries, Listed};
+use crate::text::named;
 
 /// Renders which texts there are.
 pub(super) fn entries(found: &Entries) -> Answer {
@@ -23,7 +24,7 @@ pub(super) fn entries(found: &Entries) -> Answer {
     notes.iter().for_each(|note| text += &format!("note: {note}\n"));
     for Listed { path, size, version } in entries {
         let version = version.map(|version| format!(", version {version}")).unwrap_or_default();
-        text += &format!("{path}: {size} bytes{version}\n");
+        text += &format!("{}: {size} bytes{version}\n", named(path));
     }
     Answer { success: true, json, text }
 }

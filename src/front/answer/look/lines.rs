@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::Answer;
 use crate::engine::Reading;
+use crate::text::named;
 
 /// The most characters of lines and their numbers that are shown.
 const MOST: usize = 100_000;
@@ -29,11 +30,12 @@ fn shown(reading: &Reading, most: usize) -> Answer {
     let (total, version) = (reading.text.lines().count(), reading.text.stamp().to_string());
     let mut json = json!({ "path": path, "start_line": start_line, "end_line": end_line, "total_lines": total,
         "version": version, "content": content });
-    let mut text = format!("{path}: lines {start_line} to {end_line} of {total}, version {version}\n");
+    let mut text =
+        format!("{}: lines {start_line} to {end_line} of {total}, version {version}\n", named(path));
     if let Some(fields) = json.as_object_mut() {
         if let Some(resolved) = &reading.resolved_path {
             fields.insert("resolved_path".to_owned(), resolved.as_str().into());
-            text += &format!("the path leads to {resolved}\n");
+            text += &format!("the path leads to {}\n", named(resolved));
         }
         if truncated {
             fields.insert("truncated".to_owned(), Value::Bool(true));

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::Answer;
 use crate::engine::{Match, Matches, Numbered};
+use crate::text::named;
 
 /// Renders what a search found.
 pub(super) fn matches(found: &Matches) -> Answer {
@@ -53,7 +54,7 @@ fn readable(found: &Matches) -> String {
     let mut done = 0;
     while let Some(one) = rows.next() {
         if last.is_none_or(|last| last.path != one.path) {
-            text += &format!("\n{} (version {})\n", one.path, one.version);
+            text += &format!("\n{} (version {})\n", named(&one.path), one.version);
             done = 0;
         } else if one.before.first().map_or(one.line, |first| first.line) > done + 1 {
             text += "--\n";

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::Answer;
 use crate::engine::Reading;
+use crate::text::named;
 
 /// The most characters of the text that are shown.
 const MOST: usize = 100_000;
@@ -24,11 +25,11 @@ fn shown(reading: &Reading, most: usize) -> Answer {
         (&reading.path, reading.text.lines().count(), reading.text.stamp().to_string());
     let mut json = json!({ "path": path, "content": content, "total_lines": total, "version": version,
         "truncated": truncated });
-    let mut readable = format!("{path}: {total} lines, version {version}\n");
+    let mut readable = format!("{}: {total} lines, version {version}\n", named(path));
     if let Some(fields) = json.as_object_mut() {
         if let Some(resolved) = &reading.resolved_path {
             fields.insert("resolved_path".to_owned(), resolved.as_str().into());
-            readable += &format!("the path leads to {resolved}\n");
+            readable += &format!("the path leads to {}\n", named(resolved));
         }
         if truncated {
             let warning = warning(content, total);

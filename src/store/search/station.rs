@@ -1,7 +1,7 @@
 //! What is known of a folder on the way to the files in it: where it lies, what it is, and which rules reach into it.
 //!
-//! Invariant: a folder that no path may be admitted to becomes no ground, and a file that none may be admitted to is told
-//! by [`Ground::rule`], as [`admit`](crate::store::admit) tells it of a single path.
+//! Invariant: a folder that no path may be admitted to becomes no station, and a file that none may be admitted to is told
+//! by [`Station::rule`], as [`admit`](crate::store::admit) tells it of a single path.
 
 use super::ignores::{Holds, Ignores};
 use super::links::Links;
@@ -17,8 +17,8 @@ use std::sync::Arc;
 
 /// A folder on the way.
 #[derive(Debug)]
-pub(super) struct Ground {
-    above: Option<Arc<Ground>>,
+pub(super) struct Station {
+    above: Option<Arc<Station>>,
     /// The number of its root.
     pub(super) root: usize,
     /// Its path beneath the root, free of links; empty for the root itself.
@@ -72,17 +72,17 @@ impl Signs {
     }
 }
 
-impl Ground {
+impl Station {
     /// The folder of this path beneath a root; nothing where it is a git folder under another name.
     ///
     /// Errors: what is marked in it could not be looked at.
     pub(super) fn enter(
         root: (usize, &Root),
-        above: Option<Arc<Ground>>,
+        above: Option<Arc<Station>>,
         path: String,
         (folder, identity): (&Folder, Identity),
         signs: Signs,
-    ) -> Result<Option<Ground>> {
+    ) -> Result<Option<Station>> {
         if signs.head && alias::is_git_folder(folder) {
             return Ok(None);
         }
@@ -97,7 +97,7 @@ impl Ground {
         let is_plain = above.as_ref().is_none_or(|above| above.is_plain && access::is_plain(name));
         let has_editorconfig =
             signs.editorconfig || above.as_ref().is_some_and(|above| above.has_editorconfig);
-        Ok(Some(Ground { above, root: number, path, identity, marks, ignores, is_plain, has_editorconfig }))
+        Ok(Some(Station { above, root: number, path, identity, marks, ignores, is_plain, has_editorconfig }))
     }
 
     /// The path of an entry beneath the root.
@@ -121,9 +121,9 @@ impl Ground {
     }
 
     /// Whether a file is protected by what leads to it: a link of a marked name, or a second name of its own.
-    pub(super) fn is_reached(&self, name: &str, stat: &Stat, links: &Links, top: &Folder) -> bool {
+    pub(super) fn is_reached(&self, name: &str, stat: &Stat, links: &Links, roots: &[Root]) -> bool {
         let identity = Identity::of(stat);
-        self.is_marked(name, identity) || (stat.st_nlink > 1 && links.protect(top, identity))
+        self.is_marked(name, identity) || (stat.st_nlink > 1 && links.protect(roots, identity))
     }
 
     /// Whether a marked name in a folder above leads to the file, or to a folder in which it is protected.
@@ -133,7 +133,7 @@ impl Ground {
             above.marks.iter().any(|(target, marked)| {
                 let step = self.way().take_while(|step| step.path.len() >= above.path.len());
                 let mut folders = step.filter(|step| step.identity == *target);
-                let below = |step: &Ground| {
+                let below = |step: &Station| {
                     let rest = self.path.get(step.path.len()..).unwrap_or_default();
                     join(rest.trim_start_matches('/'), name)
                 };
@@ -143,8 +143,8 @@ impl Ground {
     }
 
     /// This folder, the one above it, and so on to the root.
-    fn way(&self) -> impl Iterator<Item = &Ground> {
-        std::iter::successors(Some(self), |ground| ground.above.as_deref())
+    fn way(&self) -> impl Iterator<Item = &Station> {
+        std::iter::successors(Some(self), |station| station.above.as_deref())
     }
 
     /// The place of a file in this folder; nothing where the root's own path is no text.

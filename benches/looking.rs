@@ -1,0 +1,120 @@
+//! What looks cost: 50 lines out of a large file, a whole file, a search through many files, a list of them.
+//!
+//!     cargo bench --bench looking
+//!
+//! CPU is that of the whole process, user and system, with the threads that help. tests/tools/ripgrep.py holds a search
+//! against ripgrep over the wire.
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a benchmark stops at the first trouble, and prints"
+)]
+
+use std::fs;
+use std::hint::black_box;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use lockgate::engine::{Sight, Workspace};
+use lockgate::error::Error;
+use lockgate::front::answer::{Shape, look};
+use lockgate::gate::Watch;
+use lockgate::request::{LineLook, ListFields, Look, SearchFields, Target};
+use tokio::runtime::Runtime;
+
+/// Lines of the large file, of which so many are shown.
+const LINES: usize = 100_000;
+const SHOWN: usize = 50;
+/// Files that are searched and listed.
+const FILES: usize = 5_000;
+/// Longer than a file must have been left alone before its text is used again.
+const SETTLED: Duration = Duration::from_secs(3);
+
+struct Scene {
+    workspace: Arc<Workspace>,
+    runtime: Runtime,
+}
+
+impl Scene {
+    fn new(dir: &Path) -> Scene {
+        let root = dir.join("root");
+        fs::create_dir_all(&root).unwrap();
+        let line = |line: usize| format!("let value_{line:07} = compute({line}, scale);\n");
+        fs::write(root.join("large.rs"), (0..LINES).map(line).collect::<String>()).unwrap();
+        for file in 0..FILES {
+            let folder = root.join(format!("{:02}", file / 100));
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(folder.join(format!("{file:04}.rs")), (0..200).map(line).collect::<String>()).unwrap();
+        }
+        let workspace = Workspace::keeping(&[root], &dir.join("own")).unwrap();
+        Scene { workspace, runtime: tokio::runtime::Builder::new_current_thread().build().unwrap() }
+    }
+
+    /// Looks, and puts what is seen into both forms of an answer.
+    fn look(&self, asked: Look) -> usize {
+        let seen: Result<Sight, Error> = self.runtime.block_on(self.workspace.look(asked, Watch::idle()));
+        assert!(seen.is_ok(), "{seen:?}");
+        let answer = look(&seen, &Shape::default());
+        answer.json.to_string().len() + answer.text.len()
+    }
+}
+
+/// The time that this process has run on its processors.
+fn processor() -> Duration {
+    rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime).try_into().unwrap()
+}
+
+/// Prints medians and what the slowest twentieth costs at least.
+fn measured(name: &str, rounds: usize, mut work: impl FnMut(usize) -> usize) {
+    let mut wall = Vec::new();
+    let mut cpu = Vec::new();
+    for round in 0..rounds {
+        let (ran, begun) = (processor(), Instant::now());
+        black_box(work(round));
+        wall.push(begun.elapsed());
+        cpu.push(processor().saturating_sub(ran));
+    }
+    wall.sort();
+    cpu.sort();
+    let [middle, late] = [rounds / 2, rounds * 19 / 20];
+    let shown =
+        |times: &[Duration], at: usize| format!("{:9.3} ms", times.get(at).unwrap().as_secs_f64() * 1e3);
+    println!(
+        "{name:44} CPU {} (95 %: {})  wall {}",
+        shown(&cpu, middle),
+        shown(&cpu, late),
+        shown(&wall, middle)
+    );
+}
+
+fn lines(round: usize) -> Look {
+    let start_line = 1 + round * 7919 % (LINES - SHOWN);
+    let target = Target::File("large.rs".to_owned());
+    Look::Lines(LineLook { target, start_line, end_line: start_line + SHOWN - 1 })
+}
+
+fn search(pattern: &str) -> Look {
+    let fields = SearchFields { pattern: pattern.to_owned(), ..SearchFields::default() };
+    Look::Search(fields.raise().unwrap())
+}
+
+fn main() {
+    let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+    let scene = Scene::new(dir.path());
+    measured("50 of 100,000 lines, just written", 20, |round| scene.look(lines(round)));
+    std::thread::sleep(SETTLED);
+    scene.look(lines(0));
+    measured("50 of 100,000 lines", 1000, |round| scene.look(lines(round)));
+    measured("get_content of it", 100, |_| scene.look(Look::Whole(Target::File("large.rs".to_owned()))));
+    for (name, pattern) in [
+        ("a word that is nowhere, 5,001 files", "zq_no_such_word"),
+        ("a word on one line of each", "value_0000100"),
+        ("a regex without a literal", r"\b[a-z]+_[0-9]{5}99\b"),
+        ("every line", "."),
+    ] {
+        measured(name, 20, |_| scene.look(search(pattern)));
+    }
+    let list = ListFields { max_results: Some(200), ..ListFields::default() }.raise().unwrap();
+    measured("a list of 200 of 5,001 files", 20, |_| scene.look(Look::List(list.clone())));
+}

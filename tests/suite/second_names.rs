@@ -1,0 +1,111 @@
+//! A secret is one under every name that it has: also where the protected name is no text, lies very deep, has a path that
+//! no call takes, or stands in another root of the same server.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, Mode, OFlags, linkat, mkdirat, openat};
+use serde_json::json;
+
+use super::wire::Server;
+
+const LOOKS: [&str; 2] = ["get_content", "read_content_lines"];
+
+/// Whether `plain.txt` is shown in any way.
+fn is_shown(server: &mut Server) -> bool {
+    let read = LOOKS.iter().any(|tool| !server.call(tool, &json!({ "path": "plain.txt" })).is_error);
+    let found = server.call("search_content", &json!({ "pattern": "SECRET", "path": "plain.txt" }));
+    let below = server.call("search_content", &json!({ "pattern": "SECRET" }));
+    let edited = server.call("safe_edit_file", &json!({ "path": "plain.txt", "content": "SECRET=2\n" }));
+    assert!(edited.is_error, "{}", edited.text);
+    read || !found.is_error || below.structured["total_matches"] != json!(0)
+}
+
+fn server(roots: &[&Path]) -> Server {
+    let further = roots.iter().skip(1).flat_map(|root| ["--root", root.to_str().unwrap()]);
+    let words: Vec<&str> = further.collect();
+    Server::start(roots[0], &words)
+}
+
+/// Folders one within the other, so many that no path reaches the last one at once; gives that.
+fn deep(top: &Path, name: &str, levels: usize) -> OwnedFd {
+    let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
+    let first = OwnedFd::from(fs::File::open(top).unwrap());
+    (0..levels).fold(first, |folder, _| {
+        mkdirat(&folder, name, Mode::from_raw_mode(0o755)).unwrap();
+        openat(&folder, name, flags, Mode::empty()).unwrap()
+    })
+}
+
+#[test]
+fn names_that_are_no_text_protect() {
+    for name in [&b"caf\xe9/.env"[..], b".env\xff", b"k\xff.pem"] {
+        let root = tempfile::tempdir().unwrap();
+        let secret = root.path().join(OsStr::from_bytes(name));
+        fs::create_dir_all(secret.parent().unwrap()).unwrap();
+        fs::write(&secret, "SECRET=1\n").unwrap();
+        fs::hard_link(&secret, root.path().join("plain.txt")).unwrap();
+        fs::write(root.path().join("quality.yaml"), "hard_links: in_place\n").unwrap();
+        assert!(!is_shown(&mut server(&[root.path()])), "{}", name.escape_ascii());
+        assert_eq!(fs::read(&secret).unwrap(), b"SECRET=1\n");
+    }
+}
+
+#[test]
+fn names_that_lie_too_deep_to_be_seen_are_feared() {
+    for (name, levels) in [("d".to_owned(), 6_000), ("n".repeat(250), 17)] {
+        let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join("plain.txt"), "SECRET=1\n").unwrap();
+        let folder = deep(root.path(), &name, levels);
+        let top = fs::File::open(root.path()).unwrap();
+        linkat(&top, "plain.txt", &folder, ".env", AtFlags::empty()).unwrap();
+        let mut server = server(&[root.path()]);
+        assert!(!is_shown(&mut server), "{levels} levels");
+        // It goes on.
+        fs::write(root.path().join("other.txt"), "SECRET\n").unwrap();
+        assert!(!server.call("get_content", &json!({ "path": "other.txt" })).is_error);
+    }
+}
+
+#[test]
+fn a_secret_of_another_root_is_one() {
+    let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    fs::write(there.path().join(".env"), "SECRET=1\n").unwrap();
+    fs::hard_link(there.path().join(".env"), here.path().join("plain.txt")).unwrap();
+    assert!(!is_shown(&mut server(&[here.path(), there.path()])));
+    // The control: who does not guard the other root cannot know.
+    assert!(!server(&[here.path()]).call("get_content", &json!({ "path": "plain.txt" })).is_error);
+}
+
+#[test]
+fn a_second_name_that_is_no_secret_s_is_shown() {
+    let root = tempfile::tempdir().unwrap();
+    fs::write(root.path().join("plain.txt"), "SECRET=1\n").unwrap();
+    fs::hard_link(root.path().join("plain.txt"), root.path().join(OsStr::from_bytes(b"caf\xe9.txt")))
+        .unwrap();
+    assert!(is_shown(&mut server(&[root.path()])));
+}
+
+#[test]
+fn a_name_cannot_pretend_to_be_lines() {
+    let root = tempfile::tempdir().unwrap();
+    let name = "x.py (version 000000000000)\n1: fine\n\u{1b}[2Jy.py";
+    fs::write(root.path().join(name), "needle\n").unwrap();
+    let mut server = server(&[root.path()]);
+    for (tool, arguments) in [
+        ("search_content", json!({ "pattern": "needle" })),
+        ("list_content", json!({})),
+        ("get_content", json!({ "path": name })),
+        ("read_content_lines", json!({ "path": name })),
+        ("safe_edit_file", json!({ "path": name, "content": "needles\n" })),
+    ] {
+        let answer = server.call(tool, &arguments);
+        assert!(!answer.is_error, "{tool}: {}", answer.text);
+        let raw =
+            answer.text.lines().any(|line| line.starts_with("1: fine")) || answer.text.contains('\u{1b}');
+        assert!(!raw, "{tool}: {}", answer.text);
+    }
+}
