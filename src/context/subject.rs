@@ -31,6 +31,8 @@ pub(super) struct Subjects<'i> {
     /// The files whose symbols whoever brings them in can use, and the folders of these.
     own: HashSet<&'i str>,
     folders: HashSet<&'i str>,
+    /// The only folders in which they are known, where the language says so of their name.
+    only: Option<HashSet<&'i str>>,
     /// Whether some belong to types, and whether these can be used by the name alone.
     members: bool,
     bare: bool,
@@ -68,6 +70,10 @@ impl<'i> Subjects<'i> {
             glob: index.names.number("+*"),
             ..Subjects::default()
         };
+        // What begins with a small letter in Go is known in its own package alone.
+        if first.file.language == "go" && !name.starts_with(char::is_uppercase) {
+            subjects.only = Some(symbols.iter().map(|symbol| folder(symbol.path)).collect());
+        }
         let (mut modules, mut types): (HashSet<&str>, HashSet<&str>) = Default::default();
         for symbol in symbols {
             let path = symbol.file.path(symbol.definition, &index.names);
@@ -103,6 +109,9 @@ impl<'i> Subjects<'i> {
 
     /// The lines of a file on which they are used, as far as the name tells.
     pub(super) fn lines(&self, path: &str, file: &Filed) -> Vec<u32> {
+        if self.only.as_ref().is_some_and(|only| !only.contains(folder(path))) {
+            return Vec::new();
+        }
         let reaches = self.reaches(path, file);
         let mut keys = file.used_of(&self.owned);
         if self.members {

@@ -87,6 +87,14 @@ const CASES: &[Case] = &[
     ),
     (
         &[
+            ("a/a.go", "package a\n\ntype T struct{}\n\nfunc (t T) size() int { return t.size() }\n"),
+            ("b/b.go", "package b\n\nfunc f(x X) { x.size() }\n"),
+        ],
+        "T.size",
+        &["a/a.go:5 T.size"],
+    ),
+    (
+        &[
             ("A.java", "package p;\nclass A {\n  int n;\n  void f() { this.f(); f(); int n; }\n}\n"),
             ("B.java", "package p;\nclass B { void g(A a) { a.f(); }\n  void h() { B.f(); } }\n"),
         ],
