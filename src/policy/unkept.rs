@@ -39,15 +39,16 @@ pub(super) fn check(policy: &Fields<'_>) -> Result<(), Fault> {
 
 /// Reads `server`: the toolsets that it names.
 pub(super) fn toolsets(node: &Node, what: &str) -> Result<Option<Vec<String>>, Fault> {
+    node.settings(what, &[keys::SERVER])?.optional("tools", toolset_names)
+}
+
+/// Reads the names of toolsets, each of which is one of this version.
+pub(super) fn toolset_names(node: &Node, what: &str) -> Result<Vec<String>, Fault> {
     let named = keys::TOOLSETS.map(|name| (name, name));
-    node.settings(what, &[keys::SERVER])?.optional("tools", |node, what| {
-        let items = node.list(what)?;
-        if items.is_empty() {
-            return Err(
-                node.fault(format!("{what} is empty: name a toolset, or leave it out for the default"))
-            );
-        }
-        let name = |item: &Node| choice(item, "tools", &named, &keys::LATER_TOOLSETS).map(str::to_owned);
-        items.iter().map(name).collect()
-    })
+    let items = node.list(what)?;
+    if items.is_empty() {
+        return Err(node.fault(format!("{what} is empty: name a toolset, or leave it out for the default")));
+    }
+    let name = |item: &Node| choice(item, "tools", &named, &keys::LATER_TOOLSETS).map(str::to_owned);
+    items.iter().map(name).collect()
 }

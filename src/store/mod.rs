@@ -45,4 +45,4 @@ pub use policy_file::PolicyText;
 pub use publish::{Content, Done, Level, Published, Told, Write};
 pub use ruling::PolicyFile;
 pub use snapshot::{Before, Snapshot};
-pub use state::{State, Subject};
+pub use state::{State, Subject, outside};
