@@ -32,7 +32,7 @@ pub fn plan(insertions: &[Insertion], buffer: &Buffer) -> Result<Planned, Error>
 
 fn check_bounds(index: usize, insertion: &Insertion, buffer: &Buffer) -> Result<(), Error> {
     let last = buffer.lines().count() + 1;
-    if insertion.at_line <= last {
+    if insertion.at_line <= last || insertion.at_line == Insertion::END {
         return Ok(());
     }
     Err(Error::new(

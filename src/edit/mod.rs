@@ -53,12 +53,17 @@ pub struct LineEdit {
 /// New text before a line.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Insertion {
-    /// The line before which the text goes, from 1 to one past the last line.
+    /// The line before which the text goes, from 1 to one past the last line, or [`Insertion::END`].
     pub at_line: usize,
     /// The text; a missing line end is added.
     pub content: String,
     /// The text that the caller believes stands at that line.
     pub expect: Option<String>,
+}
+
+impl Insertion {
+    /// The place one past the last line of the text, whichever that is.
+    pub const END: usize = usize::MAX;
 }
 
 /// New text for what a search finds.

@@ -106,7 +106,8 @@ impl Workspace {
         Ok(self.reports(call, drafts, done))
     }
 
-    fn draft<'a>(
+    /// Builds the draft of one request.
+    pub(super) fn draft<'a>(
         &self,
         call: &Call,
         request: &'a Request,

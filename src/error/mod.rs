@@ -68,6 +68,9 @@ codes! {
     RegexBudget "REGEX_BUDGET" Request
         "The pattern needs more steps on this file than one call may take."
         "narrow the lines to look at, or write the pattern without nested repetition";
+    CodeBlockRequired "CODE_BLOCK_REQUIRED" Request
+        "An instruction came without code, and the client's model wrote none that could be used."
+        "send the call again with the code as `code_block`";
     FileNotFound "FILE_NOT_FOUND" Target
         "There is no file at this path."
         "correct the path, or create the file with `content`";

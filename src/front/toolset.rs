@@ -150,6 +150,7 @@ mod tests {
             ("look", &["read_content_lines"]),
             ("text", &["edit_file"]),
             ("code", &["edit_code"]),
+            ("ai", &["ai_edit_code"]),
             ("history", &["list_edits", "redo_edit"]),
             ("legacy", &["create_file"]),
         ] {

@@ -6,12 +6,14 @@
 
 mod block;
 mod fields;
+mod instruction;
 mod look;
 mod revert;
 mod target;
 
 pub use block::{BlockFields, LikenessFields};
 pub use fields::{Fields, Flagged, InsertFields, LineEditFields, WindowFields};
+pub use instruction::{EditType, Instructed, Instruction, InstructionFields, Spot};
 pub use look::{
     ContextFields, ContextLook, LineFields, LineLook, ListFields, ListLook, Look, SearchFields, SearchLook,
 };

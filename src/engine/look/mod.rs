@@ -1,5 +1,6 @@
 //! Looking at what is there: nothing is locked, judged or written.
 
+mod ahead;
 mod context;
 mod lines;
 mod list;

@@ -30,6 +30,8 @@ pub(super) struct Facts<'a> {
     pub(super) status: Status,
     pub(super) disk: Disk,
     pub(super) code: Option<Code>,
+    /// The precise code, where the other is one of a few.
+    pub(super) detail: Option<Code>,
     pub(super) message: String,
     pub(super) hint: Option<Cow<'a, str>>,
     pub(super) field: Option<&'a str>,
@@ -87,6 +89,7 @@ impl<'a> Facts<'a> {
             status: Status::Refused,
             disk: Disk::Untouched,
             code: None,
+            detail: None,
             message: String::new(),
             hint: None,
             field: None,
@@ -142,10 +145,13 @@ impl<'a> Facts<'a> {
         let remedy = if errors.is_empty() { UNASKED } else { Code::GateRefused.remedy() };
         let touched =
             regions.iter().map(lines_touched).reduce(|one, other| (one.0 + other.0, one.1 + other.1));
+        let (code, detail) = refused.then(|| shape.voice.coded(Code::GateRefused)).unzip();
+        let own = report.notes.iter().map(|note| shape.voice.reworded(note));
         Facts {
             success: report.status.is_success(),
             status: report.status,
-            code: refused.then_some(Code::GateRefused),
+            code,
+            detail: detail.flatten(),
             message: message::of_report(report, diff, &errors, &listed.shown, shape),
             hint: refused.then_some(remedy.into()),
             path: Some(&report.path),
@@ -169,7 +175,7 @@ impl<'a> Facts<'a> {
             warnings,
             findings: shown(&report.verdict.findings),
             runs: &report.verdict.runs,
-            notes: Listed::all(report.notes.iter().cloned().chain(notes(&report.verdict)).collect()),
+            notes: Listed::all(own.chain(notes(&report.verdict)).collect()),
             ..Facts::nothing()
         }
     }
@@ -182,9 +188,11 @@ impl<'a> Facts<'a> {
             (Disk::Untouched, _) => (NOTHING, error.next_step()),
         };
         let (next, hint) = proposed(error, hint, shape);
+        let (code, detail) = shape.voice.coded(error.code);
         Facts {
             disk: error.disk,
-            code: Some(error.code),
+            code: Some(code),
+            detail,
             message: format!("{start}{}", message::of_error(error, shape)),
             hint: Some(hint),
             field: error.field.as_deref(),

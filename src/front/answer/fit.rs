@@ -1,5 +1,7 @@
 //! How an answer is cut to its limit: long lists and long texts first, then hunks of the diff.
 
+use serde_json::Value;
+
 use super::facts::Facts;
 use super::hunks::first_hunks;
 use super::{Answer, DiffWish, Forms, Shape, json, text};
@@ -164,7 +166,7 @@ struct Bare<'a> {
 impl<'a> Bare<'a> {
     fn new(facts: &Facts<'a>, level: Level, shape: &'a Shape) -> Bare<'a> {
         let facts = prune(facts, level);
-        let answer = compose(&facts, level, shape.forms, &Shown::nothing(&facts, level, shape));
+        let answer = compose(&facts, level, shape, &Shown::nothing(&facts, level, shape));
         let size = size(&answer, shape.forms);
         Bare { facts, level, shape, answer, size }
     }
@@ -181,7 +183,7 @@ impl<'a> Bare<'a> {
             if shown.diff.is_empty() {
                 break;
             }
-            let fuller = compose(&self.facts, self.level, forms, &shown);
+            let fuller = compose(&self.facts, self.level, self.shape, &shown);
             let size = size(&fuller, forms);
             if size <= room {
                 return fuller;
@@ -193,13 +195,18 @@ impl<'a> Bare<'a> {
     }
 }
 
-fn compose(facts: &Facts<'_>, level: Level, forms: Forms, shown: &Shown) -> Answer {
+fn compose(facts: &Facts<'_>, level: Level, shape: &Shape, shown: &Shown) -> Answer {
     let mut facts = facts.clone();
     facts.notes.shown.extend(shown.missing.clone());
+    let fields = json::render(&facts, level.bytes, &shown.diff);
+    let fields = match shape.voice.dialect {
+        Some(dialect) => (dialect.dress)(fields),
+        None => fields,
+    };
     Answer {
         success: facts.success,
-        json: json::render(&facts, level.bytes, &shown.diff),
-        text: text::render(&facts, level.bytes, &shown.diff, forms),
+        json: Value::Object(fields),
+        text: text::render(&facts, level.bytes, &shown.diff, shape.forms),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::policy::Isolation;
 use crate::text::Region;
 
 /// Renders the facts; no text is longer than `bytes`, but notes and the diff are put in as they are.
-pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str) -> Value {
+pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str) -> Map<String, Value> {
     let text = |text: &str| Value::String(clip(text, bytes));
     let texts = |texts: &[String]| list(texts, |entry| text(entry));
     let known = facts.disk == Disk::Untouched && facts.whole;
@@ -22,10 +22,11 @@ pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str) -> Value {
         Some(since) => (None, Some(json!({"version": since.version, "diff": diff}))),
         None => (diff, None),
     };
-    let fields: [(&str, Option<Value>); 31] = [
+    let fields: [(&str, Option<Value>); 32] = [
         ("success", facts.whole.then(|| facts.success.into())),
         ("status", Some(facts.status.name().into())),
         ("code", facts.code.map(Code::name).map(Value::from)),
+        ("detail", facts.detail.map(Code::name).map(Value::from)),
         ("message", Some(text(&facts.message))),
         ("hint", facts.hint.as_deref().map(text)),
         ("field", facts.field.map(text)),
@@ -56,7 +57,7 @@ pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str) -> Value {
         ("notes", list(&facts.notes.shown, |note| note.as_str().into())),
     ];
     let given = fields.into_iter().filter_map(|(name, value)| value.map(|value| (name.to_owned(), value)));
-    Value::Object(given.collect())
+    given.collect()
 }
 
 /// An object without its fields that are nothing.

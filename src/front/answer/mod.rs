@@ -32,7 +32,7 @@ pub use gates::{Spot, unsaid};
 pub use look::look;
 pub use next::{Call, Offers};
 pub use past::{Turned, history, remembered, reverted};
-pub use voice::{Names, Voice};
+pub use voice::{Dialect, Names, Voice};
 
 /// How an answer is to look.
 #[derive(Debug, Clone)]

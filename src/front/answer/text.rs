@@ -13,7 +13,7 @@ use crate::text::{Region, Shift};
 /// shown.
 pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str, forms: Forms) -> String {
     let mut lines = vec![clip(&facts.message, bytes)];
-    lines.extend(facts.code.map(|code| remedy(code, facts.hint.as_deref(), bytes)));
+    lines.extend(facts.code.map(|code| remedy(code, facts, bytes)));
     lines.extend(facts.resolved_path.map(|path| format!("the path leads to {}", clip(path, bytes))));
     lines.extend(standing(facts, bytes));
     lines.extend(facts.receipt.and_then(receipt));
@@ -47,11 +47,10 @@ pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str, forms: Forms) 
     lines.join("\n")
 }
 
-fn remedy(code: Code, hint: Option<&str>, bytes: usize) -> String {
-    match hint {
-        Some(hint) => format!("{}; {}", code.name(), clip(hint, bytes)),
-        None => code.name().to_owned(),
-    }
+fn remedy(code: Code, facts: &Facts<'_>, bytes: usize) -> String {
+    let detail = facts.detail.map(|detail| format!(" ({})", detail.name())).unwrap_or_default();
+    let hint = facts.hint.as_deref().map(|hint| format!("; {}", clip(hint, bytes))).unwrap_or_default();
+    format!("{}{detail}{hint}", code.name())
 }
 
 /// The version that is on disk, and what was found about the bytes around the edit.

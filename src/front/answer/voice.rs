@@ -1,7 +1,9 @@
-//! In which words a tool speaks: what it calls the fields of a request, and what it says of an edit.
+//! In which words a tool speaks: what it calls the fields of a request, what it says of an edit, and the form of its answers.
+
+use rmcp::model::JsonObject;
 
 use crate::engine::Report;
-use crate::error::Error;
+use crate::error::{Code, Error};
 
 /// The words of one tool.
 #[derive(Debug, Clone, Copy)]
@@ -12,6 +14,19 @@ pub struct Voice {
     pub written: fn(&Report) -> Option<String>,
     /// What it says of a refusal, for the path as the caller named it; nothing where the error's own message does.
     pub refused: fn(&Error, &str) -> Option<String>,
+    /// How its answers differ from the plain form, where they do.
+    pub dialect: Option<&'static Dialect>,
+}
+
+/// The form of a tool's answers that its callers know from elsewhere.
+#[derive(Debug)]
+pub struct Dialect {
+    /// The fields of a request that stand in messages and notes, each with the tool's name of it.
+    pub fields: &'static [(&'static str, &'static str)],
+    /// Which of the tool's few codes a refusal has; the precise one is told beside it.
+    pub code: fn(Code) -> Code,
+    /// Puts what an answer has for programs into the tool's form.
+    pub dress: fn(JsonObject) -> JsonObject,
 }
 
 /// What a tool calls the fields of a request.
@@ -59,11 +74,26 @@ impl Names {
 
 impl Voice {
     /// The plain words, which name the fields as the request does.
-    pub const PLAIN: Voice = Voice { names: Names::PLAIN, written: |_| None, refused: |_, _| None };
+    pub const PLAIN: Voice =
+        Voice { names: Names::PLAIN, written: |_| None, refused: |_, _| None, dialect: None };
 
     /// A refusal of a request, with the field at fault under the name that the caller knows.
     pub fn renamed(&self, mut refusal: Error) -> Error {
-        refusal.field = refusal.field.map(|field| self.names.of(&field).into());
+        refusal.field = refusal.field.map(|field| self.reworded(self.names.of(&field)).into());
+        if self.dialect.is_some() {
+            refusal.message = self.reworded(&refusal.message);
+        }
         refusal
+    }
+
+    /// A sentence, with the fields of the request under the names that the caller knows.
+    pub(super) fn reworded(&self, sentence: &str) -> String {
+        let fields = self.dialect.map_or(&[][..], |dialect| dialect.fields);
+        fields.iter().fold(sentence.to_owned(), |sentence, (plain, own)| sentence.replace(plain, own))
+    }
+
+    /// The code of a refusal, and the precise one where a caller knows but few.
+    pub(super) fn coded(&self, code: Code) -> (Code, Option<Code>) {
+        self.dialect.map_or((code, None), |dialect| ((dialect.code)(code), Some(code)))
     }
 }

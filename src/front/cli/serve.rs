@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use clap::value_parser;
 use tokio::runtime::Builder;
 use tracing_subscriber::EnvFilter;
 
@@ -12,7 +13,7 @@ use super::roots::{Roots, Word};
 use super::work::runtime;
 use crate::engine::Workspace;
 use crate::error::Error;
-use crate::front::mcp::{self, Structured};
+use crate::front::mcp::{self, Manners, Structured};
 use crate::front::toolset::{Access, Selection};
 
 /// The variable that says what is logged, and what is logged without it.
@@ -36,6 +37,9 @@ pub(super) struct Args {
     /// Whether answers have a structured part beside the text
     #[arg(long, value_name = "WHEN", default_value = Structured::default().name(), value_parser = structured())]
     structured: Structured,
+    /// Seconds that the client's model may take, where it is asked for code
+    #[arg(long, value_name = "SECONDS", default_value_t = Manners::PATIENCE, value_parser = value_parser!(u64).range(1..=3600))]
+    model_timeout: u64,
 }
 
 /// Which tools are offered.
@@ -71,8 +75,9 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
     workspace.keep_servers();
     log_to_stderr();
     let selection = named.unwrap_or_else(|| of_policy(&workspace));
+    let manners = Manners { structured: args.structured, patience: Duration::from_secs(args.model_timeout) };
     let (runtime, stop) = runtime(Builder::new_multi_thread())?;
-    let served = runtime.block_on(mcp::serve(workspace, selection, access, args.structured, stop.clone()));
+    let served = runtime.block_on(mcp::serve(workspace, selection, access, manners, stop.clone()));
     if stop.is_cancelled() {
         // Where standard input is read by a thread of its own, that thread waits for a client that says nothing.
         runtime.shutdown_timeout(LAST_WORK);

@@ -3,9 +3,7 @@
 //! Invariant: whatever happens, the client is answered; a refusal is an answer with `isError`, so that the model sees
 //! it. What computes runs off the reactor.
 
-use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Duration;
 
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, JsonObject, ProtocolVersion};
 use rmcp::service::{RequestContext, RoleServer};
@@ -13,16 +11,15 @@ use serde_json::Value;
 use tokio::task::{JoinError, spawn_blocking};
 use tokio_util::sync::CancellationToken;
 
-use super::Structured;
-use super::ask::{Asked, Asking, Returned, Seal, Way};
-use super::progress::watch;
+use super::ask::{Asked, Inquiry, Prompt, Resumed, Returned, Seal, Written};
+use super::carry::{Carried, carry, raised};
+use super::{Manners, Structured};
 use crate::engine::Workspace;
-use crate::error::{Code, Error, Question};
+use crate::error::{Code, Error};
 use crate::front::answer::{self, Answer, Call, Forms, Offers, Shape};
-use crate::front::past;
-use crate::front::tools::{self, Ask, AskedAll, Tool};
-use crate::gate::{Watch, clean};
-use crate::request::{Author, History, Revert};
+use crate::front::tools::{Ask, Tool, Unwritten};
+use crate::gate::clean;
+use crate::request::Author;
 
 /// Characters of a client's name that are written down.
 const LONGEST_NAME: usize = 80;
@@ -32,8 +29,8 @@ const LONGEST_NAME: usize = 80;
 pub(super) struct Desk {
     /// The files.
     pub(super) workspace: Arc<Workspace>,
-    /// Whether answers have a structured part.
-    pub(super) structured: Structured,
+    /// How it behaves towards a client.
+    pub(super) manners: Manners,
     /// The tool that reads lines, where it is offered.
     pub(super) reader: Option<&'static str>,
     /// Cancelled when the server is asked to stop.
@@ -45,7 +42,10 @@ pub(super) struct Desk {
 /// How often a person is asked about one call, should the file change meanwhile.
 const ASKED: usize = 3;
 
-/// Carries out one call; where the policy has a person asked, the person is asked.
+pub(super) type Context = RequestContext<RoleServer>;
+
+/// Carries out one call; the client's model is asked for code that is still to be written, and the person before a write
+/// where the policy says so.
 pub(super) async fn call(
     tool: &'static Tool,
     desk: Desk,
@@ -53,128 +53,106 @@ pub(super) async fn call(
     returned: Returned,
     context: Context,
 ) -> CallToolResponse {
-    let forms = forms(desk.structured, context.protocol_version());
+    let forms = forms(desk.manners.structured, context.protocol_version());
     let path = arguments.get(tool.voice.names.path).and_then(Value::as_str).map(str::to_owned);
     let offers = Offers { again: again(tool, &arguments), reader: desk.reader };
     let shape = Shape { forms, path, voice: tool.voice, offers, ..Shape::default() };
-    let way = Way::of(&context);
-    let asking = Asking::of(tool.name, &arguments, &way);
-    let mut author = author(tool, &context);
-    match desk.seal.agreed(&returned, &asking) {
-        Ok(agreed) => author.agreed = agreed,
-        Err(refusal) => return refused(shape, refusal).await.into(),
-    }
-    let mut asked = match raised(tool, arguments).await {
-        Ok(asked) => asked,
+    let inquiry = Inquiry::of(tool.name, &arguments, &desk, &context);
+    let (asked, resumed) = match resumed(tool, arguments, &inquiry, &returned).await {
+        Ok(both) => both,
         Err(refusal) => return refused(shape, refusal).await.into(),
     };
+    let (agreed, written) = match resumed {
+        Resumed::Fresh => (None, None),
+        Resumed::Code(written) => (None, Some(written)),
+        Resumed::Agreed(about, written) => (Some(about), written),
+    };
+    let author = Author { agreed, ..author(tool, &context) };
+    match settled(asked, written, &inquiry, &desk).await {
+        Asked::Answered((asked, written)) => {
+            agreed_to(asked, written, author, &shape, &inquiry, &desk, &context).await
+        }
+        Asked::Later(later) => (*later).into(),
+        Asked::No(refusal) => refused(shape, tool.voice.renamed(refusal)).await.into(),
+    }
+}
+
+/// What the call asks, and what came back with it.
+async fn resumed(
+    tool: &'static Tool,
+    arguments: JsonObject,
+    inquiry: &Inquiry,
+    returned: &Returned,
+) -> Result<(Ask, Resumed), Error> {
+    let asked = raised(tool, arguments).await?;
+    let lost = if matches!(asked, Ask::Unwritten(_)) { Code::CodeBlockRequired } else { Code::NotConfirmed };
+    Ok((asked, inquiry.resume(returned, lost)?))
+}
+
+/// What the call asks, with its code where that was still to be written.
+async fn settled(
+    asked: Ask,
+    written: Option<Written>,
+    inquiry: &Inquiry,
+    desk: &Desk,
+) -> Asked<(Ask, Option<Written>)> {
+    let unwritten = match asked {
+        Ask::Unwritten(unwritten) => *unwritten,
+        asked @ (Ask::Edit(_) | Ask::EditAll(_) | Ask::Revert(_) | Ask::Look(_) | Ask::History(_)) => {
+            return Asked::Answered((asked, None));
+        }
+    };
+    let written = match written {
+        Some(written) => written,
+        None => match write_code(&unwritten, inquiry, desk).await {
+            Asked::Answered(written) => written,
+            Asked::Later(later) => return Asked::Later(later),
+            Asked::No(refusal) => return Asked::No(refusal),
+        },
+    };
+    let asked = unwritten.written(written.code.clone(), written.version.clone());
+    Asked::Answered((Ask::Edit(Box::new(asked)), Some(written)))
+}
+
+/// Has the client's model write the code, where the edit could be made.
+async fn write_code(unwritten: &Unwritten, inquiry: &Inquiry, desk: &Desk) -> Asked<Written> {
+    let prompt = match desk.workspace.ahead(unwritten.request.clone()).await {
+        Ok(reading) => Prompt::of(&unwritten.instruction, &reading),
+        Err(refusal) => Err(refusal),
+    };
+    match prompt {
+        Ok(prompt) => inquiry.model(&prompt).await,
+        Err(refusal) => Asked::No(refusal),
+    }
+}
+
+/// Carries out what is asked; where the policy has a person asked, once the person agrees.
+async fn agreed_to(
+    mut asked: Ask,
+    written: Option<Written>,
+    mut author: Author,
+    shape: &Shape,
+    inquiry: &Inquiry,
+    desk: &Desk,
+    context: &Context,
+) -> CallToolResponse {
     for _ in 0..ASKED {
-        let again = way.can_ask().then(|| asked.clone());
+        let again = inquiry.reaches_a_person().then(|| asked.clone());
         let Carried { shape: wanted, question, told } =
-            carry(asked.by(&author), shape.clone(), &desk, &context).await;
+            carry(asked.by(&author), shape.clone(), desk, context).await;
         let Some(question) = question else { return render(wanted, told).await.into() };
-        let answer = tokio::select! {
-            answer = way.ask(&question, &desk.seal, &asking) => answer,
-            () = context.ct.cancelled() => Asked::unanswered("the call was cancelled"),
-            () = desk.stop.cancelled() => Asked::unanswered("the server was stopped"),
-        };
-        match (answer, again) {
-            (Asked::Agreed, Some(again)) => {
+        match (inquiry.person(&question, written.as_ref()).await, again) {
+            (Asked::Answered(()), Some(again)) => {
                 author.agreed = Some(question.about);
                 asked = again;
             }
             (Asked::Later(later), _) => return (*later).into(),
             (Asked::No(refusal), _) => return refused(wanted, refusal).await.into(),
-            (Asked::Agreed, None) => break,
+            (Asked::Answered(()), None) => break,
         }
     }
     let seen = "the file changed each time that a person was asked";
-    refused(shape, Error::new(Code::NotConfirmed, seen)).await.into()
-}
-
-type Context = RequestContext<RoleServer>;
-
-/// What came of a call, to be put into words; or what a person is to be asked first.
-struct Carried {
-    shape: Shape,
-    question: Option<Box<Question>>,
-    told: Told,
-}
-
-type Told = Box<dyn FnOnce(&Shape) -> Answer + Send>;
-
-/// Raises the arguments of a call, where it holds up nobody.
-async fn raised(tool: &'static Tool, arguments: JsonObject) -> Result<Ask, Error> {
-    spawn_blocking(move || (tool.ask)(arguments)).await.unwrap_or_else(|trouble| Err(broken(&trouble)))
-}
-
-async fn carry(asked: Ask, shape: Shape, desk: &Desk, context: &Context) -> Carried {
-    match asked {
-        Ask::Edit(asked) => edit(*asked, shape, desk, context).await,
-        Ask::EditAll(all) => edit_all(*all, shape, desk, context).await,
-        Ask::Revert(revert) => turn(revert, shape, desk, context).await,
-        Ask::Look(look) => {
-            let seen =
-                watched(desk, context, |workspace, watch| async move { workspace.look(look, watch).await });
-            let seen = seen.await.unwrap_or_else(|trouble| Err(broken(&trouble)));
-            let seen = seen.map_err(|refusal| shape.voice.renamed(refusal));
-            Carried { shape, question: None, told: Box::new(move |shape| answer::look(&seen, shape)) }
-        }
-        Ask::History(history) => {
-            let (most, workspace) = (history.most, Arc::clone(&desk.workspace));
-            // One more than is shown tells whether there are more.
-            let history = History { most: most + 1, ..history };
-            let edits = tokio::spawn(async move { workspace.history(history).await });
-            let edits = edits.await.unwrap_or_else(|trouble| Err(broken(&trouble)));
-            let told = Box::new(move |shape: &Shape| answer::history(&edits, most, shape));
-            Carried { shape, question: None, told }
-        }
-    }
-}
-
-async fn edit(asked: tools::Asked, shape: Shape, desk: &Desk, context: &Context) -> Carried {
-    let tools::Asked { request, shape: wanted } = asked;
-    let shape = Shape { forms: shape.forms, path: shape.path, offers: shape.offers, ..wanted };
-    let mut edited =
-        write(desk, context, |workspace, watch| async move { workspace.edit(request, watch).await }).await;
-    let question = question(&mut edited);
-    let edited = edited.map_err(|refusal| shape.voice.renamed(refusal));
-    Carried { shape, question, told: Box::new(move |shape| answer::answer(&edited, shape)) }
-}
-
-async fn edit_all(all: AskedAll, shape: Shape, desk: &Desk, context: &Context) -> Carried {
-    let AskedAll { requests, paths, shape: wanted } = all;
-    let shape = Shape { forms: shape.forms, offers: shape.offers, ..wanted };
-    let mut edited =
-        write(desk, context, |workspace, watch| async move { workspace.edit_all(requests, watch).await })
-            .await;
-    let question = question(&mut edited);
-    Carried { shape, question, told: Box::new(move |shape| answer::batch(&edited, &paths, shape)) }
-}
-
-/// Takes an edit back, or makes it again.
-async fn turn(revert: Revert, shape: Shape, desk: &Desk, context: &Context) -> Carried {
-    let turned =
-        write(
-            desk,
-            context,
-            |workspace, watch| async move { Ok(past::revert(&workspace, revert, watch).await) },
-        );
-    match turned.await {
-        Ok((mut reports, turned)) => {
-            let question = question(&mut reports);
-            let told = Box::new(move |shape: &Shape| answer::reverted(&reports, turned, shape));
-            Carried { shape, question, told }
-        }
-        Err(refusal) => {
-            Carried { shape, question: None, told: Box::new(move |shape| answer::refusal(&refusal, shape)) }
-        }
-    }
-}
-
-/// What a person is to be asked before the call is carried out.
-fn question<T>(done: &mut Result<T, Error>) -> Option<Box<Question>> {
-    done.as_mut().err()?.question.take()
+    refused(shape.clone(), Error::new(Code::NotConfirmed, seen)).await.into()
 }
 
 async fn refused(shape: Shape, refusal: Error) -> CallToolResult {
@@ -193,52 +171,6 @@ fn author(tool: &Tool, context: &Context) -> Author {
 fn again(tool: &'static Tool, arguments: &JsonObject) -> Option<Call> {
     let searches = arguments.contains_key(tool.voice.names.search);
     searches.then(|| Call { tool: tool.name, arguments: arguments.clone() })
-}
-
-/// Does something that may write, until it is done.
-async fn write<T, F>(
-    desk: &Desk,
-    context: &Context,
-    deed: impl FnOnce(Arc<Workspace>, Watch) -> F,
-) -> Result<T, Error>
-where
-    T: Send + 'static,
-    F: Future<Output = Result<T, Error>> + Send + 'static,
-{
-    let done = watched(desk, context, deed).await;
-    done.unwrap_or_else(|trouble| Err(broken(&trouble).disk_unknown()))
-}
-
-/// Does something, watched over, until it is done.
-async fn watched<T, F>(
-    desk: &Desk,
-    context: &Context,
-    deed: impl FnOnce(Arc<Workspace>, Watch) -> F,
-) -> Result<Result<T, Error>, JoinError>
-where
-    T: Send + 'static,
-    F: Future<Output = Result<T, Error>> + Send + 'static,
-{
-    let ended = context.ct.child_token();
-    let (watch, progress) = watch(context, ended.clone());
-    // A task of its own: should it fail, this one still answers.
-    let deed = tokio::spawn(deed(Arc::clone(&desk.workspace), watch));
-    let (done, ()) = tokio::select! {
-        both = async { tokio::join!(deed, progress.pass_on()) } => both,
-        never = pass_to(ended, desk.stop.clone()) => match never {},
-    };
-    done
-}
-
-/// How long a call may go on once the server is asked to stop: most edits are written by then.
-const GRACE: Duration = Duration::from_secs(2);
-
-/// Ends a call some time after the server is asked to stop.
-async fn pass_to(call: CancellationToken, stop: CancellationToken) -> Infallible {
-    stop.cancelled().await;
-    tokio::time::sleep(GRACE).await;
-    call.cancel();
-    std::future::pending().await
 }
 
 async fn render(shape: Shape, told: impl FnOnce(&Shape) -> Answer + Send + 'static) -> CallToolResult {
@@ -270,10 +202,6 @@ fn forms(structured: Structured, version: Option<ProtocolVersion>) -> Forms {
         Structured::On => Forms::Both,
         Structured::Auto | Structured::Off => Forms::Text,
     }
-}
-
-fn broken(trouble: &JoinError) -> Error {
-    Error::new(Code::Internal, format!("the call stopped half-way: {trouble}"))
 }
 
 #[cfg(test)]

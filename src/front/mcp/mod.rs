@@ -5,6 +5,7 @@
 
 mod ask;
 mod call;
+mod carry;
 mod envelope;
 mod frames;
 mod pipe;
@@ -13,6 +14,7 @@ mod reader;
 mod server;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
@@ -52,6 +54,26 @@ impl Structured {
     }
 }
 
+/// How a server behaves towards its client.
+#[derive(Debug, Clone, Copy)]
+pub struct Manners {
+    /// Whether answers have `structuredContent`.
+    pub structured: Structured,
+    /// How long the client's model may take to write code.
+    pub patience: Duration,
+}
+
+impl Manners {
+    /// How long the client's model may take, in seconds, where nothing else is said.
+    pub const PATIENCE: u64 = 120;
+}
+
+impl Default for Manners {
+    fn default() -> Manners {
+        Manners { structured: Structured::default(), patience: Duration::from_secs(Manners::PATIENCE) }
+    }
+}
+
 /// What `tools/list` answers.
 pub fn listed(selection: &Selection, access: Access) -> Value {
     let mut tools: Vec<_> = selection.tools(access).map(server::listing).collect();
@@ -67,11 +89,11 @@ pub async fn serve(
     workspace: Arc<Workspace>,
     selection: Selection,
     access: Access,
-    structured: Structured,
+    manners: Manners,
     stop: CancellationToken,
 ) -> Result<(), Error> {
     let (input, output) = stdio_pipes();
-    let server = Server::new(workspace, &selection, access, structured, stop.clone());
+    let server = Server::new(workspace, &selection, access, manners, stop.clone());
     serve_on(server, Pipe::new(input, output, stop)).await
 }
 

@@ -12,11 +12,13 @@ use rmcp::{ServerHandler, tool_handler};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::Structured;
+use super::Manners;
 use super::ask::{Returned, Seal};
 use super::call::{Desk, call};
 use crate::engine::Workspace;
-use crate::front::tools::{Again, Effect, Tool, edit_files, read_content_lines, safe_edit_file, undo_edit};
+use crate::front::tools::{
+    Again, Effect, Tool, edit_files, listed_name, read_content_lines, safe_edit_file, undo_edit,
+};
 use crate::front::toolset::{Access, Selection};
 
 /// What the agent is told before its first call, of the tools that it has.
@@ -59,7 +61,7 @@ impl Server {
         workspace: Arc<Workspace>,
         selection: &Selection,
         access: Access,
-        structured: Structured,
+        manners: Manners,
         stop: CancellationToken,
     ) -> Server {
         let tool_router =
@@ -69,7 +71,7 @@ impl Server {
         Server {
             tool_router: Arc::new(tool_router),
             instructions: instructions(selection, access).into(),
-            desk: Desk { workspace, structured, reader, stop, seal: Seal::new() },
+            desk: Desk { workspace, manners, reader, stop, seal: Seal::new() },
         }
     }
 }
@@ -86,9 +88,10 @@ impl ServerHandler for Server {
 
     async fn call_tool(
         &self,
-        request: CallToolRequestParams,
+        mut request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        request.name = listed_name(&request.name).to_owned().into();
         if !self.tool_router.has_route(&request.name) {
             let names: Vec<String> =
                 self.tool_router.list_all().iter().map(|tool| tool.name.to_string()).collect();

@@ -27,7 +27,7 @@ impl Client {
             workspace,
             &tools.parse().unwrap(),
             Access::Write,
-            Structured::Auto,
+            Manners::default(),
             CancellationToken::new(),
         );
         let (ours, theirs) = duplex(1 << 16);

@@ -39,6 +39,7 @@ const VOICE: Voice = Voice {
     },
     written: replaced_block,
     refused,
+    dialect: None,
 };
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<EditCode>);

@@ -31,6 +31,7 @@ const VOICE: Voice = Voice {
     names: Names { path: "file_path", search: "old_string", replace: "new_string", ..Names::PLAIN },
     written,
     refused,
+    dialect: None,
 };
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<EditFile>);

@@ -3,6 +3,7 @@
 //! Invariant: a tool is a wire struct, whose doc comments are what the agent reads, its conversion to what the engine
 //! is asked, and its words for what came of it. It decides nothing about the edit.
 
+pub mod ai_edit_code;
 pub mod create_file;
 pub mod edit_code;
 pub mod edit_file;
@@ -20,7 +21,7 @@ use serde::Deserialize;
 use super::answer::{Shape, Voice};
 use super::toolset::Toolset;
 use crate::error::Error;
-use crate::request::{Author, History, Look, Mode, Request, Revert};
+use crate::request::{Author, Expect, History, Instruction, Look, Mode, Request, Revert};
 
 /// Every tool, in the order of the documentation.
 pub const TOOLS: &[Tool] = &[
@@ -30,10 +31,16 @@ pub const TOOLS: &[Tool] = &[
     read_content_lines::TOOL,
     edit_file::TOOL,
     edit_code::TOOL,
+    ai_edit_code::TOOL,
     list_edits::TOOL,
     redo_edit::TOOL,
     create_file::TOOL,
 ];
+
+/// The name under which a tool is listed, where it is called by an older one.
+pub fn listed_name(name: &str) -> &str {
+    if name == ai_edit_code::OLD_NAME { ai_edit_code::TOOL.name } else { name }
+}
 
 /// A tool as it is listed and called.
 #[derive(Debug)]
@@ -81,6 +88,8 @@ pub enum Again {
 pub enum Ask {
     /// An edit.
     Edit(Box<Asked>),
+    /// An edit whose code is still to be written.
+    Unwritten(Box<Unwritten>),
     /// Several edits, all or none.
     EditAll(Box<AskedAll>),
     /// An edit taken back, or made again.
@@ -97,6 +106,7 @@ impl Ask {
     pub fn by(mut self, author: &Author) -> Ask {
         match &mut self {
             Ask::Edit(asked) => asked.request.author.clone_from(author),
+            Ask::Unwritten(unwritten) => unwritten.request.author.clone_from(author),
             Ask::EditAll(all) => {
                 all.requests.iter_mut().for_each(|request| request.author.clone_from(author));
             }
@@ -114,6 +124,25 @@ pub struct Asked {
     pub request: Request,
     /// The answer's form.
     pub shape: Shape,
+}
+
+/// An edit whose code is still to be written, and how its answer is to look.
+#[derive(Debug, Clone)]
+pub struct Unwritten {
+    /// The edit, in which a blank line stands for the code.
+    pub request: Request,
+    /// What the code is to be written by.
+    pub instruction: Instruction,
+    /// The answer's form.
+    pub shape: Shape,
+}
+
+impl Unwritten {
+    /// The edit with its code, which was written for this version of the file.
+    pub fn written(self, code: String, version: String) -> Asked {
+        let (edit, expect) = (self.instruction.spot.edit(code), Expect::Version(version));
+        Asked { request: Request { edit, expect, ..self.request }, shape: self.shape }
+    }
 }
 
 /// Several edits, and how their answer is to look.
@@ -176,8 +205,9 @@ mod tests {
     #[test]
     fn the_listed_modes_are_the_engine_s() {
         let names = Mode::ALL.map(Mode::name);
-        for tool in
-            TOOLS.iter().filter(|tool| ["safe_edit_file", "edit_file", "edit_code"].contains(&tool.name))
+        for tool in TOOLS
+            .iter()
+            .filter(|tool| ["safe_edit_file", "edit_file", "edit_code", "ai_edit_code"].contains(&tool.name))
         {
             assert_eq!((tool.schema)()["properties"]["mode"]["enum"], json!(names), "{}", tool.name);
         }

@@ -50,6 +50,7 @@ impl Told {
             success: !self.refusal,
             status: if self.refusal { Status::Refused } else { Status::Written },
             disk: Disk::Untouched,
+            detail: None,
             code: self.refusal.then_some(Code::GateRefused),
             message: self.message.clone(),
             hint: self.refusal.then_some(self.message.as_str().into()),

@@ -46,7 +46,7 @@ fn asked(source: &Path) -> Result<Together, Error> {
         Ask::Edit(asked) => Ok(Together::One(Box::new(asked.request))),
         Ask::EditAll(all) => Ok(Together::All(all.requests)),
         // Neither tool asks for anything else.
-        Ask::Revert(_) | Ask::Look(_) | Ask::History(_) => {
+        Ask::Unwritten(_) | Ask::Revert(_) | Ask::Look(_) | Ask::History(_) => {
             Err(Error::new(Code::Internal, "the tool asks for no edit"))
         }
     }

@@ -80,7 +80,7 @@ fn carry(
             (Done::All(edited, paths), shape)
         }
         // Neither tool asks for anything else.
-        Ok(Ask::Revert(_) | Ask::Look(_) | Ask::History(_)) => {
+        Ok(Ask::Unwritten(_) | Ask::Revert(_) | Ask::Look(_) | Ask::History(_)) => {
             let refusal = Error::new(crate::error::Code::Internal, "the tool asks for no edit");
             (Done::refused(refusal), Shape::default())
         }

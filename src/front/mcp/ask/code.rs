@@ -1,0 +1,169 @@
+//! The code in what a model says: the inside of its one fenced block, or all of it where nothing is fenced.
+
+/// The most bytes of code that are taken from a model.
+pub(super) const LONGEST: usize = 64 * 1024;
+
+/// The code in an answer; in prose, which may have fenced blocks of its own, a block must be all of the answer.
+///
+/// Errors: why the answer is not certain to be code and nothing else, in words.
+pub(super) fn code_in(answer: &str, prose: bool) -> Result<String, String> {
+    let code = match blocks(answer)?.as_slice() {
+        [] => whole(answer),
+        [block] if prose && !block.is_all() => {
+            return Err("only a part of its answer is fenced, and the file may have fences itself".to_owned());
+        }
+        [block] => block.inside.to_owned(),
+        several => return Err(format!("its answer has {} fenced blocks", several.len())),
+    };
+    match code.len() {
+        _ if code.trim().is_empty() => Err("its answer is empty".to_owned()),
+        0..=LONGEST => Ok(code),
+        length => {
+            Err(format!("its answer has {length} bytes of code, more than the {LONGEST} that are taken"))
+        }
+    }
+}
+
+/// A fenced block of an answer.
+struct Block<'a> {
+    before: &'a str,
+    inside: &'a str,
+    after: &'a str,
+}
+
+impl Block<'_> {
+    fn is_all(&self) -> bool {
+        self.before.trim().is_empty() && self.after.trim().is_empty()
+    }
+}
+
+/// What begins and ends a block: so many of these characters, or more.
+#[derive(Clone, Copy)]
+struct Fence {
+    mark: char,
+    length: usize,
+}
+
+/// The fenced blocks of an answer.
+///
+/// Errors: where one does not end.
+fn blocks(answer: &str) -> Result<Vec<Block<'_>>, String> {
+    let (mut found, mut open, mut at) = (Vec::new(), None, 0);
+    for line in answer.split_inclusive('\n') {
+        let (start, end) = (at, at + line.len());
+        at = end;
+        match open {
+            None => {
+                let first = answer.get(..start).unwrap_or_default().trim().is_empty();
+                open = opening(line, first).map(|fence| (fence, start, end));
+            }
+            Some((fence, outer, inner)) if closes(line, fence) => {
+                let part = |range: std::ops::Range<usize>| answer.get(range).unwrap_or_default();
+                let (before, inside) = (part(0..outer), part(inner..start));
+                found.push(Block { before, inside, after: part(end..answer.len()) });
+                open = None;
+            }
+            Some(_) => {}
+        }
+    }
+    match open {
+        None => Ok(found),
+        Some(_) => Err("its answer has a fence that does not end".to_owned()),
+    }
+}
+
+/// The fence with which a line begins a block. Tildes underline headings, too: they are one only around all of the answer.
+fn opening(line: &str, first: bool) -> Option<Fence> {
+    let (fence, rest) = run(line)?;
+    let opens = match fence.mark {
+        '`' => !rest.contains('`'),
+        _ => first,
+    };
+    opens.then_some(fence)
+}
+
+fn closes(line: &str, open: Fence) -> bool {
+    run(line).is_some_and(|(fence, rest)| {
+        fence.mark == open.mark && fence.length >= open.length && rest.trim().is_empty()
+    })
+}
+
+/// The fence at the beginning of a line, and what follows it.
+fn run(line: &str) -> Option<(Fence, &str)> {
+    let bare = line.trim_start_matches(' ');
+    let mark = bare.chars().next().filter(|mark| ['`', '~'].contains(mark))?;
+    let rest = bare.trim_start_matches(mark);
+    let length = bare.len() - rest.len();
+    // Further in, it is a line of code.
+    (line.len() - bare.len() < 4 && length >= 3).then_some((Fence { mark, length }, rest))
+}
+
+/// An answer without the blank lines around it; the indentation of its first line is code.
+fn whole(answer: &str) -> String {
+    let end = answer.trim_end();
+    let blank = end.len() - end.trim_start().len();
+    let start = end.get(..blank).and_then(|blank| blank.rfind('\n')).map_or(0, |at| at + 1);
+    format!("{}\n", end.get(start..).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn one_block_is_its_inside() {
+        for answer in [
+            "```python\nx = 1\n```",
+            "```\nx = 1\n```\n",
+            "Here it is:\n\n```python\nx = 1\n```\n\nThat is all.",
+            "  ````py\nx = 1\n`````  \n",
+            "~~~\nx = 1\n~~~",
+        ] {
+            assert_eq!(code_in(answer, false).as_deref(), Ok("x = 1\n"), "{answer}");
+        }
+        let inner = "````markdown\n```sh\nls\n```\n````";
+        assert_eq!(code_in(inner, true).as_deref(), Ok("```sh\nls\n```\n"));
+    }
+
+    #[test]
+    fn without_a_fence_it_is_all_of_it() {
+        for (answer, code) in [
+            ("x = 1", "x = 1\n"),
+            ("\n\n    return x\n\n", "    return x\n"),
+            ("Title\n~~~~~\n", "Title\n~~~~~\n"),
+            ("    ```\n    x\n", "    ```\n    x\n"),
+            ("/// ```\n/// x\n/// ```\n", "/// ```\n/// x\n/// ```\n"),
+            ("`a` ```b```", "`a` ```b```\n"),
+        ] {
+            assert_eq!(code_in(answer, false).as_deref(), Ok(code), "{answer}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_certain_is_refused() {
+        for (answer, prose, why) in [
+            ("", false, "empty"),
+            (" \n\t", false, "empty"),
+            ("```\n\n```", false, "empty"),
+            ("```\na\n```\n```\nb\n```", false, "2 fenced blocks"),
+            ("```py\nx = 1\n", false, "does not end"),
+            ("```\n\"\"\"\n```\nx\n```\n\"\"\"\n```", false, "2 fenced blocks"),
+            ("Run this:\n```sh\nls\n```\n", true, "only a part"),
+        ] {
+            assert!(code_in(answer, prose).unwrap_err().contains(why), "{answer}");
+        }
+        assert!(code_in(&"x".repeat(LONGEST), false).unwrap_err().contains("65537 bytes"));
+        assert!(code_in(&"x".repeat(LONGEST - 1), false).is_ok());
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_said_is_taken_or_refused(answer in "[`~ \na-z]{0,60}", prose: bool) {
+            if let Ok(code) = code_in(&answer, prose) {
+                prop_assert!(!code.trim().is_empty());
+                prop_assert!(answer.contains(code.trim_end()));
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! A person is asked before a write.
+//!
+//! Invariant: only `accept` is an agreement, and it is one to the write that the question named.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use rmcp::model::{
+    ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema,
+    InputRequest, ServerRequest,
+};
+use rmcp::service::{RequestContext, RoleServer};
+
+use super::{Asked, Inquiry, Returned, Topic, Way, Written};
+use crate::error::{Code, Error, Question};
+
+/// How long a person may think about it.
+const PATIENCE: Duration = Duration::from_secs(600);
+/// The name of the question among those of one answer.
+const WRITE: &str = "write";
+
+/// How the person behind the client of a call can be asked.
+pub(super) fn way(context: &RequestContext<RoleServer>) -> Way {
+    let elicits = context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
+    // A client that names no form of it has the first one: https://modelcontextprotocol.io/specification
+    Way::of(context, elicits.is_some_and(|elicits| elicits.form.is_some() || elicits.url.is_none()))
+}
+
+impl Inquiry {
+    /// Asks the person about a write, for which the client's model may have written the code.
+    pub(in crate::front::mcp) async fn person(
+        &self,
+        question: &Question,
+        written: Option<&Written>,
+    ) -> Asked<()> {
+        let request = ElicitRequest::new(params(question));
+        match &self.person {
+            Way::None => Asked::No(unasked("this client cannot ask a person")),
+            Way::Again => {
+                let topic = Topic::Write { about: question.about.clone(), written: written.cloned() };
+                match self.later(WRITE, InputRequest::Elicitation(request), &topic, PATIENCE) {
+                    Some(later) => Asked::Later(Box::new(later)),
+                    None => Asked::No(unasked("nothing can be sealed here")),
+                }
+            }
+            Way::Request(peer) => {
+                let request = ServerRequest::ElicitRequest(request);
+                let said = match self.put(peer, request, PATIENCE).await {
+                    Ok(ClientResult::ElicitResult(said)) => agreed(&said),
+                    Ok(_) => Err(unasked("the client's answer is of another kind")),
+                    Err(why) => Err(unasked(&why)),
+                };
+                said.map_or_else(Asked::No, Asked::Answered)
+            }
+        }
+    }
+}
+
+/// What the person said, by what came back with the call.
+///
+/// Errors: `NOT_CONFIRMED` where the question has no answer.
+pub(super) fn said(returned: &Returned) -> Result<ElicitResult, Error> {
+    let response = returned.responses.as_ref().and_then(|responses| responses.get(WRITE)).cloned();
+    response.and_then(|response| serde_json::from_value(response).ok()).ok_or_else(|| {
+        let seen = format!("`inputResponses` has no answer to `{WRITE}`");
+        Error::new(Code::NotConfirmed, seen).hint("put the question to the person again")
+    })
+}
+
+/// Refuses whatever is no agreement.
+pub(super) fn agreed(said: &ElicitResult) -> Result<(), Error> {
+    let seen = match said.action {
+        ElicitationAction::Accept => return Ok(()),
+        ElicitationAction::Decline => "a person was asked before this write, and declined it",
+        ElicitationAction::Cancel => "a person was asked before this write, and did not answer",
+        _ => "a person was asked before this write, and did not agree",
+    };
+    Err(Error::new(Code::NotConfirmed, seen).hint("leave it, unless the person asks for another edit"))
+}
+
+fn params(question: &Question) -> ElicitRequestParams {
+    ElicitRequestParams::FormElicitationParams {
+        meta: None,
+        message: question.text.clone(),
+        // To agree is all that is asked for.
+        requested_schema: ElicitationSchema::new(BTreeMap::new()),
+    }
+}
+
+fn unasked(why: &str) -> Error {
+    Error::new(Code::NotConfirmed, format!("the policy has a person asked before this write, and {why}"))
+}

@@ -1,0 +1,154 @@
+//! The client's model is asked for code.
+//!
+//! Invariant: what is not certain to be all of the code, and nothing but the code, is refused.
+#![expect(deprecated, reason = "sampling leaves the protocol one day, and is what clients have until then")]
+
+use rmcp::model::{
+    ClientResult, CreateMessageRequest, CreateMessageRequestParams, CreateMessageResult, InputRequest, Role,
+    SamplingMessage, SamplingMessageContentBlock, ServerRequest,
+};
+use rmcp::service::{RequestContext, RoleServer};
+
+use super::code::code_in;
+use super::{Asked, Inquiry, Prompt, Returned, Topic, Way, Written};
+use crate::error::{Code, Error};
+
+/// The most tokens that the model is asked for.
+const TOKENS: u32 = 16_384;
+/// The name of the question among those of one answer.
+const CODE: &str = "code";
+
+/// How the model of the client of a call can be asked.
+pub(super) fn way(context: &RequestContext<RoleServer>) -> Way {
+    let samples = context.client_capabilities().and_then(|capabilities| capabilities.sampling);
+    Way::of(context, samples.is_some())
+}
+
+impl Inquiry {
+    /// Asks the client's model for the code of an edit.
+    pub(in crate::front::mcp) async fn model(&self, prompt: &Prompt) -> Asked<Written> {
+        let request = CreateMessageRequest::new(params(prompt));
+        match &self.model {
+            Way::None => Asked::No(unwritten("this client does not let its model be asked")),
+            Way::Again => {
+                let topic = Topic::Code { version: prompt.version.clone(), prose: prompt.prose };
+                match self.later(CODE, InputRequest::CreateMessage(request), &topic, self.patience) {
+                    Some(later) => Asked::Later(Box::new(later)),
+                    None => Asked::No(unwritten("nothing can be sealed here")),
+                }
+            }
+            Way::Request(peer) => {
+                let request = ServerRequest::CreateMessageRequest(request);
+                let said = match self.put(peer, request, self.patience).await {
+                    Ok(ClientResult::CreateMessageResult(said)) => code(*said, prompt.prose),
+                    Ok(_) => Err(unwritten("the client's answer is no message")),
+                    Err(why) => Err(unwritten(&why)),
+                };
+                let written = |code| Asked::Answered(Written { code, version: prompt.version.clone() });
+                said.map_or_else(Asked::No, written)
+            }
+        }
+    }
+}
+
+/// What the model said, by what came back with the call.
+///
+/// Errors: `CODE_BLOCK_REQUIRED` where the question has no answer.
+pub(super) fn said(returned: &Returned) -> Result<CreateMessageResult, Error> {
+    let response = returned.responses.as_ref().and_then(|responses| responses.get(CODE)).cloned();
+    response
+        .and_then(|response| serde_json::from_value(response).ok())
+        .ok_or_else(|| unwritten(&format!("`inputResponses` has no message as the answer to `{CODE}`")))
+}
+
+/// The code of an answer.
+///
+/// Errors: `CODE_BLOCK_REQUIRED` where it is not certain to be all of the code, and nothing else.
+pub(super) fn code(said: CreateMessageResult, prose: bool) -> Result<String, Error> {
+    if said.stop_reason.as_deref().is_some_and(cuts) {
+        return Err(unwritten("its answer was cut before it ended"));
+    }
+    if said.message.role != Role::Assistant {
+        return Err(unwritten("the message is not the model's"));
+    }
+    let mut text = String::new();
+    for block in said.message.content.into_vec() {
+        match block {
+            SamplingMessageContentBlock::Text(piece) => text.push_str(&piece.text),
+            _ => return Err(unwritten("its answer has something that is not text")),
+        }
+    }
+    code_in(&text, prose).map_err(|why| unwritten(&why))
+}
+
+/// Whether a model that stopped for this reason had more to say; clients pass on what their provider calls it.
+fn cuts(reason: &str) -> bool {
+    let plain: String = reason.chars().filter(char::is_ascii_alphanumeric).collect();
+    [
+        "maxtokens",
+        "length",
+        "maxoutputtokens",
+        "tooluse",
+        "toolcalls",
+        "contentfilter",
+        "refusal",
+        "pauseturn",
+    ]
+    .contains(&plain.to_ascii_lowercase().as_str())
+}
+
+fn params(prompt: &Prompt) -> CreateMessageRequestParams {
+    let message = SamplingMessage::user_text(&prompt.text);
+    CreateMessageRequestParams::new(vec![message], TOKENS).with_system_prompt(prompt.system)
+}
+
+/// Why there is no code.
+fn unwritten(why: &str) -> Error {
+    let seen = format!("there is no code_block, and the client's model wrote none: {why}");
+    Error::new(Code::CodeBlockRequired, seen)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn taken(answer: &Value) -> Result<String, String> {
+        let responses = [(CODE.to_owned(), answer.clone())].into();
+        let returned = Returned { responses: Some(responses), state: None };
+        said(&returned).and_then(|said| code(said, false)).map_err(|refusal| {
+            assert_eq!(refusal.code, Code::CodeBlockRequired);
+            refusal.message
+        })
+    }
+
+    fn message(content: &Value, stop: &str) -> Value {
+        json!({"role": "assistant", "model": "m", "stopReason": stop, "content": content})
+    }
+
+    #[test]
+    fn all_of_a_text_is_taken() {
+        let one = json!({"type": "text", "text": "x = 1\n"});
+        assert_eq!(taken(&message(&one, "endTurn")), Ok("x = 1\n".into()));
+        assert_eq!(taken(&message(&json!([one, one]), "stopSequence")), Ok("x = 1\nx = 1\n".into()));
+        let unsaid = json!({"role": "assistant", "model": "m", "content": one});
+        assert_eq!(taken(&unsaid), Ok("x = 1\n".into()));
+    }
+
+    #[test]
+    fn whatever_may_not_be_all_of_it_is_refused() {
+        let text = json!({"type": "text", "text": "x = 1\n"});
+        for stop in ["maxTokens", "max_tokens", "length", "MAX_OUTPUT_TOKENS", "toolUse", "content_filter"] {
+            assert!(taken(&message(&text, stop)).unwrap_err().contains("was cut"), "{stop}");
+        }
+        let image = json!({"type": "image", "data": "aGk=", "mimeType": "image/png"});
+        assert!(taken(&message(&json!([text, image]), "endTurn")).unwrap_err().contains("not text"));
+        let user = json!({"role": "user", "model": "m", "content": text});
+        assert!(taken(&user).unwrap_err().contains("not the model's"));
+        for nothing in [json!(null), json!("x"), json!({"code": -1, "message": "rejected"}), json!([])] {
+            assert!(taken(&nothing).unwrap_err().contains("no message"), "{nothing}");
+        }
+        assert!(taken(&message(&json!([]), "endTurn")).unwrap_err().contains("empty"));
+    }
+}

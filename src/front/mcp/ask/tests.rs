@@ -1,0 +1,142 @@
+use rmcp::model::InputRequest;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::error::Question;
+
+fn inquiry(arguments: &Value, seal: &Seal) -> Inquiry {
+    Inquiry {
+        call: Asking::of("ai_edit_code", arguments.as_object().unwrap()),
+        person: Way::Again,
+        model: Way::Again,
+        seal: seal.clone(),
+        patience: Duration::from_secs(600),
+        cancelled: CancellationToken::new(),
+        stopped: CancellationToken::new(),
+    }
+}
+
+fn question() -> Question {
+    Question { text: "may I?".to_owned(), about: "a1b2".to_owned() }
+}
+
+fn prompt() -> Prompt {
+    let instruction =
+        crate::request::Instruction { text: "say hello".into(), spot: crate::request::Spot::End };
+    let text = crate::text::Buffer::read(b"x\n".to_vec(), crate::text::Hints::default()).unwrap();
+    let reading =
+        crate::engine::Reading { path: "a.py".into(), resolved_path: None, start_line: 1, end_line: 1, text };
+    Prompt::of(&instruction, &reading).unwrap()
+}
+
+fn returned(state: &str, name: &str, response: &Value) -> Returned {
+    let responses = [(name.to_owned(), response.clone())].into();
+    Returned { responses: Some(responses), state: Some(state.to_owned()) }
+}
+
+async fn asked_of_the_person(inquiry: &Inquiry, written: Option<&Written>) -> String {
+    match inquiry.person(&question(), written).await {
+        Asked::Later(later) => later.request_state.unwrap(),
+        Asked::Answered(()) | Asked::No(_) => panic!(),
+    }
+}
+
+async fn asked_of_the_model(inquiry: &Inquiry) -> String {
+    match inquiry.model(&prompt()).await {
+        Asked::Later(later) => {
+            let requests = later.input_requests.unwrap();
+            assert!(matches!(requests.get("code"), Some(InputRequest::CreateMessage(_))));
+            later.request_state.unwrap()
+        }
+        Asked::Answered(_) | Asked::No(_) => panic!(),
+    }
+}
+
+fn code<T>(done: Result<T, Error>) -> Option<Code> {
+    done.err().map(|refusal| refusal.code)
+}
+
+#[tokio::test]
+async fn an_agreement_counts_for_the_call_that_was_asked_about_alone_and_once() {
+    let seal = Seal::new();
+    let call = inquiry(&json!({ "target_file": "a" }), &seal);
+    let state = asked_of_the_person(&call, None).await;
+    let yes = returned(&state, "write", &json!({ "action": "accept", "content": {} }));
+    assert_eq!(call.resume(&Returned::default(), Code::NotConfirmed), Ok(Resumed::Fresh));
+    let other = inquiry(&json!({ "target_file": "b" }), &seal);
+    assert_eq!(code(other.resume(&yes, Code::NotConfirmed)), Some(Code::NotConfirmed));
+    let agreed = Resumed::Agreed("a1b2".to_owned(), None);
+    assert_eq!(call.resume(&yes, Code::NotConfirmed), Ok(agreed));
+    assert_eq!(code(call.resume(&yes, Code::NotConfirmed)), Some(Code::NotConfirmed), "once");
+}
+
+#[tokio::test]
+async fn nothing_but_accept_is_an_agreement() {
+    let call = inquiry(&json!({ "target_file": "a" }), &Seal::new());
+    for other in [
+        json!({ "action": "decline" }),
+        json!({ "action": "cancel" }),
+        json!({ "action": "ACCEPT" }),
+        json!({ "content": {} }),
+        json!("accept"),
+        json!(null),
+    ] {
+        let state = asked_of_the_person(&call, None).await;
+        let told = call.resume(&returned(&state, "write", &other), Code::CodeBlockRequired);
+        assert_eq!(code(told), Some(Code::NotConfirmed), "{other}");
+    }
+    let nothing = Returned { responses: None, state: Some(asked_of_the_person(&call, None).await) };
+    assert_eq!(code(call.resume(&nothing, Code::NotConfirmed)), Some(Code::NotConfirmed));
+}
+
+#[tokio::test]
+async fn code_counts_for_the_call_and_the_version_that_it_was_written_for() {
+    let seal = Seal::new();
+    let call = inquiry(&json!({ "target_file": "a" }), &seal);
+    let state = asked_of_the_model(&call).await;
+    let message =
+        json!({"role": "assistant", "model": "m", "content": {"type": "text", "text": "```\ny\n```"}});
+    let said = returned(&state, "code", &message);
+    let other = inquiry(&json!({ "target_file": "b" }), &seal);
+    let lost = Code::CodeBlockRequired;
+    assert_eq!(code(other.resume(&said, lost)), Some(lost));
+    assert_eq!(code(call.resume(&returned(&state, "write", &message), lost)), Some(lost));
+    let written = Written { code: "y\n".into(), version: prompt().version };
+    assert_eq!(call.resume(&said, lost), Ok(Resumed::Code(written.clone())));
+    assert_eq!(code(call.resume(&said, lost)), Some(lost), "once");
+    // A person who agrees then agrees to that code.
+    let state = asked_of_the_person(&call, Some(&written)).await;
+    let yes = returned(&state, "write", &json!({ "action": "accept" }));
+    assert_eq!(call.resume(&yes, lost), Ok(Resumed::Agreed("a1b2".into(), Some(written))));
+}
+
+#[tokio::test]
+async fn the_answer_of_one_question_is_none_of_another() {
+    let call = inquiry(&json!({ "target_file": "a" }), &Seal::new());
+    let state = asked_of_the_model(&call).await;
+    let yes = json!({ "action": "accept", "content": {} });
+    for name in ["write", "code"] {
+        let told = call.resume(&returned(&state, name, &yes), Code::CodeBlockRequired);
+        assert_eq!(code(told), Some(Code::CodeBlockRequired), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_comes_too_late_is_none() {
+    let call = Inquiry { patience: Duration::ZERO, ..inquiry(&json!({ "target_file": "a" }), &Seal::new()) };
+    let state = asked_of_the_model(&call).await;
+    tokio::time::sleep(Duration::from_millis(2)).await;
+    let message = json!({"role": "assistant", "model": "m", "content": {"type": "text", "text": "y"}});
+    let told = call.resume(&returned(&state, "code", &message), Code::CodeBlockRequired).unwrap_err();
+    assert!(told.code == Code::CodeBlockRequired && told.message.contains("too late"), "{told}");
+}
+
+#[tokio::test]
+async fn where_nobody_can_be_asked_nobody_answers() {
+    let mute = Inquiry { person: Way::None, model: Way::None, ..inquiry(&json!({}), &Seal::new()) };
+    assert!(!mute.reaches_a_person());
+    let Asked::No(refusal) = mute.model(&prompt()).await else { panic!() };
+    assert_eq!(refusal.code, Code::CodeBlockRequired);
+    let Asked::No(refusal) = mute.person(&question(), None).await else { panic!() };
+    assert_eq!(refusal.code, Code::NotConfirmed);
+}

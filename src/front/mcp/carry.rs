@@ -1,0 +1,159 @@
+//! What a call asks is carried out, and watched over until it is done.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::JsonObject;
+use tokio::task::{JoinError, spawn_blocking};
+use tokio_util::sync::CancellationToken;
+
+use super::call::{Context, Desk};
+use super::progress::watch;
+use crate::engine::Workspace;
+use crate::error::{Code, Error, Question};
+use crate::front::answer::{self, Answer, Shape};
+use crate::front::past;
+use crate::front::tools::{self, Ask, AskedAll, Tool};
+use crate::gate::Watch;
+use crate::request::{History, Revert};
+
+/// What came of a call, to be put into words; or what a person is to be asked first.
+pub(super) struct Carried {
+    pub(super) shape: Shape,
+    pub(super) question: Option<Box<Question>>,
+    pub(super) told: Told,
+}
+
+pub(super) type Told = Box<dyn FnOnce(&Shape) -> Answer + Send>;
+
+/// Raises the arguments of a call, where it holds up nobody.
+pub(super) async fn raised(tool: &'static Tool, arguments: JsonObject) -> Result<Ask, Error> {
+    spawn_blocking(move || (tool.ask)(arguments)).await.unwrap_or_else(|trouble| Err(broken(&trouble)))
+}
+
+/// Carries out what is asked.
+pub(super) async fn carry(asked: Ask, shape: Shape, desk: &Desk, context: &Context) -> Carried {
+    match asked {
+        Ask::Edit(asked) => edit(*asked, shape, desk, context).await,
+        Ask::Unwritten(unwritten) => {
+            let shape =
+                Shape { forms: shape.forms, path: shape.path, offers: shape.offers, ..unwritten.shape };
+            let refusal = Error::new(Code::CodeBlockRequired, "there is no code_block");
+            Carried { shape, question: None, told: Box::new(move |shape| answer::refusal(&refusal, shape)) }
+        }
+        Ask::EditAll(all) => edit_all(*all, shape, desk, context).await,
+        Ask::Revert(revert) => turn(revert, shape, desk, context).await,
+        Ask::Look(look) => {
+            let seen =
+                watched(desk, context, |workspace, watch| async move { workspace.look(look, watch).await });
+            let seen = seen.await.unwrap_or_else(|trouble| Err(broken(&trouble)));
+            let seen = seen.map_err(|refusal| shape.voice.renamed(refusal));
+            Carried { shape, question: None, told: Box::new(move |shape| answer::look(&seen, shape)) }
+        }
+        Ask::History(history) => {
+            let (most, workspace) = (history.most, Arc::clone(&desk.workspace));
+            // One more than is shown tells whether there are more.
+            let history = History { most: most + 1, ..history };
+            let edits = tokio::spawn(async move { workspace.history(history).await });
+            let edits = edits.await.unwrap_or_else(|trouble| Err(broken(&trouble)));
+            let told = Box::new(move |shape: &Shape| answer::history(&edits, most, shape));
+            Carried { shape, question: None, told }
+        }
+    }
+}
+
+async fn edit(asked: tools::Asked, shape: Shape, desk: &Desk, context: &Context) -> Carried {
+    let tools::Asked { request, shape: wanted } = asked;
+    let shape = Shape { forms: shape.forms, path: shape.path, offers: shape.offers, ..wanted };
+    let mut edited =
+        write(desk, context, |workspace, watch| async move { workspace.edit(request, watch).await }).await;
+    let question = question(&mut edited);
+    let edited = edited.map_err(|refusal| shape.voice.renamed(refusal));
+    Carried { shape, question, told: Box::new(move |shape| answer::answer(&edited, shape)) }
+}
+
+async fn edit_all(all: AskedAll, shape: Shape, desk: &Desk, context: &Context) -> Carried {
+    let AskedAll { requests, paths, shape: wanted } = all;
+    let shape = Shape { forms: shape.forms, offers: shape.offers, ..wanted };
+    let mut edited =
+        write(desk, context, |workspace, watch| async move { workspace.edit_all(requests, watch).await })
+            .await;
+    let question = question(&mut edited);
+    Carried { shape, question, told: Box::new(move |shape| answer::batch(&edited, &paths, shape)) }
+}
+
+/// Takes an edit back, or makes it again.
+async fn turn(revert: Revert, shape: Shape, desk: &Desk, context: &Context) -> Carried {
+    let turned =
+        write(
+            desk,
+            context,
+            |workspace, watch| async move { Ok(past::revert(&workspace, revert, watch).await) },
+        );
+    match turned.await {
+        Ok((mut reports, turned)) => {
+            let question = question(&mut reports);
+            let told = Box::new(move |shape: &Shape| answer::reverted(&reports, turned, shape));
+            Carried { shape, question, told }
+        }
+        Err(refusal) => {
+            Carried { shape, question: None, told: Box::new(move |shape| answer::refusal(&refusal, shape)) }
+        }
+    }
+}
+
+/// What a person is to be asked before the call is carried out.
+fn question<T>(done: &mut Result<T, Error>) -> Option<Box<Question>> {
+    done.as_mut().err()?.question.take()
+}
+
+/// Does something that may write, until it is done.
+async fn write<T, F>(
+    desk: &Desk,
+    context: &Context,
+    deed: impl FnOnce(Arc<Workspace>, Watch) -> F,
+) -> Result<T, Error>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T, Error>> + Send + 'static,
+{
+    let done = watched(desk, context, deed).await;
+    done.unwrap_or_else(|trouble| Err(broken(&trouble).disk_unknown()))
+}
+
+/// Does something, watched over, until it is done.
+async fn watched<T, F>(
+    desk: &Desk,
+    context: &Context,
+    deed: impl FnOnce(Arc<Workspace>, Watch) -> F,
+) -> Result<Result<T, Error>, JoinError>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T, Error>> + Send + 'static,
+{
+    let ended = context.ct.child_token();
+    let (watch, progress) = watch(context, ended.clone());
+    // A task of its own: should it fail, this one still answers.
+    let deed = tokio::spawn(deed(Arc::clone(&desk.workspace), watch));
+    let (done, ()) = tokio::select! {
+        both = async { tokio::join!(deed, progress.pass_on()) } => both,
+        never = pass_to(ended, desk.stop.clone()) => match never {},
+    };
+    done
+}
+
+/// How long a call may go on once the server is asked to stop: most edits are written by then.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Ends a call some time after the server is asked to stop.
+async fn pass_to(call: CancellationToken, stop: CancellationToken) -> Infallible {
+    stop.cancelled().await;
+    tokio::time::sleep(GRACE).await;
+    call.cancel();
+    std::future::pending().await
+}
+
+fn broken(trouble: &JoinError) -> Error {
+    Error::new(Code::Internal, format!("the call stopped half-way: {trouble}"))
+}

@@ -1,0 +1,239 @@
+//! `ai_edit_code`: an edit that is told in words; its code comes with the call, or the client's model is asked for it.
+
+use std::sync::LazyLock;
+
+use rmcp::model::JsonObject;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::safe_edit_file::limit;
+use super::{Again, Ask, Asked, Effect, Tool, Unwritten, WireMode};
+use crate::engine::Report;
+use crate::error::{Code, Error, Family};
+use crate::front::answer::{Dialect, Names, Shape, Voice};
+use crate::front::toolset::Toolset;
+use crate::front::{arguments, schema};
+use crate::request::{
+    Author, EditType, Expect, Instructed, InstructionFields, Request, Scrutiny, Spot, Target,
+};
+
+/// The tool's row in the list of tools.
+pub const TOOL: Tool = Tool {
+    name: "ai_edit_code",
+    title: "Edit code by an instruction",
+    toolset: Toolset::Ai,
+    effect: Effect::Changes,
+    again: Again::Changes,
+    voice: VOICE,
+    schema: || SCHEMA.clone(),
+    ask,
+};
+
+/// An older name, which is answered and not listed.
+pub(super) const OLD_NAME: &str = "ai_code_editing.edit_file";
+
+const VOICE: Voice = Voice {
+    names: Names { path: "target_file", ..Names::PLAIN },
+    written,
+    refused: |_, _| None,
+    dialect: Some(&DIALECT),
+};
+
+static DIALECT: Dialect = Dialect {
+    fields: &[
+        ("line_edits[0].start_line", "start_line"),
+        ("line_edits[0].end_line", "end_line"),
+        ("line_edits[0].new_content", "code_block"),
+        ("line_edits[0].expect", "expected_version"),
+        ("insert_lines[0].at_line", "start_line"),
+        ("insert_lines[0].content", "code_block"),
+        ("insert_lines[0].expect", "expected_version"),
+        ("at_line may be", "start_line may be"),
+    ],
+    code: few,
+    dress,
+};
+
+static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<AiEditCode>);
+
+/// Inserts, replaces or deletes lines of a file. `code_block` is the code; without it your client's model writes it by
+/// `edit_instruction`, if the client can ask it, and the answer shows it as a diff. The project's quality gates judge
+/// the result before it is written; a refusal leaves the file as it was.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct AiEditCode {
+    /// Absolute, or relative to the first root.
+    target_file: String,
+    /// What is to be done, in words.
+    edit_instruction: String,
+    /// First line, from 1; insert goes before it, and to the end without it.
+    start_line: Option<i64>,
+    /// Last line, inclusive; start_line unless given.
+    end_line: Option<i64>,
+    /// The code.
+    code_block: Option<String>,
+    /// replace where lines are given, else insert.
+    edit_type: Option<WireType>,
+    /// strict (default) writes unless a new finding blocks; interactive writes and warns; verify_only never writes.
+    mode: Option<WireMode>,
+    /// The `version` of an earlier answer; the edit is refused if these lines have changed since.
+    expected_version: Option<String>,
+    /// Greatest size of the answer in bytes, 8192 unless given.
+    max_bytes: Option<i64>,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum WireType {
+    Insert,
+    Replace,
+    Delete,
+}
+
+impl WireType {
+    fn raise(self) -> EditType {
+        match self {
+            WireType::Insert => EditType::Insert,
+            WireType::Replace => EditType::Replace,
+            WireType::Delete => EditType::Delete,
+        }
+    }
+}
+
+fn ask(arguments: JsonObject) -> Result<Ask, Error> {
+    let asked: AiEditCode = arguments::read(&SCHEMA, arguments)?;
+    let limit = asked.max_bytes.map(limit).transpose()?.unwrap_or(Shape::default().limit);
+    let shape = Shape { limit, voice: VOICE, ..Shape::default() };
+    let fields = InstructionFields {
+        instruction: asked.edit_instruction,
+        start_line: asked.start_line,
+        end_line: asked.end_line,
+        code: asked.code_block,
+        edit_type: asked.edit_type.map(WireType::raise),
+    };
+    let instructed = fields.raise()?;
+    let request = |edit| Request {
+        target: Target::File(asked.target_file),
+        edit,
+        mode: asked.mode.map(WireMode::raise).unwrap_or_default(),
+        expect: asked.expected_version.map_or(Expect::Anything, Expect::Version),
+        scrutiny: Scrutiny::default(),
+        author: Author::default(),
+    };
+    Ok(match instructed {
+        Instructed::Known(edit) => Ask::Edit(Box::new(Asked { request: request(edit), shape })),
+        Instructed::Unwritten(instruction) => {
+            let request = request(Spot::edit(instruction.spot, BLANK.to_owned()));
+            Ask::Unwritten(Box::new(Unwritten { request, instruction, shape }))
+        }
+    })
+}
+
+/// What stands for code that is still to be written.
+const BLANK: &str = "\n";
+
+fn written(_: &Report) -> Option<String> {
+    Some("File updated successfully.".to_owned())
+}
+
+/// What other input could mend is `INVALID_INPUT`; what only a person or the machine can is `PERMISSION_DENIED`.
+fn few(code: Code) -> Code {
+    match (code, code.family()) {
+        (Code::FileNotFound, _) => Code::FileNotFound,
+        (_, Family::Conflict) => Code::EditConflict,
+        (_, Family::Access | Family::Policy | Family::System) => Code::PermissionDenied,
+        (_, Family::Request | Family::Target | Family::Match | Family::Gate) => Code::InvalidInput,
+    }
+}
+
+/// `status` is whether it went well, and `outcome` what became of the file; a failure has its message as `error`, too.
+fn dress(mut fields: JsonObject) -> JsonObject {
+    let success = fields.get("success") == Some(&Value::Bool(true));
+    let mut take = |name: &str| fields.shift_remove(name);
+    let (outcome, path, message) = (take("status"), take("path"), take("message"));
+    let error = message.clone().filter(|_| !success);
+    let status = if success { "success" } else { "failure" };
+    let first = [
+        ("status", Some(status.into())),
+        ("file_path", Some(path.unwrap_or_else(|| "".into()))),
+        ("message", message),
+        ("error", error),
+        ("code", take("code")),
+        ("detail", take("detail")),
+        ("outcome", outcome),
+    ];
+    let first = first.into_iter().filter_map(|(name, value)| value.map(|value| (name.to_owned(), value)));
+    let mut dressed: Map<String, Value> = first.collect();
+    dressed.extend(fields);
+    dressed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edit::Edit;
+    use crate::front::answer::refusal;
+    use serde_json::json;
+
+    fn asked(arguments: Value) -> Result<Ask, Error> {
+        ask(arguments.as_object().cloned().unwrap_or_default())
+    }
+
+    #[test]
+    fn code_that_is_given_makes_an_edit_and_else_it_is_to_be_written() {
+        let edit = asked(json!({"target_file": "a", "edit_instruction": "x", "code_block": "y",
+            "expected_version": "0123456789ab"}));
+        let edit = edit.unwrap().into_edit().request;
+        assert_eq!((&edit.edit, edit.target.shown()), (&Spot::End.edit("y".into()), "a"));
+        assert_eq!(edit.expect, Expect::Version("0123456789ab".into()));
+        let unwritten = asked(json!({"target_file": "a", "edit_instruction": "x", "start_line": 2}));
+        let Ask::Unwritten(unwritten) = unwritten.unwrap() else { panic!() };
+        assert_eq!(
+            (unwritten.instruction.text.as_str(), unwritten.instruction.spot),
+            ("x", Spot::Lines(2, 2))
+        );
+        assert!(matches!(unwritten.request.edit, Edit::Lines(_)));
+    }
+
+    #[test]
+    fn a_refusal_names_the_tool_s_own_field() {
+        for (arguments, field) in [
+            (json!({"target_file": "a", "code_block": "x"}), "edit_instruction"),
+            (json!({"path": "a", "edit_instruction": "x"}), "path"),
+            (json!({"target_file": "a", "edit_instruction": "x", "edit_type": "move"}), "edit_type"),
+            (json!({"target_file": "a", "edit_instruction": "x", "max_bytes": 1}), "max_bytes"),
+        ] {
+            let refused = asked(arguments.clone()).unwrap_err();
+            assert_eq!(
+                (refused.code, refused.field.as_deref()),
+                (Code::InvalidInput, Some(field)),
+                "{arguments}"
+            );
+        }
+        let plain = Error::new(Code::RangeOutOfBounds, "Line 9 is out of bounds (at_line may be 1-3)");
+        let renamed = VOICE.renamed(plain.field("insert_lines[0].at_line"));
+        assert_eq!(renamed.field.as_deref(), Some("start_line"));
+        assert_eq!(renamed.message, "Line 9 is out of bounds (start_line may be 1-3)");
+    }
+
+    #[test]
+    fn a_failure_has_one_of_four_codes_and_the_precise_one() {
+        let shape = Shape { path: Some("a.py".into()), voice: VOICE, ..Shape::default() };
+        for code in Code::ALL {
+            let answer = refusal(&Error::new(*code, "m"), &shape);
+            let (seen, text) = (&answer.json, &answer.text);
+            assert_eq!((&seen["status"], &seen["success"]), (&json!("failure"), &json!(false)));
+            assert_eq!((&seen["error"], &seen["file_path"]), (&seen["message"], &json!("a.py")));
+            assert_eq!((&seen["detail"], &seen["outcome"]), (&json!(code.name()), &json!("refused")));
+            let few = ["FILE_NOT_FOUND", "PERMISSION_DENIED", "EDIT_CONFLICT", "INVALID_INPUT"];
+            let wire = seen["code"].as_str().unwrap();
+            assert!(few.contains(&wire) && text.contains(wire) && text.contains(code.name()), "{seen}");
+        }
+        let said = |code: Code| few(code).name();
+        assert_eq!(said(Code::NotConfirmed), "PERMISSION_DENIED");
+        assert_eq!(said(Code::LockTimeout), "EDIT_CONFLICT");
+        assert_eq!(said(Code::GateRefused), "INVALID_INPUT");
+        assert_eq!(said(Code::CodeBlockRequired), "INVALID_INPUT");
+    }
+}

@@ -1,0 +1,240 @@
+//! The fields of an edit that is told in words: where the code goes, and the code, or that it is still to be written.
+
+use super::fields::raise_line;
+use crate::edit::{Edit, Insertion, LineEdit};
+use crate::error::{Code, Error};
+
+/// The most bytes of an instruction that somebody is to write code by.
+const LONGEST: usize = 16 * 1024;
+
+/// The fields of an edit that is told in words, each as given or absent.
+#[derive(Debug, Clone, Default)]
+pub struct InstructionFields {
+    /// What is to be done, in words.
+    pub instruction: String,
+    /// First line, from 1.
+    pub start_line: Option<i64>,
+    /// Last line, inclusive; the first one, where it is absent.
+    pub end_line: Option<i64>,
+    /// The code.
+    pub code: Option<String>,
+    /// What is done to the lines.
+    pub edit_type: Option<EditType>,
+}
+
+/// What is done to the lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EditType {
+    /// New code goes before a line, or to the end.
+    Insert,
+    /// New code takes the place of lines.
+    Replace,
+    /// Lines go.
+    Delete,
+}
+
+/// An edit that is told in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Instructed {
+    /// Its code is known.
+    Known(Edit),
+    /// Its code is still to be written.
+    Unwritten(Instruction),
+}
+
+/// What somebody is to write code by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Instruction {
+    /// What is to be done, in words.
+    pub text: String,
+    /// Where the code goes.
+    pub spot: Spot,
+}
+
+/// Where code goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spot {
+    /// Before a line, from 1.
+    Before(usize),
+    /// To the end of the text.
+    End,
+    /// In the place of the lines from the first to the last.
+    Lines(usize, usize),
+}
+
+impl InstructionFields {
+    /// Raises the fields to the edit that they name. Lines without a type are replaced, and code without lines is inserted.
+    ///
+    /// Errors: `INVALID_INPUT` for fields that do not go together, with the one at fault, and for an instruction that says
+    /// nothing, or too much, where code is to be written by it; `RANGE_OUT_OF_BOUNDS` for a line below 1.
+    pub fn raise(self) -> Result<Instructed, Error> {
+        let spot = self.spot()?;
+        match (self.edit_type(), self.code) {
+            (EditType::Delete, None) => Ok(Instructed::Known(spot.edit(String::new()))),
+            (EditType::Delete, Some(code)) if code.is_empty() => Ok(Instructed::Known(spot.edit(code))),
+            (EditType::Delete, Some(_)) => {
+                Err(wrong("code_block", "code_block has no place where the lines are deleted")
+                    .hint("leave code_block out, or give `edit_type: replace`"))
+            }
+            (EditType::Insert, Some(code)) if code.is_empty() => {
+                Err(wrong("code_block", "code_block is empty, so there is nothing to insert"))
+            }
+            (EditType::Insert | EditType::Replace, Some(code)) => Ok(Instructed::Known(spot.edit(code))),
+            (EditType::Insert | EditType::Replace, None) => {
+                Ok(Instructed::Unwritten(Instruction { text: telling(self.instruction)?, spot }))
+            }
+        }
+    }
+
+    fn edit_type(&self) -> EditType {
+        let lines = self.start_line.is_some() || self.end_line.is_some();
+        self.edit_type.unwrap_or(if lines { EditType::Replace } else { EditType::Insert })
+    }
+
+    fn spot(&self) -> Result<Spot, Error> {
+        let line = |given: Option<i64>, field: &str| {
+            given.map(|line| raise_line(line, || field.to_owned())).transpose()
+        };
+        let (start, end) = (line(self.start_line, "start_line")?, line(self.end_line, "end_line")?);
+        match (self.edit_type(), start, end) {
+            (EditType::Insert, None, None) => Ok(Spot::End),
+            (EditType::Insert, Some(start), None) => Ok(Spot::Before(start)),
+            (EditType::Insert, Some(start), Some(end)) if start == end => Ok(Spot::Before(start)),
+            (EditType::Insert, _, Some(_)) => {
+                Err(wrong("end_line", "code is inserted before start_line, and end_line has no meaning")
+                    .hint("leave end_line out, or give `edit_type: replace`"))
+            }
+            (EditType::Replace | EditType::Delete, None, _) => {
+                Err(wrong("start_line", "start_line is missing: which lines are meant must be said")
+                    .hint("give start_line and end_line; without both, `edit_type: insert` appends"))
+            }
+            (EditType::Replace | EditType::Delete, Some(start), end) => {
+                let end = end.unwrap_or(start);
+                if end < start {
+                    let message = format!("start_line must be <= end_line, found {start} and {end}");
+                    return Err(wrong("end_line", message));
+                }
+                Ok(Spot::Lines(start, end))
+            }
+        }
+    }
+}
+
+impl Spot {
+    /// The edit that puts code there.
+    pub fn edit(self, code: String) -> Edit {
+        match self {
+            Spot::Before(at_line) => insertion(at_line, code),
+            Spot::End => insertion(Insertion::END, code),
+            Spot::Lines(start_line, end_line) => {
+                Edit::Lines(vec![LineEdit { start_line, end_line, new_content: code, expect: None }])
+            }
+        }
+    }
+}
+
+fn insertion(at_line: usize, content: String) -> Edit {
+    Edit::Insert(vec![Insertion { at_line, content, expect: None }])
+}
+
+/// An instruction by which code can be written.
+fn telling(text: String) -> Result<String, Error> {
+    match text.len() {
+        _ if text.trim().is_empty() => {
+            Err(wrong("edit_instruction", "edit_instruction is blank, and there is no code_block"))
+        }
+        0..=LONGEST => Ok(text),
+        length => {
+            let message = format!(
+                "edit_instruction has {length} bytes, more than the {LONGEST} by which code is written"
+            );
+            Err(wrong("edit_instruction", message))
+        }
+    }
+}
+
+fn wrong(field: &str, message: impl Into<String>) -> Error {
+    Error::new(Code::InvalidInput, message).field(field)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NONE: (Option<i64>, Option<i64>) = (None, None);
+
+    fn raised(
+        edit_type: Option<EditType>,
+        (start_line, end_line): (Option<i64>, Option<i64>),
+        code: Option<&str>,
+    ) -> Result<Instructed, Error> {
+        let code = code.map(str::to_owned);
+        InstructionFields { instruction: "do it".into(), start_line, end_line, code, edit_type }.raise()
+    }
+
+    #[test]
+    fn the_type_follows_from_the_lines() {
+        let known = |spot: Spot| Ok(Instructed::Known(spot.edit("x".into())));
+        assert_eq!(raised(None, NONE, Some("x")), known(Spot::End));
+        assert_eq!(raised(None, (Some(3), None), Some("x")), known(Spot::Lines(3, 3)));
+        assert_eq!(raised(None, (Some(3), Some(5)), Some("x")), known(Spot::Lines(3, 5)));
+        let insert = Some(EditType::Insert);
+        assert_eq!(raised(insert, (Some(3), None), Some("x")), known(Spot::Before(3)));
+        assert_eq!(raised(insert, (Some(3), Some(3)), Some("x")), known(Spot::Before(3)));
+        let gone = Ok(Instructed::Known(Spot::Lines(2, 4).edit(String::new())));
+        for (edit_type, code) in
+            [(EditType::Delete, None), (EditType::Delete, Some("")), (EditType::Replace, Some(""))]
+        {
+            assert_eq!(raised(Some(edit_type), (Some(2), Some(4)), code), gone, "{edit_type:?}");
+        }
+    }
+
+    #[test]
+    fn code_that_is_not_given_is_to_be_written() {
+        let unwritten = |spot| Ok(Instructed::Unwritten(Instruction { text: "do it".into(), spot }));
+        assert_eq!(raised(None, NONE, None), unwritten(Spot::End));
+        assert_eq!(raised(None, (Some(1), None), None), unwritten(Spot::Lines(1, 1)));
+        assert_eq!(raised(Some(EditType::Insert), (Some(1), None), None), unwritten(Spot::Before(1)));
+    }
+
+    #[test]
+    fn an_instruction_must_tell_something_only_where_code_is_to_be_written() {
+        let blank = |code: Option<&str>| InstructionFields {
+            instruction: " \n".into(),
+            code: code.map(str::to_owned),
+            ..InstructionFields::default()
+        };
+        assert!(blank(Some("x")).raise().is_ok());
+        let long = InstructionFields { instruction: "x".repeat(LONGEST + 1), ..InstructionFields::default() };
+        for wrong in [blank(None), long] {
+            let refused = wrong.raise().unwrap_err();
+            assert_eq!(
+                (refused.code, refused.field.as_deref()),
+                (Code::InvalidInput, Some("edit_instruction"))
+            );
+        }
+    }
+
+    #[test]
+    fn fields_that_do_not_go_together_are_refused() {
+        use EditType::{Delete, Insert, Replace};
+        for (edit_type, lines, code, field) in [
+            (Some(Replace), NONE, Some("x"), "start_line"),
+            (Some(Delete), NONE, None, "start_line"),
+            (None, (None, Some(3)), Some("x"), "start_line"),
+            (None, (Some(3), Some(2)), Some("x"), "end_line"),
+            (Some(Insert), (Some(3), Some(4)), Some("x"), "end_line"),
+            (Some(Insert), (None, Some(4)), Some("x"), "end_line"),
+            (Some(Insert), NONE, Some(""), "code_block"),
+            (Some(Delete), (Some(1), None), Some("x"), "code_block"),
+        ] {
+            let refused = raised(edit_type, lines, code).unwrap_err();
+            let seen = (refused.code, refused.field.as_deref());
+            assert_eq!(seen, (Code::InvalidInput, Some(field)), "{edit_type:?} {lines:?}");
+        }
+        for lines in [(Some(0), None), (Some(-1), Some(2)), (Some(1), Some(0))] {
+            let refused = raised(None, lines, Some("x")).unwrap_err();
+            assert_eq!(refused.code, Code::RangeOutOfBounds, "{lines:?}");
+        }
+    }
+}
