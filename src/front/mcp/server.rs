@@ -11,10 +11,12 @@ use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ServerHandler, tool_handler};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::Manners;
 use super::ask::{Returned, Seal};
 use super::call::{Desk, call};
+use super::ear::Tally;
 use crate::engine::Workspace;
 use crate::front::tools::{
     Again, Effect, Tool, edit_files, listed_name, read_content_lines, safe_edit_file, undo_edit,
@@ -47,9 +49,16 @@ const JUDGED: &str = "Quality gates judge an edit before it is written. An answe
     unless it says that this is not known; it says what to mend. mode verify_only shows what would happen. Send the last \
     version as expected_version to be sure that nobody else changed the file.";
 
+/// Whose calls a server carries out.
+#[derive(Debug, Clone, Default)]
+pub(in crate::front) struct Caller {
+    /// The name that the journal gets beside that of the client, where it is known by more than what the client says.
+    pub(in crate::front) name: Option<Arc<str>>,
+}
+
 /// The server of one workspace; clones share it.
 #[derive(Clone)]
-pub(super) struct Server {
+pub(in crate::front) struct Server {
     tool_router: Arc<ToolRouter<Server>>,
     instructions: Arc<str>,
     desk: Desk,
@@ -57,7 +66,7 @@ pub(super) struct Server {
 
 impl Server {
     /// The server that offers the tools of this selection, and whose edits end when `stop` is cancelled.
-    pub(super) fn new(
+    pub(in crate::front) fn new(
         workspace: Arc<Workspace>,
         selection: &Selection,
         access: Access,
@@ -71,8 +80,32 @@ impl Server {
         Server {
             tool_router: Arc::new(tool_router),
             instructions: instructions(selection, access).into(),
-            desk: Desk { workspace, manners, reader, stop, seal: Seal::new() },
+            desk: Desk {
+                workspace,
+                manners,
+                reader,
+                stop,
+                seal: Seal::new(),
+                caller: Caller::default(),
+                tally: Tally::default(),
+                open: TaskTracker::new(),
+            },
         }
+    }
+
+    /// The same for a caller that is known, whose calls are told to `ear`.
+    #[cfg(feature = "http")]
+    pub(in crate::front) fn told(mut self, caller: Caller, ear: Arc<dyn super::Ear>) -> Server {
+        self.desk.caller = caller;
+        self.desk.tally.ear = Some(ear);
+        self
+    }
+
+    /// Waits until no call is left that has not been answered.
+    #[cfg(feature = "http")]
+    pub(in crate::front) async fn idle(&self) {
+        self.desk.open.close();
+        self.desk.open.wait().await;
     }
 }
 

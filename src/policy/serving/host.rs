@@ -15,7 +15,8 @@ pub struct Host {
 impl Host {
     /// Reads `name`, `name:port`, `[address]` or `[address]:port`.
     pub fn read(text: &str) -> Option<Host> {
-        let end = if text.starts_with('[') { text.find(']')? + 1 } else { text.find(':').unwrap_or(text.len()) };
+        let end =
+            if text.starts_with('[') { text.find(']')? + 1 } else { text.find(':').unwrap_or(text.len()) };
         let (name, rest) = text.split_at_checked(end)?;
         let port = match rest.strip_prefix(':') {
             Some(digits) => Some(port(digits)?),
@@ -94,12 +95,21 @@ mod tests {
         ] {
             assert!(admits(allowed, asked), "{allowed} {asked}");
         }
-        for (allowed, asked) in
-            [("a:80", "a"), ("a:80", "a:81"), ("a", "b"), ("a", "a."), ("a", "x.a"), ("a", "a.x"), ("[::1]", "[::2]")]
-        {
+        for (allowed, asked) in [
+            ("a:80", "a"),
+            ("a:80", "a:81"),
+            ("a", "b"),
+            ("a", "a."),
+            ("a", "x.a"),
+            ("a", "a.x"),
+            ("[::1]", "[::2]"),
+        ] {
             assert!(!admits(allowed, asked), "{allowed} {asked}");
         }
-        for wrong in ["", ":80", "a:", "a:x", "a:+1", "a:65536", "a b", "u@a", "a/b", "::1", "[::1", "[::1]x", "[a]", "http://a", "é"] {
+        for wrong in [
+            "", ":80", "a:", "a:x", "a:+1", "a:65536", "a b", "u@a", "a/b", "::1", "[::1", "[::1]x", "[a]",
+            "http://a", "é",
+        ] {
             assert_eq!(Host::read(wrong), None, "{wrong}");
         }
     }
@@ -113,10 +123,23 @@ mod tests {
         ] {
             assert_eq!(Site::read(one).unwrap(), Site::read(other).unwrap(), "{one} {other}");
         }
-        for (one, other) in [("https://a", "http://a"), ("https://a", "https://a:80"), ("https://a", "https://b")] {
+        for (one, other) in
+            [("https://a", "http://a"), ("https://a", "https://a:80"), ("https://a", "https://b")]
+        {
             assert_ne!(Site::read(one), Site::read(other), "{one} {other}");
         }
-        for wrong in ["", "null", "a", "https://", "https:/a", "https://a/", "https://a/b", "https://u@a", "://a", "https://a, https://b"] {
+        for wrong in [
+            "",
+            "null",
+            "a",
+            "https://",
+            "https:/a",
+            "https://a/",
+            "https://a/b",
+            "https://u@a",
+            "://a",
+            "https://a, https://b",
+        ] {
             assert_eq!(Site::read(wrong), None, "{wrong}");
         }
     }

@@ -2,13 +2,16 @@
 
 use crate::policy::keys::{TOOLSETS, tables};
 use crate::policy::shape::Absent::{Is, Refused, Says};
-use crate::policy::shape::{Range, Setting};
 use crate::policy::shape::Shape::{Age, Duration, Flag, List, Map, Size, Text, Whole, Words};
+use crate::policy::shape::{Range, Setting};
 
 pub(super) const BODY: Range = Range { least: 1024, most: 64 << 20, said: "from 1KiB to 64MiB" };
 pub(super) const WITHIN: Range = Range { least: 100, most: 600_000, said: "from 100ms to 10m" };
-pub(super) const SESSION: Range =
-    Range { least: 900_000, most: 7 * 86_400_000, said: "from 15m, the longest that a person is waited for, to 7d" };
+pub(super) const SESSION: Range = Range {
+    least: 900_000,
+    most: 7 * 86_400_000,
+    said: "from 15m, the longest that a person is waited for, to 7d",
+};
 pub(super) const CONNECTIONS: Range = Range { least: 16, most: 100_000, said: "from 16 to 100000" };
 pub(super) const COUNT: Range = Range { least: 1, most: 10_000, said: "from 1 to 10000" };
 

@@ -99,7 +99,8 @@ impl Serving {
     pub fn parse(name: &str, text: &str) -> Result<Serving, Error> {
         yaml::read(name, text, serving).map_err(|refusal| {
             let told = refusal.message.lines().next().unwrap_or_default();
-            Error::new(Code::InvalidInput, told).hint("correct the configuration; docs/serving.md has every key")
+            Error::new(Code::InvalidInput, told)
+                .hint("correct the configuration; docs/serving.md has every key")
         })
     }
 
@@ -121,7 +122,8 @@ fn serving(root: &Node) -> Result<Serving, Fault> {
     }
     let tokens = fields.require("tokens")?;
     let listed = tokens.list("`tokens`")?;
-    let read: Vec<Token> = listed.iter().map(|item| token::token(item, "a token")).collect::<Result<_, _>>()?;
+    let read: Vec<Token> =
+        listed.iter().map(|item| token::token(item, "a token")).collect::<Result<_, _>>()?;
     if read.is_empty() {
         return Err(tokens.fault("`tokens` is empty: nobody could call"));
     }

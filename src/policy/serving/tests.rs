@@ -15,7 +15,10 @@ const LEAST: &str = "tokens: [{ name: a, hash: 'HASH', roots: [/p] }]\n";
 fn the_least_configuration_is_a_loopback_server_that_trusts_no_page() {
     let serving = read(LEAST).unwrap();
     assert_eq!((serving.listen.to_string(), serving.hosts), ("127.0.0.1:8137".to_owned(), Host::own()));
-    assert_eq!((serving.sites, serving.metrics, serving.bounds), (vec![], Readers::Token, ServingBounds::default()));
+    assert_eq!(
+        (serving.sites, serving.metrics, serving.bounds),
+        (vec![], Readers::Token, ServingBounds::default())
+    );
     let [token] = serving.tokens.as_slice() else { panic!("one token") };
     assert_eq!((token.name.as_str(), token.hash[1], token.hash[31]), ("a", 0x11, 0xff));
     assert!(!token.read_only && !token.metrics && token.toolsets.is_none());
@@ -80,11 +83,13 @@ fn what_is_wrong_is_refused_with_its_place() {
         ("tokens: [{ hash: 'HASH', roots: [/p] }]".to_owned(), "the key `name` is missing"),
         (format!("{LEAST}{LEAST}"), "stands here a second time"),
         (
-            "tokens:\n- { name: a, hash: 'HASH', roots: [/p] }\n- { name: a, hash: 'HASH', roots: [/p] }".to_owned(),
+            "tokens:\n- { name: a, hash: 'HASH', roots: [/p] }\n- { name: a, hash: 'HASH', roots: [/p] }"
+                .to_owned(),
             "serve.yaml:3:3: a second token has the name `a`",
         ),
         (
-            "tokens:\n- { name: a, hash: 'HASH', roots: [/p] }\n- { name: b, hash: 'HASH', roots: [/p] }".to_owned(),
+            "tokens:\n- { name: a, hash: 'HASH', roots: [/p] }\n- { name: b, hash: 'HASH', roots: [/p] }"
+                .to_owned(),
             "serve.yaml:3:3: `a` and `b` are one token",
         ),
     ] {
@@ -96,9 +101,10 @@ fn what_is_wrong_is_refused_with_its_place() {
 #[test]
 fn a_token_in_the_place_of_its_hash_is_not_repeated() {
     for secret in ["lockgate_s3cr3t", "blake3:s3cr3t", "blake3:00", "[s3cr3t]"] {
-        let told = Serving::parse("serve.yaml", &format!("tokens:\n- name: a\n  roots: [/p]\n  hash: {secret}\n"));
+        let told =
+            Serving::parse("serve.yaml", &format!("tokens:\n- name: a\n  roots: [/p]\n  hash: {secret}\n"));
         let told = told.unwrap_err();
-        assert!(told.message.contains("`hash` must be") , "{}", told.message);
+        assert!(told.message.contains("`hash` must be"), "{}", told.message);
         assert!(!told.message.contains("s3cr3t"), "{}", told.message);
     }
 }

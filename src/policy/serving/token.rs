@@ -67,7 +67,8 @@ pub(super) fn check_apart(nodes: &[Node], tokens: &[Token]) -> Result<(), Fault>
 fn name(node: &Node) -> Result<String, Fault> {
     let name = node.text("`name`")?;
     if !Token::is_name(name) {
-        let seen = format!("`name` has letters, digits, `.`, `_`, `@` and `-`, and at most {LONGEST_NAME} of them");
+        let seen =
+            format!("`name` has letters, digits, `.`, `_`, `@` and `-`, and at most {LONGEST_NAME} of them");
         return Err(node.fault(seen));
     }
     Ok(name.to_owned())
@@ -84,7 +85,9 @@ impl Token {
 /// Never shows what stands there: it may be the token itself, put in the wrong place.
 fn hash(node: &Node) -> Result<[u8; 32], Fault> {
     let wanted = || {
-        node.fault("`hash` must be `blake3:` and 64 hexadecimal digits, as `lockgate serve token NAME` prints it")
+        node.fault(
+            "`hash` must be `blake3:` and 64 hexadecimal digits, as `lockgate serve token NAME` prints it",
+        )
     };
     let digits = node.text("`hash`").map_err(|_| wanted())?.strip_prefix(BLAKE3).ok_or_else(wanted)?;
     let byte = |pair: &[u8]| {

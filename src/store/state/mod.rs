@@ -19,8 +19,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-pub(super) use own::{refuse_inside, refuse_reached};
 pub use own::outside;
+pub(super) use own::{refuse_inside, refuse_reached};
 
 /// The folder of the records within lockgate's own.
 const RECORDS: &str = "trust";

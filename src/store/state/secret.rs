@@ -24,7 +24,11 @@ impl State {
     ///
     /// Errors: `PERMISSION_DENIED` where lockgate may keep nothing or others could have read it, and what the system
     /// refuses.
-    pub fn secret(&self, name: &str, fresh: impl FnOnce() -> Result<String, Error>) -> Result<(PathBuf, String), Error> {
+    pub fn secret(
+        &self,
+        name: &str,
+        fresh: impl FnOnce() -> Result<String, Error>,
+    ) -> Result<(PathBuf, String), Error> {
         let folder = self.own(SECRETS).map_err(|why| {
             Error::new(Code::PermissionDenied, format!("no secret can be kept: {why}"))
                 .hint("set XDG_STATE_HOME to a folder of yours outside of every root")
@@ -35,10 +39,13 @@ impl State {
         }
         let staged = folder.join(staged_name());
         // Linked, not renamed: of two processes that make it at a time, both read the first one's.
-        let made = stage(&staged, format!("{}\n", fresh()?).as_bytes()).and_then(|()| std::fs::hard_link(&staged, &path));
+        let made = stage(&staged, format!("{}\n", fresh()?).as_bytes())
+            .and_then(|()| std::fs::hard_link(&staged, &path));
         drop(std::fs::remove_file(&staged));
         match made {
-            Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(failed("making the secret", &path, &error)),
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+                Err(failed("making the secret", &path, &error))
+            }
             Ok(()) | Err(_) => match read(&path)? {
                 Some(secret) => Ok((path, secret)),
                 None => Err(Error::new(Code::IoFailed, format!("{} is gone", path.display()))),
@@ -102,11 +109,17 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let state = state(dir.path());
         let (path, _) = state.secret("http", || Ok("known".to_owned())).unwrap();
-        for (mode, seen) in [(0o640, "read by others"), (0o604, "read by others"), (0o620, "written by others")] {
+        for (mode, seen) in
+            [(0o640, "read by others"), (0o604, "read by others"), (0o620, "written by others")]
+        {
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
             let refused = state.secret("http", unasked).unwrap_err();
             assert_eq!(refused.code, Code::PermissionDenied);
-            assert!(refused.message.contains(seen) && !refused.message.contains("known"), "{}", refused.message);
+            assert!(
+                refused.message.contains(seen) && !refused.message.contains("known"),
+                "{}",
+                refused.message
+            );
         }
         std::fs::remove_file(&path).unwrap();
         std::os::unix::fs::symlink(dir.path().join("elsewhere"), &path).unwrap();
