@@ -18,6 +18,8 @@ mod guards;
 mod history;
 mod judge;
 mod look;
+#[cfg(feature = "check")]
+mod own;
 mod prewarm;
 mod publish;
 mod report;
@@ -43,6 +45,8 @@ pub use audit::{Audit, Base, Change, Checked, Ground, PassedOver, Subjects};
 pub use decide::{Decision, decide};
 pub use history::Remembered;
 pub use look::{Context, Entries, Listed, Match, Matches, Numbered, Reading, Sight};
+#[cfg(feature = "check")]
+pub use own::OwnFile;
 pub use report::{Report, Status};
 pub use trust::{Commands, Promise};
 

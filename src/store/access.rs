@@ -30,6 +30,10 @@ pub(super) const MARKED_NAMES: &[&str] = &[
     ".vscode/tasks.json",
     ".vscode/launch.json",
     ".vscode/mcp.json",
+    ".zed",
+    ".zed/settings.json",
+    ".zed/tasks.json",
+    ".gemini",
     ".mcp.json",
     ".envrc",
     ".env",
@@ -38,7 +42,7 @@ pub(super) const MARKED_NAMES: &[&str] = &[
 
 /// Protected folders in which whatever name a symlink has, its target is run or obeyed.
 pub(super) const MARKED_FOLDERS: &[&str] =
-    &[".git", ".git/hooks", ".lockgate", ".husky", ".claude", ".cursor"];
+    &[".git", ".git/hooks", ".lockgate", ".husky", ".claude", ".cursor", ".gemini"];
 
 const RULES: &[Rule] = &[
     rule(".env*", &[".env*"]),
@@ -56,6 +60,9 @@ const RULES: &[Rule] = &[
     rule(".vscode/tasks.json", &[".vscode", "tasks.json"]),
     rule(".vscode/launch.json", &[".vscode", "launch.json"]),
     rule(".vscode/mcp.json", &[".vscode", "mcp.json"]),
+    rule(".zed/settings.json", &[".zed", "settings.json"]),
+    rule(".zed/tasks.json", &[".zed", "tasks.json"]),
+    rule(".gemini/**", &[".gemini"]),
     rule(".claude/**", &[".claude"]),
     rule(".cursor/**", &[".cursor"]),
 ];
@@ -149,6 +156,9 @@ mod tests {
         ".claude/settings.json",
         ".claude/hooks/a.sh",
         ".cursor/mcp.json",
+        ".zed/settings.json",
+        ".zed/tasks.json",
+        ".gemini/settings.json",
         ".env",
         ".env.local",
         ".env.example",

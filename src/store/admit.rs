@@ -9,6 +9,7 @@ use super::root::{Root, named};
 use super::walk::{self, Found};
 use super::{alias, permit, spelling, state, trouble};
 use crate::error::{Code, Error};
+use crate::policy::Publishing;
 use rustix::fs::{FileType, Stat};
 use std::os::fd::OwnedFd;
 
@@ -51,6 +52,33 @@ pub(super) fn admit(roots: &[Root], path: &str, purpose: Purpose) -> Result<Plac
     };
     let place = place(roots, (root, &rest), found, name).ok_or_else(|| trouble::outside(path))?;
     Ok(Place { names, ..place })
+}
+
+/// Admits a path for a command of a person's own, which may write what is protected from agents, and is led by no link.
+pub(super) fn admit_own(roots: &[Root], path: &str) -> Result<Place, Error> {
+    spelling::check(path)?;
+    let (root, rest) = walk::choose(roots, path)?;
+    let mut found = walk::walk(roots, root, &rest, path)?;
+    if found.followed {
+        return Err(trouble::not_a_file(path, "behind a symlink, which this command does not follow"));
+    }
+    let file = found.file.take();
+    let name = match &file {
+        Some((name, stat, fd)) => {
+            refuse_special(stat, fd, path)?;
+            let step = found.folders.last().ok_or_else(|| trouble::outside(path))?;
+            permit::may_replace(&step.folder, name, stat, path)?;
+            permit::way(permit::names_of(stat), Publishing::default(), path)?;
+            name.clone()
+        }
+        None => {
+            let name = found.missing.pop().ok_or_else(|| trouble::not_a_file(path, "a directory"))?;
+            vet_new(&found, &name, path)?;
+            name
+        }
+    };
+    state::refuse_reached(&found, &name, path)?;
+    place(roots, (root, &rest), found, name).ok_or_else(|| trouble::outside(path))
 }
 
 /// Finds the folder that a path names, or that of the file that it names, without any right to what is in it: the place

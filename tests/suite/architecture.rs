@@ -18,6 +18,7 @@ const FUNCTION_LINES: (usize, usize) = (50, 8);
 const NAMED_BY: &[(&[&str], &[&str])] = &[
     (&["serde_saphyr"], &["policy/yaml.rs"]),
     (&["ignore::"], &["policy/glob.rs", "store/listing.rs"]),
+    (&["jsonc_parser"], &["front/cli/init/"]),
     (&["gix"], &["store/git/"]),
     (&["rmcp", "schemars"], &["front/"]),
     (

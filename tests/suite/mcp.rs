@@ -53,6 +53,55 @@ fn a_person_is_asked_in_both_eras() {
 }
 
 #[test]
+fn the_python_sdk_uses_every_tool_in_both_eras() {
+    let Some(python) = installed("LOCKGATE_TEST_VENV", "venv", "bin/python") else { return };
+    let binary = env!("CARGO_BIN_EXE_lockgate");
+    let told = succeeds(Command::new(python).arg(tool("sdk_client.py")).arg(binary));
+    assert_eq!(told.lines().filter(|line| line.starts_with("ok ")).count(), 10, "{told}");
+}
+
+#[test]
+fn the_typescript_sdk_uses_every_tool_in_both_eras() {
+    let sdk = "node_modules/@modelcontextprotocol/client";
+    let Some(sdk) = installed("LOCKGATE_TEST_NODE", "node", sdk) else { return };
+    let modules = sdk.parent().unwrap().parent().unwrap();
+    let mut node = Command::new(modules.join(".bin/node"));
+    let told = succeeds(node.arg(tool("sdk_client.mjs")).arg(env!("CARGO_BIN_EXE_lockgate")).arg(modules));
+    assert_eq!(told.lines().filter(|line| line.starts_with("ok ")).count(), 10, "{told}");
+}
+
+/// A client that did not look would take anything for right: each is given a plan that is wrong in one place.
+#[test]
+fn both_sdk_clients_fail_where_an_answer_is_not_what_it_should_be() {
+    let Some(python) = installed("LOCKGATE_TEST_VENV", "venv", "bin/python") else { return };
+    let sdk = "node_modules/@modelcontextprotocol/client";
+    let Some(sdk) = installed("LOCKGATE_TEST_NODE", "node", sdk) else { return };
+    let modules = sdk.parent().unwrap().parent().unwrap();
+    let plan = std::fs::read_to_string(tool("every_tool.json")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    for script in ["sdk_client.py", "sdk_client.mjs"] {
+        std::fs::copy(tool(script), folder.path().join(script)).unwrap();
+    }
+    for (right, wrong) in [
+        (r#""replacements": 1"#, r#""replacements": 2"#),
+        (r#""+    assert quantity > 0""#, r#""+    assert quantity > 1""#),
+        (r#""refused": "FILE_EXISTS""#, r#""refused": "NO_MATCH""#),
+        (r#""tool": "create_file""#, r#""tool": "create_no_file""#),
+    ] {
+        let spoilt = plan.replace(right, wrong);
+        assert!(spoilt != plan, "{right} is not in the plan");
+        std::fs::write(folder.path().join("every_tool.json"), spoilt).unwrap();
+        let binary = env!("CARGO_BIN_EXE_lockgate");
+        let mut both = [Command::new(&python), Command::new(modules.join(".bin/node"))];
+        both[0].arg(folder.path().join("sdk_client.py")).arg(binary);
+        both[1].arg(folder.path().join("sdk_client.mjs")).arg(binary).arg(modules);
+        for client in &mut both {
+            assert!(!client.output().unwrap().status.success(), "{client:?} did not see {wrong}");
+        }
+    }
+}
+
+#[test]
 fn a_person_is_asked_at_the_terminal() {
     let script = tool("at_terminal.py");
     let told = succeeds(Command::new("python3").arg(script).arg(env!("CARGO_BIN_EXE_lockgate")));

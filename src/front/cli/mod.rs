@@ -11,6 +11,7 @@ mod done;
 mod edit;
 mod excerpt;
 mod gates;
+mod init;
 mod paint;
 mod past;
 mod roots;
@@ -58,6 +59,8 @@ enum Command {
     Trust(trust::Args),
     /// Shows the gates that there are, and whether they work on this machine
     Gates(gates::Args),
+    /// Writes a first policy for a project, or adds the server to a client's configuration
+    Init(init::Args),
     /// Shows on a small project in a temporary folder what lockgate does
     Demo(demo::Args),
     /// Prints what programs need to know of the interfaces
@@ -80,6 +83,7 @@ pub fn run() -> ExitCode {
         Command::Redo(args) => past::turn::run(args, Direction::Redo),
         Command::Trust(args) => trust::run(args),
         Command::Gates(args) => gates::run(args),
+        Command::Init(args) => init::run(args),
         Command::Demo(args) => demo::run(args),
         Command::Schema(args) => schema::run(args),
         Command::Completions(args) => completions::run(args, Cli::command()),

@@ -3,7 +3,7 @@
 //! Invariant: a command line that is shown for copying holds nothing that a shell would take for more than a word.
 
 /// The commands and remarks by which a program can be had, the best first.
-pub(super) fn hints(purls: &[String]) -> Vec<String> {
+pub(in crate::front::cli) fn hints(purls: &[String]) -> Vec<String> {
     purls.iter().map(|purl| command(purl).unwrap_or_else(|| purl.clone())).collect()
 }
 

@@ -5,7 +5,7 @@
 
 mod crew;
 mod doctor;
-mod install;
+pub(super) mod install;
 mod list;
 mod samples;
 mod shelf;

@@ -1,0 +1,109 @@
+//! How a text of JSON is laid out, and how a value is written so that it looks like what stands around it.
+
+use serde_json::Value;
+
+/// The indentation of a text that shows none.
+const PLAIN: &str = "  ";
+
+/// How a text is laid out.
+#[derive(Debug)]
+pub(super) struct Layout<'a> {
+    text: &'a str,
+    /// The end of its lines.
+    pub(super) line_end: &'static str,
+    /// What one more level is indented by.
+    unit: &'a str,
+}
+
+impl<'a> Layout<'a> {
+    /// Looks at a text.
+    pub(super) fn of(text: &'a str) -> Layout<'a> {
+        let first = text.split_inclusive('\n').next().unwrap_or_default();
+        let line_end = if first.ends_with("\r\n") { "\r\n" } else { "\n" };
+        let indented = text.lines().map(blanks_before).find(|blanks| !blanks.is_empty());
+        Layout { text, line_end, unit: indented.unwrap_or(PLAIN) }
+    }
+
+    /// The blanks that the line of a place begins with.
+    pub(super) fn indentation(&self, at: usize) -> &'a str {
+        blanks_before(self.text.get(self.line_start(at)..).unwrap_or_default())
+    }
+
+    /// The blanks before a place, where nothing else stands before it in its line.
+    pub(super) fn alone(&self, at: usize) -> Option<&'a str> {
+        let before = self.text.get(self.line_start(at)..at)?;
+        (blanks_before(before) == before).then_some(before)
+    }
+
+    fn line_start(&self, at: usize) -> usize {
+        let before = self.text.get(..at).unwrap_or_default();
+        before.rfind(['\n', '\r']).map_or(0, |end| end + 1)
+    }
+
+    /// One level more than `base`; `sample` is the indentation of what stands at that level, where anything does.
+    pub(super) fn deeper(&self, base: &str, sample: Option<&str>) -> String {
+        sample.map_or_else(|| format!("{base}{}", self.unit), str::to_owned)
+    }
+
+    /// Writes a value over several lines, the first of which is indented by `indent` already.
+    pub(super) fn spread(&self, value: &Value, indent: &str) -> String {
+        let Some(fields) = value.as_object().filter(|fields| !fields.is_empty()) else { return flat(value) };
+        let inner = format!("{indent}{}", self.unit);
+        let line = |(name, value): (&String, &Value)| {
+            format!("{}{inner}{}: {}", self.line_end, quoted(name), self.spread(value, &inner))
+        };
+        let lines: Vec<String> = fields.iter().map(line).collect();
+        format!("{{{}{}{indent}}}", lines.join(","), self.line_end)
+    }
+}
+
+/// Writes a value in one line.
+pub(super) fn flat(value: &Value) -> String {
+    match value {
+        Value::Object(fields) if !fields.is_empty() => {
+            let field = |(name, value): (&String, &Value)| format!("{}: {}", quoted(name), flat(value));
+            format!("{{ {} }}", fields.iter().map(field).collect::<Vec<_>>().join(", "))
+        }
+        Value::Array(items) => format!("[{}]", items.iter().map(flat).collect::<Vec<_>>().join(", ")),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
+            value.to_string()
+        }
+    }
+}
+
+/// Writes the name of a property.
+pub(super) fn quoted(name: &str) -> String {
+    Value::from(name).to_string()
+}
+
+fn blanks_before(line: &str) -> &str {
+    line.find(|character| !matches!(character, ' ' | '\t'))
+        .map_or(line, |end| line.get(..end).unwrap_or(line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_value_is_written_as_the_text_around_it_is() {
+        let value = json!({"command": "it", "args": ["a", "\"b\""], "env": {}, "more": {"x": null}});
+        assert_eq!(
+            Layout::of("{\r\n\t\"a\": 1\r\n}").spread(&value, "\t"),
+            "{\r\n\t\t\"command\": \"it\",\r\n\t\t\"args\": [\"a\", \"\\\"b\\\"\"],\r\n\t\t\"env\": {},\r\n\t\t\"more\": {\r\n\t\t\t\"x\": null\r\n\t\t}\r\n\t}"
+        );
+        assert_eq!(
+            flat(&value),
+            r#"{ "command": "it", "args": ["a", "\"b\""], "env": {}, "more": { "x": null } }"#
+        );
+    }
+
+    #[test]
+    fn what_stands_alone_in_its_line_shows_its_indentation() {
+        let layout = Layout::of("{\n    \"a\": { \"b\": 1 }\n}");
+        assert_eq!((layout.alone(6), layout.alone(13), layout.indentation(13)), (Some("    "), None, "    "));
+        assert_eq!(layout.deeper("", None), "    ");
+        assert_eq!(Layout::of("{}").deeper("", None), PLAIN);
+    }
+}

@@ -1,0 +1,280 @@
+//! One server more in a client's configuration: what stands there stays to the byte, and only the entry is put in.
+//!
+//! Invariant: pure; the text that is given back has the entry, and what is left of it without the entry is the text before,
+//! but for a comma and blanks between two braces.
+
+use std::ops::Range;
+
+use jsonc_parser::ast::{Object, ObjectProp, Value as Node};
+use jsonc_parser::common::Ranged;
+use jsonc_parser::tokens::{Token, TokenAndRange};
+use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, ParseResult, parse_to_ast};
+use serde_json::{Map, Value, json};
+
+use super::layout::{Layout, flat, quoted};
+
+/// What some editors begin a text with.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// What is to stand in a configuration.
+#[derive(Debug)]
+pub(super) struct Wanted<'a> {
+    /// The property that has the servers.
+    pub(super) key: &'a str,
+    /// The name of the server.
+    pub(super) name: &'a str,
+    /// What is said of it.
+    pub(super) entry: &'a Map<String, Value>,
+}
+
+/// What becomes of a configuration.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Merged {
+    /// It says so already.
+    Same,
+    /// It has not, and this text does.
+    Added(String),
+    /// It says something else of a server of that name, at this line and column; this text has what is wanted in its place.
+    Instead(String, (usize, usize)),
+}
+
+/// Why nothing can be put into a text, and where, by line and column.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Fault {
+    /// What was seen.
+    pub(super) seen: String,
+    /// Where.
+    pub(super) at: (usize, usize),
+}
+
+/// Puts the entry into a text.
+pub(super) fn merge(text: &str, wanted: &Wanted<'_>) -> Result<Merged, Fault> {
+    let body = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    let page = Page::read(body)?;
+    let Some(value) = &page.parsed.value else {
+        return Ok(Merged::Added(format!("{text}{}", page.whole(wanted))));
+    };
+    let root = page.object(value, "the text")?;
+    let mark = text.get(..text.len() - body.len()).unwrap_or_default();
+    let done = |splices: Vec<Splice>| format!("{mark}{}", applied(body, splices));
+    let Some(servers) = page.only(root, wanted.key)? else {
+        return Ok(Merged::Added(done(page.insert(root, wanted.key, &json!({ wanted.name: wanted.entry })))));
+    };
+    let servers = page.object(&servers.value, &format!("`{}`", wanted.key))?;
+    let Some(there) = page.only(servers, wanted.name)? else {
+        return Ok(Merged::Added(done(page.insert(servers, wanted.name, &json!(wanted.entry)))));
+    };
+    let server = page.object(&there.value, &format!("the server `{}`", wanted.name))?;
+    let splices = page.amend(server, wanted.entry)?;
+    Ok(if splices.is_empty() {
+        Merged::Same
+    } else {
+        Merged::Instead(done(splices), page.place(there.range.start))
+    })
+}
+
+/// Whether a text has what strict JSON does not: comments, or a comma behind the last of several.
+pub(super) fn is_lenient(text: &str) -> bool {
+    let strict = ParseOptions { allow_comments: false, allow_trailing_commas: false, ..options() };
+    let body = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    parse_to_ast(body, &CollectOptions::default(), &strict).is_err()
+}
+
+/// JSON with comments and trailing commas, and nothing else.
+fn options() -> ParseOptions {
+    ParseOptions {
+        allow_comments: true,
+        allow_trailing_commas: true,
+        allow_loose_object_property_names: false,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    }
+}
+
+/// New text for a span.
+#[derive(Debug)]
+struct Splice {
+    span: Range<usize>,
+    text: String,
+}
+
+impl Splice {
+    fn at(place: usize, text: impl Into<String>) -> Splice {
+        Splice { span: place..place, text: text.into() }
+    }
+}
+
+/// Makes the changes, of which those at one place keep their order.
+fn applied(body: &str, mut splices: Vec<Splice>) -> String {
+    splices.sort_by_key(|splice| (splice.span.start, splice.span.end));
+    let (mut text, mut done) = (String::with_capacity(body.len()), 0);
+    for Splice { span, text: new } in splices {
+        text += body.get(done..span.start).unwrap_or_default();
+        text += &new;
+        done = span.end;
+    }
+    text + body.get(done..).unwrap_or_default()
+}
+
+/// A text that was read.
+struct Page<'a> {
+    body: &'a str,
+    layout: Layout<'a>,
+    parsed: ParseResult<'a>,
+}
+
+impl<'a> Page<'a> {
+    fn read(body: &'a str) -> Result<Page<'a>, Fault> {
+        let collect = CollectOptions { comments: CommentCollectionStrategy::AsTokens, tokens: true };
+        let parsed = parse_to_ast(body, &collect, &options()).map_err(|error| Fault {
+            seen: error.kind().to_string().to_lowercase(),
+            at: (error.line_display(), error.column_display()),
+        })?;
+        Ok(Page { body, layout: Layout::of(body), parsed })
+    }
+
+    /// The line and the column of a place, from 1.
+    fn place(&self, at: usize) -> (usize, usize) {
+        let before = self.body.get(..at).unwrap_or_default();
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        (before.matches('\n').count() + 1, line.chars().count() + 1)
+    }
+
+    fn fault(&self, at: usize, seen: String) -> Fault {
+        Fault { seen, at: self.place(at) }
+    }
+
+    fn object<'n>(&self, node: &'n Node<'a>, what: &str) -> Result<&'n Object<'a>, Fault> {
+        node.as_object().ok_or_else(|| self.fault(node.range().start, format!("{what} is no object")))
+    }
+
+    /// The one property of this name, where there is one.
+    fn only<'n>(&self, object: &'n Object<'a>, name: &str) -> Result<Option<&'n ObjectProp<'a>>, Fault> {
+        let mut named = object.properties.iter().filter(|property| property.name.as_str() == name);
+        match (named.next(), named.next()) {
+            (Some(_), Some(second)) => {
+                Err(self.fault(second.range.start, format!("`{name}` stands there twice")))
+            }
+            (first, _) => Ok(first),
+        }
+    }
+
+    /// All of a text that has no value yet, to be put behind what it has.
+    fn whole(&self, wanted: &Wanted<'_>) -> String {
+        let value = json!({ wanted.key: { wanted.name: wanted.entry } });
+        let open = !self.body.is_empty() && !self.body.ends_with(['\n', '\r']);
+        let begin = if open { self.layout.line_end } else { "" };
+        format!("{begin}{}{}", self.layout.spread(&value, ""), self.layout.line_end)
+    }
+
+    /// Has each field of the entry said in the server that is there; the other fields stay.
+    fn amend(&self, server: &Object<'a>, entry: &Map<String, Value>) -> Result<Vec<Splice>, Fault> {
+        let mut splices = Vec::new();
+        let mut missing = Vec::new();
+        for (name, value) in entry {
+            match self.only(server, name)? {
+                Some(there) if is(&there.value, value) => {}
+                Some(there) => {
+                    let Range { start, end } = span(&there.value);
+                    splices.push(Splice { span: start..end, text: flat(value) });
+                }
+                None => missing.push((name.as_str(), value)),
+            }
+        }
+        splices.extend(self.insert_all(server, &missing));
+        Ok(splices)
+    }
+
+    fn insert(&self, object: &Object<'a>, name: &str, value: &Value) -> Vec<Splice> {
+        self.insert_all(object, &[(name, value)])
+    }
+
+    /// Puts properties behind all that stands in an object.
+    fn insert_all(&self, object: &Object<'a>, fields: &[(&str, &Value)]) -> Vec<Splice> {
+        if fields.is_empty() {
+            return Vec::new();
+        }
+        let end = End::of(self, object);
+        let close = object.range.end - 1;
+        let inside = self.body.get(object.range.start..close).unwrap_or_default();
+        let is_spread = end.last.is_none() || end.in_line_comment || inside.contains(['\n', '\r']);
+        let mut splices: Vec<Splice> = end.comma().into_iter().collect();
+        let after = if end.has_comma { "," } else { "" };
+        let blanks = self.body.get(end.tail..close).unwrap_or_default();
+        if !is_spread {
+            let each: Vec<String> =
+                fields.iter().map(|(name, value)| format!(" {}: {}", quoted(name), flat(value))).collect();
+            splices.push(Splice::at(end.tail, each.join(",") + after));
+            return splices;
+        }
+        let base = self.layout.alone(close).unwrap_or_else(|| self.layout.indentation(object.range.start));
+        let sample = object.properties.iter().find_map(|property| self.layout.alone(property.range.start));
+        let indent = self.layout.deeper(base, sample);
+        let line_end = self.layout.line_end;
+        let field = |(name, value): &(&str, &Value)| {
+            format!("{line_end}{indent}{}: {}", quoted(name), self.layout.spread(value, &indent))
+        };
+        let mut text = fields.iter().map(field).collect::<Vec<_>>().join(",") + after;
+        // The brace gets a line of its own where it has none; blanks before it would trail.
+        let is_open = blanks.contains(['\n', '\r']);
+        if !is_open {
+            text += &format!("{line_end}{base}");
+        }
+        splices.push(Splice { span: end.tail..if is_open { end.tail } else { close }, text });
+        splices
+    }
+}
+
+/// What stands at the end of an object.
+struct End {
+    /// The end of the last property.
+    last: Option<usize>,
+    has_comma: bool,
+    in_line_comment: bool,
+    /// The end of the last thing before the brace: a property, a comma, a comment, or the other brace.
+    tail: usize,
+}
+
+impl End {
+    fn of(page: &Page<'_>, object: &Object<'_>) -> End {
+        let last = object.properties.last().map(|property| property.range.end);
+        let open = last.unwrap_or(object.range.start + 1);
+        let behind =
+            |token: &&TokenAndRange<'_>| token.range.start >= open && token.range.end < object.range.end;
+        let tokens = || page.parsed.tokens.iter().flatten().filter(behind);
+        let ending = tokens().next_back();
+        End {
+            last,
+            has_comma: tokens().any(|token| token.token == Token::Comma),
+            in_line_comment: ending.is_some_and(|token| matches!(token.token, Token::CommentLine(_))),
+            tail: ending.map_or(open, |token| token.range.end),
+        }
+    }
+
+    /// The comma that the last property needs before another one.
+    fn comma(&self) -> Option<Splice> {
+        self.last.filter(|_| !self.has_comma).map(|end| Splice::at(end, ","))
+    }
+}
+
+fn span(node: &Node<'_>) -> Range<usize> {
+    let range = node.range();
+    range.start..range.end
+}
+
+/// Whether a value is what is wanted, which is made of texts and lists alone.
+fn is(node: &Node<'_>, wanted: &Value) -> bool {
+    match (node, wanted) {
+        (Node::StringLit(there), Value::String(text)) => there.value == *text,
+        (Node::Array(there), Value::Array(items)) => {
+            there.elements.len() == items.len()
+                && there.elements.iter().zip(items).all(|(there, item)| is(there, item))
+        }
+        _ => false,
+    }
+}

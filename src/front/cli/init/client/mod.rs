@@ -1,0 +1,117 @@
+//! `lockgate init --client`: the server in a client's configuration of the project.
+//!
+//! Invariant: what a person or another program wrote there stays as it is, to the byte; a file that cannot be understood is
+//! left alone.
+
+mod kinds;
+mod layout;
+mod merge;
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+pub(super) use self::kinds::Client;
+use self::kinds::Kind;
+use self::merge::{Fault, Merged, Wanted, is_lenient, merge};
+use super::shown::{Outcome, Status, diff};
+use super::{Force, Writing};
+use crate::engine::Workspace;
+use crate::error::{Code, Error};
+
+/// The server's name in a configuration, and the program's on the search path.
+const NAME: &str = "lockgate";
+
+/// Adds the server to the configuration, and says what became of it.
+pub(super) fn run(
+    workspace: &Workspace,
+    client: Client,
+    toolsets: Option<&str>,
+    (writing, force): (Writing, Force),
+) -> Result<Outcome, Error> {
+    let kind = client.kind();
+    let entry = kind.entry(toolsets);
+    let file = workspace.own_file(kind.path)?;
+    let before = file.bytes().map(|bytes| text_of(&kind, bytes)).transpose()?;
+    let wanted = Wanted { key: kind.key, name: NAME, entry: &entry };
+    let merged = merge(before.unwrap_or_default(), &wanted).map_err(|fault| faulty(&kind, &fault))?;
+    let mut outcome = told(&kind, &entry, before);
+    let (text, different) = match merged {
+        Merged::Same => {
+            outcome.message = format!("{} has the server already", kind.path);
+            return Ok(outcome);
+        }
+        Merged::Added(text) => (text, None),
+        Merged::Instead(text, place) => (text, Some(place).filter(|_| force == Force::Keep)),
+    };
+    outcome.diff = Some(diff(kind.path, before, &text)?);
+    if let Some(place) = different {
+        outcome.refuse(another(&kind, place));
+        return Ok(outcome);
+    }
+    check(&text, &wanted)?;
+    if writing == Writing::Show {
+        outcome.status = Status::Proposed;
+        outcome.message = format!("{} would be written", kind.path);
+        return Ok(outcome);
+    }
+    workspace.write_own(&file, text.as_bytes())?;
+    outcome.status = Status::Written;
+    outcome.message = kind.path.to_owned();
+    Ok(outcome)
+}
+
+/// What is said in any case.
+fn told(kind: &Kind, entry: &Map<String, Value>, before: Option<&str>) -> Outcome {
+    let mut outcome = Outcome::new(Status::Unchanged, kind.path);
+    outcome.facts = vec![("client", json!(kind.name)), ("server", json!(NAME)), ("entry", json!(entry))];
+    if !kind.lenient && before.is_some_and(is_lenient) {
+        outcome.notes.push(format!(
+            "{} has comments or trailing commas; they stay, but {} may not be able to read them",
+            kind.path, kind.name
+        ));
+    }
+    if !is_on_path() {
+        outcome
+            .notes
+            .push(format!("there is no {NAME} on the search path, where {} looks for it", kind.name));
+    }
+    outcome.next.push((kind.name.to_owned(), kind.next.to_owned()));
+    outcome
+}
+
+fn text_of<'a>(kind: &Kind, bytes: &'a [u8]) -> Result<&'a str, Error> {
+    std::str::from_utf8(bytes).map_err(|_| {
+        Error::new(Code::NotText, format!("{} is not UTF-8", kind.path))
+            .hint("have a person look at the file")
+    })
+}
+
+fn faulty(kind: &Kind, fault: &Fault) -> Error {
+    let (line, column) = fault.at;
+    Error::new(Code::InvalidInput, format!("{}:{line}:{column}: {}", kind.path, fault.seen))
+        .hint("mend the file, or add what `--print` shows in an empty folder by hand")
+}
+
+fn another(kind: &Kind, (line, column): (usize, usize)) -> Error {
+    let seen = format!("{}:{line}:{column}: another server `{NAME}` is there", kind.path);
+    Error::new(Code::EditConflict, seen).hint(
+        "leave it as it is, or say --force: what is shown takes the place of those words, all others stay",
+    )
+}
+
+/// Refuses a text that does not say what it was to say.
+fn check(text: &str, wanted: &Wanted<'_>) -> Result<(), Error> {
+    match merge(text, wanted) {
+        Ok(Merged::Same) => Ok(()),
+        other => Err(Error::new(Code::Internal, format!("the text that was made is not right: {other:?}"))),
+    }
+}
+
+/// Whether the client will find the program.
+fn is_on_path() -> bool {
+    let path = crate::gate::search_path();
+    std::env::split_paths(&path).any(|folder: std::path::PathBuf| folder.join(Path::new(NAME)).is_file())
+}

@@ -1,0 +1,107 @@
+//! `lockgate init`: a first policy for a project, and the server in a client's configuration.
+//!
+//! Invariant: nothing of the project is run; what is there is never overwritten, and nothing is written through a link or
+//! outside of the root. No tool of an agent leads here.
+
+mod client;
+mod policy;
+mod shown;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use self::client::Client;
+use self::shown::Outcome;
+use super::paint;
+use crate::engine::Workspace;
+use crate::error::{Code, Error};
+use crate::front::toolset::Selection;
+
+/// The arguments of `lockgate init`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Without --client, writes quality.yaml for the languages of the project and the tools that are found. \
+                        What is there already is never overwritten."
+)]
+pub(super) struct Args {
+    /// Folder of the project [default: the current folder]
+    #[arg(long, value_name = "DIR")]
+    root: Option<PathBuf>,
+    /// Client to whose configuration of the project the server is added
+    #[arg(long, value_enum)]
+    client: Option<Client>,
+    /// Shows what would be written, and writes nothing
+    #[arg(long)]
+    print: bool,
+    /// Toolsets that the server is to offer, separated by commas, or `all`
+    #[arg(long, value_name = "LIST")]
+    tools: Option<String>,
+    /// Puts the command in the place of that of another server `lockgate`; all else of it stays
+    #[arg(long, requires = "client")]
+    force: bool,
+    /// Prints JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Whether a file is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Writing {
+    /// It is.
+    Write,
+    /// It is only shown.
+    Show,
+}
+
+/// What becomes of another server of the same name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Force {
+    /// It stays.
+    Keep,
+    /// Its command is changed.
+    Change,
+}
+
+/// Proposes a policy, or adds the server to a client's configuration.
+pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
+    let (json, print) = (args.json, args.print);
+    let refusal = match begin(args) {
+        Ok(outcome) if print && !json => return outcome.print(),
+        Ok(outcome) => return outcome.tell(json),
+        Err(refusal) => refusal,
+    };
+    if !json {
+        return Err(refusal);
+    }
+    paint::say_plain(format!("{:#}\n", shown::refusal(&refusal)).as_bytes())?;
+    Ok(ExitCode::from(refusal.code.family().exit_code()))
+}
+
+fn begin(args: Args) -> Result<Outcome, Error> {
+    let toolsets = args.tools.as_deref().map(toolsets).transpose()?;
+    let writing = if args.print { Writing::Show } else { Writing::Write };
+    let force = if args.force { Force::Change } else { Force::Keep };
+    let workspace = open(args.root)?;
+    match args.client {
+        Some(client) => client::run(&workspace, client, toolsets.as_deref(), (writing, force)),
+        None => policy::run(&workspace, toolsets.as_deref(), writing),
+    }
+}
+
+/// The list of toolsets without blanks.
+///
+/// Errors: `INVALID_INPUT` for one that is not known.
+fn toolsets(list: &str) -> Result<String, Error> {
+    list.parse::<Selection>().map_err(|refusal| refusal.field("--tools"))?;
+    let names = list.split(',').map(str::trim).filter(|name| !name.is_empty());
+    Ok(names.collect::<Vec<_>>().join(","))
+}
+
+fn open(root: Option<PathBuf>) -> Result<Arc<Workspace>, Error> {
+    let here = || {
+        std::env::current_dir()
+            .map_err(|trouble| Error::new(Code::IoFailed, format!("there is no current folder: {trouble}")))
+    };
+    Workspace::open(&[root.map_or_else(here, Ok)?])
+}

@@ -1,0 +1,85 @@
+//! `lockgate init`: a policy for the languages of a project and the tools that are found.
+//!
+//! Invariant: what is written is a policy that lockgate reads, which is tried before; nothing that stands there is touched.
+
+mod choice;
+mod known;
+mod project;
+mod written;
+
+use serde_json::{Value, json};
+
+use self::choice::{Choices, State};
+use self::project::Project;
+use super::Writing;
+use super::shown::{Outcome, Status, exists};
+use crate::engine::Workspace;
+use crate::error::Error;
+use crate::policy::Policy;
+
+/// Where the policy is written.
+const PATH: &str = "quality.yaml";
+/// Where another one would rule, or stand beside it.
+const OTHERS: [&str; 3] = [PATH, ".lockgate/quality.yaml", ".st3/quality.yaml"];
+
+/// Proposes a policy, and writes it where there is none.
+pub(super) fn run(workspace: &Workspace, toolsets: Option<&str>, writing: Writing) -> Result<Outcome, Error> {
+    let project = Project::look(workspace)?;
+    let choices = Choices::of(&project, workspace);
+    let text = written::text(&project, &choices, toolsets);
+    Policy::parse(PATH, &text)?;
+    let mut outcome = told(&project, &choices);
+    outcome.text = Some(text.clone());
+    let there = OTHERS.into_iter().find(|path| workspace.stands(path));
+    match (there, writing) {
+        (_, Writing::Show) => {}
+        (Some(path), Writing::Write) => outcome.refuse(exists(path)),
+        (None, Writing::Write) => {
+            let file = workspace.own_file(PATH)?;
+            if file.bytes().is_some() {
+                outcome.refuse(exists(PATH));
+                return Ok(outcome);
+            }
+            workspace.write_own(&file, text.as_bytes())?;
+            outcome.status = Status::Written;
+        }
+    }
+    Ok(outcome)
+}
+
+fn told(project: &Project<'_>, choices: &Choices) -> Outcome {
+    let mut outcome = Outcome::new(Status::Proposed, PATH);
+    let each: Vec<String> = project.languages().map(|(name, count)| format!("{name} ({count})")).collect();
+    let found = if each.is_empty() { "no file of a known language".to_owned() } else { each.join(", ") };
+    outcome.found.push(found);
+    outcome.found.extend(project.languages().filter_map(|(name, _)| idle(name, choices)));
+    let languages: Vec<Value> =
+        project.languages().map(|(name, count)| json!({ "name": name, "files": count })).collect();
+    outcome.facts.push(("languages", json!(languages)));
+    outcome.facts.push(("gates", json!(choices.all().map(fact).collect::<Vec<_>>())));
+    let next = |what: &str, why: &str| (what.to_owned(), why.to_owned());
+    if choices.taken().next().is_some() {
+        outcome.next.push(next("lockgate gates doctor", "whether each of these tools works on this machine"));
+        outcome
+            .next
+            .push(next("lockgate trust", "shows the commands, and asks; until then they are skipped"));
+    }
+    outcome.next.push(next("lockgate init --client NAME", "adds the server to a client's configuration"));
+    outcome
+}
+
+/// The tools for a language that are here, and are not proposed.
+fn idle(language: &str, choices: &Choices) -> Option<String> {
+    let names: Vec<&str> =
+        choices.for_language(language, State::Idle).map(|choice| choice.gate.name.as_str()).collect();
+    if names.is_empty() { None } else { Some(format!("for {language}, unasked for: {}", names.join(", "))) }
+}
+
+fn fact(choice: &choice::Choice) -> Value {
+    let state = match choice.state {
+        State::Taken => "proposed",
+        State::Missing => "missing",
+        State::Idle => "not_proposed",
+    };
+    json!({ "language": choice.language, "gate": choice.gate.name, "state": state, "why": choice.why })
+}

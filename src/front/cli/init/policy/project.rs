@@ -1,0 +1,244 @@
+//! What a project consists of, and what in it shows that its team uses a tool.
+//!
+//! Invariant: nothing is run and no secret is read: names of files, their first lines where the name says nothing, and the
+//! text of configuration.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+
+use crate::engine::Workspace;
+use crate::error::Error;
+use crate::policy::{Gate, language_of, languages};
+
+use super::known::Known;
+
+/// Folders with what others wrote, where no ignore file names them.
+const FOREIGN: [&str; 5] = ["node_modules", ".venv", "venv", "vendor", "third_party"];
+/// The largest script whose first line is looked at, and the largest configuration, in bytes.
+const LARGEST: u64 = 1 << 20;
+/// How many files without an extension are opened at most, and how many files of one name.
+const MOST_OPENED: (usize, usize) = (500, 20);
+/// The name of every policy.
+const POLICY: &str = "quality.yaml";
+/// Where the hooks of pre-commit are named.
+const HOOKS: &str = ".pre-commit-config.yaml";
+/// Where packages for development are named: by npm, and by all that there is for Python.
+const NPM: &str = "package.json";
+const PYTHON: [&str; 6] = [
+    "pyproject.toml",
+    "requirements.txt",
+    "requirements-dev.txt",
+    "dev-requirements.txt",
+    "setup.cfg",
+    "Pipfile",
+];
+
+/// The files of a project.
+pub(super) struct Project<'a> {
+    workspace: &'a Workspace,
+    /// Those that are the project's own, the nearest to the top first.
+    files: Vec<String>,
+    /// The places of those in the list, by their last name.
+    by_name: HashMap<String, Vec<usize>>,
+    counts: BTreeMap<&'static str, usize>,
+    texts: RefCell<BTreeMap<String, Option<String>>>,
+}
+
+impl<'a> Project<'a> {
+    /// Looks at the files that git would not pass over.
+    ///
+    /// Errors: `PATH_OUTSIDE_ROOT` for a root that is not there.
+    pub(super) fn look(workspace: &'a Workspace) -> Result<Project<'a>, Error> {
+        let mut files: Vec<String> =
+            workspace.project_files()?.into_iter().filter(|path| is_own(path)).collect();
+        files.sort_by_key(|path| path.matches('/').count());
+        let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
+        for (at, path) in files.iter().enumerate() {
+            by_name.entry(last_name(path).to_owned()).or_default().push(at);
+        }
+        let texts = RefCell::default();
+        let mut project = Project { workspace, files, by_name, counts: BTreeMap::new(), texts };
+        project.count();
+        Ok(project)
+    }
+
+    fn count(&mut self) {
+        let mut left = MOST_OPENED.0;
+        for path in &self.files {
+            let nameless = !last_name(path).contains('.');
+            let known = language_of(path, None).or_else(|| {
+                left = left.checked_sub(usize::from(nameless))?;
+                let text = nameless.then(|| self.workspace.glance(path, LARGEST))??;
+                language_of(path, text.lines().next())
+            });
+            if let Some(language) = known {
+                *self.counts.entry(&language.name).or_default() += 1;
+            }
+        }
+    }
+
+    /// The languages that it has files in, in the order of the table, with how many.
+    pub(super) fn languages(&self) -> impl Iterator<Item = (&'static str, usize)> {
+        let count = |name: &'static str| Some((name, *self.counts.get(name)?));
+        languages().iter().filter_map(move |language| count(language.name.as_str()))
+    }
+
+    /// Whether something stands at a path of the root.
+    pub(super) fn stands(&self, path: &str) -> bool {
+        self.workspace.stands(path)
+    }
+
+    /// The first file of a name, or in a folder where that ends in a slash.
+    pub(super) fn has(&self, name: &str) -> Option<&str> {
+        if name.ends_with('/') {
+            return self.files.iter().map(String::as_str).find(|path| path.starts_with(name));
+        }
+        self.named(name).next()
+    }
+
+    fn named(&self, name: &str) -> impl Iterator<Item = &str> {
+        let places = self.by_name.get(name).map(Vec::as_slice).unwrap_or_default();
+        places.iter().filter_map(|at| self.files.get(*at)).map(String::as_str)
+    }
+
+    /// What shows that the team uses a tool, as the end of a sentence that begins with its name.
+    pub(super) fn sign(&self, known: &Known, gate: &Gate) -> Option<String> {
+        let configured =
+            || own_configuration(known, gate).find_map(|(name, text)| self.configured(name, text));
+        let further = || known.signs.iter().find_map(|sign| self.further(sign));
+        configured().or_else(further).or_else(|| self.hook(&gate.name)).or_else(|| self.packaged(gate))
+    }
+
+    fn further(&self, sign: &str) -> Option<String> {
+        if let Some(id) = sign.strip_prefix("hook:") {
+            return self.hook(id);
+        }
+        let (name, text) = sign.split_once('#').unwrap_or((sign, ""));
+        self.configured(name, text)
+    }
+
+    /// A file of this name that has this text.
+    fn configured(&self, name: &str, text: &str) -> Option<String> {
+        if text.is_empty() {
+            return self.has(name).map(|path| format!("{path} is there"));
+        }
+        let holds = |path: &&str| self.text(path).is_some_and(|there| there.contains(text));
+        let path = self.named(name).take(MOST_OPENED.1).find(holds)?;
+        let shown = text.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+        Some(format!("{path} speaks of {shown}"))
+    }
+
+    /// The hook of pre-commit that is the tool, or one of its ways.
+    fn hook(&self, tool: &str) -> Option<String> {
+        let text = self.text(HOOKS)?;
+        let ids = text.lines().filter_map(|line| line.trim_start_matches([' ', '-']).strip_prefix("id:"));
+        let id = ids.map(|id| id.trim().trim_matches(['"', '\''])).find(|id| is_way_of(id, tool))?;
+        Some(format!("{HOOKS} has the hook {id}"))
+    }
+
+    /// Where the package that the tool comes in is named.
+    fn packaged(&self, gate: &Gate) -> Option<String> {
+        gate.install().iter().find_map(|url| {
+            let (kind, name) = url.strip_prefix("pkg:")?.split_once('/')?;
+            let name = name.split('@').next()?.replace("%40", "@");
+            let places: &[&str] = match kind {
+                "npm" => &[NPM],
+                "pypi" => &PYTHON,
+                _ => &[],
+            };
+            let names = |path: &&str| self.text(path).is_some_and(|text| names_package(&text, &name));
+            let path = places.iter().find_map(|place| self.named(place).take(MOST_OPENED.1).find(names))?;
+            Some(format!("{path} names the package {name}"))
+        })
+    }
+
+    fn text(&self, path: &str) -> Option<String> {
+        if let Some(known) = self.texts.borrow().get(path) {
+            return known.clone();
+        }
+        let text = self.workspace.glance(path, LARGEST);
+        self.texts.borrow_mut().insert(path.to_owned(), text.clone());
+        text
+    }
+}
+
+fn last_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
+}
+
+/// Whether a file is the project's own: neither what others wrote, nor how editors and clients are set up.
+fn is_own(path: &str) -> bool {
+    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let is_set_up = |folder: &str| folder.starts_with('.') && folder != ".github";
+    name != POLICY && !folders.split('/').any(|folder| FOREIGN.contains(&folder) || is_set_up(folder))
+}
+
+/// The configuration of the catalogue that bears the tool's name: others may be about anything.
+fn own_configuration<'g>(known: &'g Known, gate: &'g Gate) -> impl Iterator<Item = (&'g str, &'g str)> {
+    let all = gate.command().into_iter().flat_map(|command| &command.config);
+    let bears = |name: &str| {
+        let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
+        !known.bears.is_empty() && plain.to_lowercase().contains(known.bears)
+    };
+    all.map(|file| (file.name.as_str(), file.holds.as_str()))
+        .filter(move |(name, text)| bears(&format!("{name}#{text}")))
+}
+
+/// Whether a hook is a tool, or one of its ways: `biome-check` is one of biome, and `ruff-format` none of ruff.
+fn is_way_of(id: &str, tool: &str) -> bool {
+    let way = id.strip_prefix(tool).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
+    let other = |known: &Known| known.gate.len() > tool.len() && is_prefix(id, known.gate);
+    way && !super::known::KNOWN.iter().any(other)
+}
+
+fn is_prefix(id: &str, gate: &str) -> bool {
+    id.strip_prefix(gate).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+}
+
+/// Whether a text names a package, as a word of its own at the beginning of a line or of a quoted text.
+fn names_package(text: &str, package: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "-_./@".contains(c);
+    text.match_indices(package).any(|(at, _)| {
+        let before = text.get(..at).unwrap_or_default();
+        let begins = before.is_empty() || before.ends_with(['"', '\'', '\n']);
+        let behind = text.get(at + package.len()..).unwrap_or_default();
+        begins && !behind.starts_with(is_part)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_package_is_named_by_a_word_of_its_own() {
+        for (text, package, named) in [
+            ("[dependency-groups]\ndev = [\"ruff>=0.5\", 'mypy']\n", "ruff", true),
+            ("dev = ['mypy']\n", "mypy", true),
+            ("ruff==0.1\n", "ruff", true),
+            ("[tool.poetry.group.dev]\nblack = \"*\"\n", "black", true),
+            ("{\"devDependencies\": {\"@biomejs/biome\": \"2\"}}", "@biomejs/biome", true),
+            ("{\"devDependencies\": {\"eslint-plugin-x\": \"2\"}}", "eslint", false),
+            ("ruff-lsp\n", "ruff", false),
+            ("# uses ruff\n", "ruff", false),
+            ("", "ruff", false),
+        ] {
+            assert_eq!(names_package(text, package), named, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_hook_is_of_the_tool_that_it_is_a_way_of() {
+        for (id, tool, is) in [
+            ("ruff", "ruff", true),
+            ("ruff-check", "ruff", true),
+            ("ruff-format", "ruff", false),
+            ("ruff-format", "ruff-format", true),
+            ("biome-check", "biome", true),
+            ("typos", "ty", false),
+            ("mypyc", "mypy", false),
+        ] {
+            assert_eq!(is_way_of(id, tool), is, "{id}");
+        }
+    }
+}

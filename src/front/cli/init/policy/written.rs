@@ -1,0 +1,112 @@
+//! The policy as it is written: a comment for each choice.
+//!
+//! Invariant: what comes from the project stands in comments only, each in one line.
+
+use super::choice::{Choice, Choices, EVERY, State};
+use super::known::{Purpose, SLOW};
+use super::project::Project;
+use crate::front::cli::gates::install;
+use crate::gate::clean;
+use crate::policy::{Policy, language_named};
+
+/// Where `lockgate schema policy` is to be written to, as docs/policy.md has it.
+const SCHEMA: &str = ".lockgate/policy.schema.json";
+
+const HEAD: &str = "\
+# What must hold after every edit, and which gates judge it; proposed by `lockgate init`, and yours to change.
+# `lockgate gates show NAME` says what a gate is; an edit is refused for what it newly breaks, not for what was wrong before.
+
+# The built-in policy holds where nothing is said here: the accidents of agents and the syntax of every file.
+# A list below takes the place of the built-in one for its language.
+extends: default
+";
+
+/// Writes the policy.
+pub(super) fn text(project: &Project<'_>, choices: &Choices, toolsets: Option<&str>) -> String {
+    let mut text = String::new();
+    if project.stands(SCHEMA) {
+        text += &format!("# yaml-language-server: $schema={SCHEMA}\n");
+    }
+    text += HEAD;
+    if let Some(toolsets) = toolsets {
+        text += "\n# What `lockgate serve` offers where it is not told.\n";
+        text += &format!("server: {{ tools: [{}] }}\n", toolsets.replace(',', ", "));
+    }
+    let counts: Vec<(&str, Option<usize>)> =
+        project.languages().map(|(name, count)| (name, Some(count))).chain([(EVERY, None)]).collect();
+    let listed = |(name, _): &&(&str, _)| choices.for_language(name, State::Taken).next().is_some();
+    if counts.iter().any(|count| listed(&count)) {
+        text += "\nquality_gates:\n";
+        counts.iter().filter(listed).for_each(|(name, count)| text += &language(name, *count, choices));
+    }
+    let others: String =
+        counts.iter().filter(|count| !listed(count)).map(|(name, _)| missing(name, "", choices)).collect();
+    if others.is_empty() { text } else { format!("{text}\n{others}") }
+}
+
+/// The list of a language.
+fn language(name: &str, count: Option<usize>, choices: &Choices) -> String {
+    let key = if name == EVERY { "\"*\"" } else { name };
+    let files = match count {
+        Some(1) => "  # 1 file".to_owned(),
+        Some(count) => format!("  # {count} files"),
+        None => {
+            "  # every language; files in a language with a list of its own are judged by both".to_owned()
+        }
+    };
+    let mut text = format!("  {key}:{files}\n");
+    for gate in built_in(name) {
+        text += &format!("    # as the built-in policy has it\n    - tool: {gate}\n");
+    }
+    choices.for_language(name, State::Taken).for_each(|choice| text += &entry(choice));
+    text + &missing(name, "    ", choices)
+}
+
+/// The gates that the built-in policy has for a language, which a list would take away.
+fn built_in(name: &str) -> Vec<String> {
+    let policy = Policy::embedded();
+    let all = |language| -> Vec<String> {
+        policy.rules_for(language).into_iter().map(|rule| rule.gate.name.clone()).collect()
+    };
+    let every = all(None);
+    match language_named(name) {
+        None => every,
+        Some(language) => all(Some(language)).into_iter().filter(|gate| !every.contains(gate)).collect(),
+    }
+}
+
+/// A gate that is proposed.
+fn entry(choice: &Choice) -> String {
+    let name = &choice.gate.name;
+    let mut text = format!("    # {}\n    - tool: {name}\n", comment(&choice.why));
+    let mut say = |line: &str| text += &format!("      {line}\n");
+    match choice.purpose {
+        Purpose::Format => say("role: fix        # the draft is written as the formatter has it"),
+        Purpose::Types => {
+            say("level: warn      # a change in several edits passes through states that do not hold")
+        }
+        Purpose::Imports | Purpose::Lint | Purpose::Security | Purpose::Spelling => {}
+    }
+    if SLOW.contains(&name.as_str()) {
+        say("on: [check]      # takes too long for each edit; `lockgate check` asks it");
+    }
+    text
+}
+
+/// The tools that the project names for a language, and that are not here.
+fn missing(name: &str, indent: &str, choices: &Choices) -> String {
+    let mut text = String::new();
+    let about = if indent.is_empty() { format!("{name}: ") } else { String::new() };
+    for choice in choices.for_language(name, State::Missing) {
+        let hints = install::hints(choice.gate.install());
+        let install = hints.first().map(|hint| format!(": {hint}")).unwrap_or_default();
+        let (gate, why) = (&choice.gate.name, comment(&choice.why));
+        text += &format!("{indent}# {about}{gate} is not on this machine, though {why}{install}\n");
+    }
+    text
+}
+
+/// What comes from the project, in one line, and without the two characters that YAML takes nowhere.
+fn comment(text: &str) -> String {
+    clean(text).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
+}

@@ -1,0 +1,177 @@
+//! What became of `lockgate init`, for people and for programs.
+
+use std::process::ExitCode;
+
+use serde_json::{Map, Value, json};
+
+use crate::error::{Code, Error};
+use crate::front::cli::paint::{self, DONE, FAINT, LABEL, WARNING, labelled, paint, visible};
+use crate::front::cli::show;
+use crate::text::diff::unified;
+use crate::text::{Buffer, Hints};
+
+/// What became of the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Status {
+    /// It is there now.
+    Written,
+    /// It said so already.
+    Unchanged,
+    /// It was shown, and not written.
+    Proposed,
+    /// It stays as it is; why is told beside it.
+    Refused,
+}
+
+impl Status {
+    fn name(self) -> &'static str {
+        match self {
+            Status::Written => "written",
+            Status::Unchanged => "unchanged",
+            Status::Proposed => "proposed",
+            Status::Refused => "refused",
+        }
+    }
+}
+
+/// What became of the command.
+#[derive(Debug)]
+pub(super) struct Outcome {
+    pub(super) status: Status,
+    pub(super) path: &'static str,
+    pub(super) message: String,
+    /// What is different in the file, or would be.
+    pub(super) diff: Option<String>,
+    /// All of the file, where it is new.
+    pub(super) text: Option<String>,
+    /// What was found, for people.
+    pub(super) found: Vec<String>,
+    /// What programs are told beside the rest.
+    pub(super) facts: Vec<(&'static str, Value)>,
+    pub(super) notes: Vec<String>,
+    /// What a person does then: a command or a program, and what for.
+    pub(super) next: Vec<(String, String)>,
+    refusal: Option<Error>,
+}
+
+impl Outcome {
+    /// An outcome of which nothing else is known yet.
+    pub(super) fn new(status: Status, path: &'static str) -> Outcome {
+        Outcome {
+            status,
+            path,
+            message: path.to_owned(),
+            diff: None,
+            text: None,
+            found: Vec::new(),
+            facts: Vec::new(),
+            notes: Vec::new(),
+            next: Vec::new(),
+            refusal: None,
+        }
+    }
+
+    /// Says that the file stays as it is, and why.
+    pub(super) fn refuse(&mut self, refusal: Error) {
+        self.status = Status::Refused;
+        self.message.clone_from(&refusal.message);
+        self.next.clear();
+        self.refusal = Some(refusal);
+    }
+
+    /// Tells it, and gives the exit code.
+    ///
+    /// Errors: the refusal itself, when people are told, and `IO_FAILED`.
+    pub(super) fn tell(self, json: bool) -> Result<ExitCode, Error> {
+        if json {
+            paint::say_plain(format!("{:#}\n", self.json()).as_bytes())?;
+            let exit = self.refusal.map(|refusal| refusal.code.family().exit_code());
+            return Ok(exit.map_or(ExitCode::SUCCESS, ExitCode::from));
+        }
+        paint::say(&self.text())?;
+        self.refusal.map_or(Ok(ExitCode::SUCCESS), Err)
+    }
+
+    /// Shows what would be written: all of a new file and nothing else, so that it can be sent to one.
+    ///
+    /// Errors: as [`Outcome::tell`] has them.
+    pub(super) fn print(self) -> Result<ExitCode, Error> {
+        match (&self.text, &self.refusal) {
+            (Some(text), None) => paint::say_plain(text.as_bytes()).map(|()| ExitCode::SUCCESS),
+            _ => self.tell(false),
+        }
+    }
+
+    /// For people; a refusal is told where all refusals are.
+    fn text(&self) -> String {
+        let mut text: String =
+            self.found.iter().map(|found| labelled(LABEL, "found", visible(found))).collect();
+        text += &self.diff.as_deref().map(show::diff).unwrap_or_default();
+        text += &self.text.as_deref().map(policy).unwrap_or_default();
+        text += &self.notes.iter().map(|note| labelled(WARNING, "note", visible(note))).collect::<String>();
+        if self.refusal.is_none() {
+            text += &labelled(DONE, self.status.name(), visible(&self.message));
+        }
+        let next = |(what, why): &(String, String)| labelled(LABEL, "next", format!("{what}: {why}"));
+        text + &self.next.iter().map(next).collect::<String>()
+    }
+
+    fn json(&self) -> Value {
+        let mut told = json!({ "status": self.status.name(), "path": self.path, "message": self.message });
+        let fields = told.as_object_mut().map(std::mem::take).unwrap_or_default();
+        let next: Vec<Value> =
+            self.next.iter().map(|(what, why)| json!({ "what": what, "why": why })).collect();
+        let refusal = self.refusal.iter().flat_map(refused);
+        let some =
+            |name: &str, text: &Option<String>| text.as_ref().map(|text| (name.to_owned(), json!(text)));
+        let facts = self.facts.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
+        let texts = [some("diff", &self.diff), some("text", &self.text)].into_iter().flatten();
+        let lists = [("notes".to_owned(), json!(self.notes)), ("next".to_owned(), json!(next))];
+        Value::Object(
+            fields.into_iter().chain(refusal).chain(facts).chain(texts).chain(lists).collect::<Map<_, _>>(),
+        )
+    }
+}
+
+fn refused(refusal: &Error) -> [(String, Value); 2] {
+    [("code".to_owned(), json!(refusal.code.name())), ("hint".to_owned(), json!(refusal.next_step()))]
+}
+
+/// What programs are told of a refusal before anything could be shown.
+pub(super) fn refusal(refusal: &Error) -> Value {
+    let [code, hint] = refused(refusal);
+    let more = [
+        ("status".to_owned(), json!(Status::Refused.name())),
+        ("message".to_owned(), json!(refusal.message)),
+    ];
+    Value::Object(more.into_iter().chain([code, hint]).collect())
+}
+
+/// The lines of a policy, its comments fainter than the rest.
+fn policy(text: &str) -> String {
+    let line = |line: &str| {
+        let line = visible(line);
+        let comment = line.trim_start().starts_with('#');
+        if comment { paint(FAINT, line) + "\n" } else { format!("{line}\n") }
+    };
+    text.lines().map(line).collect()
+}
+
+/// The difference between a file and what is to be made of it.
+///
+/// Errors: those of reading a text.
+pub(super) fn diff(path: &str, before: Option<&str>, after: &str) -> Result<String, Error> {
+    let read = |text: &str| Buffer::read(text.as_bytes().to_vec(), Hints::default());
+    let (before, after) = (before.map(read).transpose()?, read(after)?);
+    let plan = match &before {
+        Some(before) => before.toward(&after)?,
+        None => read("")?.toward(&after)?,
+    };
+    Ok(unified(path, before.as_ref(), &after, &plan).render(usize::MAX).0)
+}
+
+/// What nobody but a person may do.
+pub(super) fn exists(path: &str) -> Error {
+    Error::new(Code::FileExists, format!("{path} is there already, and stays as it is"))
+        .hint("take over by hand what is missing of what is shown, or remove the file first")
+}

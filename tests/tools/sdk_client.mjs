@@ -1,0 +1,170 @@
+// Has the TypeScript SDK of the protocol use every tool, in both of its eras: the calls stand in every_tool.json.
+//
+//   sdk_client.mjs BINARY NODE_MODULES
+//
+// Exits with 1 and a trace at the first thing that is not as it should be.
+
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const [binary, modules] = process.argv.slice(2);
+const require = createRequire(join(modules, "of-the-tests.js"));
+const { Client } = require("@modelcontextprotocol/client");
+const { StdioClientTransport } = require("@modelcontextprotocol/client/stdio");
+
+const PLAN = JSON.parse(readFileSync(join(dirname(fileURLToPath(import.meta.url)), "every_tool.json"), "utf8"));
+const ERAS = { legacy: "legacy", "2026-07-28": { pin: "2026-07-28" } };
+const TOOL = "safe_edit_file";
+
+/** Does work with a client of a server with every tool, on a project of its own. */
+async function withClient(era, work) {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "lockgate-sdk-")));
+  const root = join(folder, "project");
+  for (const [path, text] of Object.entries(PLAN.files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  const env = { HOME: folder, XDG_STATE_HOME: join(folder, "state"), PATH: "/usr/bin:/bin" };
+  const args = ["serve", "--tools", "all", "--root", root];
+  const client = new Client({ name: "suite", version: "1" }, { versionNegotiation: { mode: ERAS[era] } });
+  await client.connect(new StdioClientTransport({ command: binary, args, env }));
+  try {
+    assert.equal(client.getProtocolEra(), era === "legacy" ? "legacy" : "modern");
+    return await work(client, root);
+  } finally {
+    await client.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The value with what earlier steps answered in the place of `{name.field}`. */
+function filled(value, known) {
+  if (Array.isArray(value)) return value.map((one) => filled(one, known));
+  if (value !== null && typeof value === "object") {
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, filled(one, known)]));
+  }
+  const reference = typeof value === "string" && value.match(/^\{(\w+(?:\.\w+)+)\}$/);
+  return reference ? reference[1].split(".").reduce((there, name) => there[name], known) : value;
+}
+
+/** Whether an answer is what is wanted, or has it. */
+function fits(seen, wanted) {
+  if (Array.isArray(wanted)) {
+    return Array.isArray(seen) && seen.length === wanted.length && wanted.every((one, at) => fits(seen[at], one));
+  }
+  if (wanted !== null && typeof wanted === "object") {
+    const names = Object.keys(wanted);
+    if (names.length === 1 && names[0] === "contains") {
+      return Array.isArray(seen) && wanted.contains.every((some) => seen.some((one) => fits(one, some)));
+    }
+    return seen !== null && typeof seen === "object" && names.every((name) => name in seen && fits(seen[name], wanted[name]));
+  }
+  if (typeof wanted === "string" && wanted.startsWith("~ ")) {
+    return typeof seen === "string" && new RegExp(wanted.slice(2)).test(seen);
+  }
+  return seen === wanted;
+}
+
+async function listed(client) {
+  return (await client.listTools()).tools.map((tool) => tool.name);
+}
+
+async function hasACallForEveryTool(era) {
+  await withClient(era, async (client) => {
+    const names = await listed(client);
+    const called = new Set(PLAN.steps.map((step) => step.tool));
+    assert.deepEqual(names.filter((name) => !called.has(name)), [], "listed, and not called");
+    const missing = PLAN.planned.filter((name) => !names.includes(name));
+    assert.ok(missing.length === 0 || !PLAN.strict, `planned, and not listed: ${missing}`);
+  });
+}
+
+async function usesEveryTool(era) {
+  await withClient(era, async (client, root) => {
+    const names = await listed(client);
+    const known = {};
+    const called = new Set();
+    for (const [number, step] of PLAN.steps.entries()) {
+      if (!names.includes(step.tool)) continue;
+      const where = `step ${number}, ${step.tool}`;
+      const answer = await client.callTool({ name: step.tool, arguments: filled(step.arguments, known) });
+      const told = answer.structuredContent;
+      const text = answer.content[0].text;
+      assert.ok(told && typeof told === "object", `${where}: ${JSON.stringify(answer)}`);
+      assert.equal(answer.isError ?? false, "refused" in step, `${where}: ${text}`);
+      if ("refused" in step) assert.equal(told.code, step.refused, where);
+      if ("as" in step) known[step.as] = told;
+      const wanted = filled(step.answer ?? {}, known);
+      assert.ok(fits(told, wanted), `${where}: saw ${JSON.stringify(told)}, wanted ${JSON.stringify(wanted)}`);
+      for (const said of filled(step.text, known)) {
+        assert.ok(text.includes(said), `${where}: ${JSON.stringify(said)} is not in ${JSON.stringify(text)}`);
+      }
+      for (const [path, content] of Object.entries(step.files ?? {})) {
+        const there = existsSync(join(root, path)) ? readFileSync(join(root, path), "utf8") : null;
+        assert.equal(there, content, `${where}: ${path}`);
+      }
+      called.add(step.tool);
+    }
+    assert.deepEqual([...called].sort(), [...names].sort());
+  });
+}
+
+async function isRefusedByEveryToolWhatItDoesNotKnow(era) {
+  await withClient(era, async (client) => {
+    for (const name of await listed(client)) {
+      const answer = await client.callTool({ name, arguments: { no_such_argument: 1 } });
+      assert.deepEqual([name, answer.isError, answer.structuredContent.code], [name, true, "INVALID_INPUT"]);
+      assert.ok(answer.content[0].text.includes("INVALID_INPUT"), name);
+    }
+  });
+}
+
+async function hearsOfProgress(era) {
+  await withClient(era, async (client) => {
+    const steps = [];
+    const call = { name: TOOL, arguments: { path: "a.py", content: "x = 1\n" } };
+    await client.callTool(call, { onprogress: (step) => steps.push(step) });
+    const said = steps.some(({ progress, total, message }) => message === "syntax" && progress <= total);
+    assert.ok(said, JSON.stringify(steps));
+  });
+}
+
+/** A file whose syntax takes a while to check. */
+function large(value) {
+  return `x = ${value}\n` + "def f(a, b):\n    return [a, b, (a, b), {a: b}]\n".repeat(8_000);
+}
+
+async function canCancelACall(era) {
+  await withClient(era, async (client, root) => {
+    const edit = (content) => ({ name: TOOL, arguments: { path: "a.py", content, show_diff: false } });
+    const begun = performance.now();
+    await client.callTool(edit(large(1)));
+    const took = performance.now() - begun;
+    const stop = new AbortController();
+    const cancelled = client.callTool(edit(large(2)), { signal: stop.signal });
+    setTimeout(() => stop.abort("enough"), took / 8);
+    await assert.rejects(cancelled, undefined, `the edit took ${took} ms and was not slow enough to be cancelled`);
+    // The lock is given back once the cancelled edit has ended.
+    const shown = { path: "a.py", search: "x = 1", replace: "x = 3", mode: "verify_only" };
+    const answer = await client.callTool({ name: TOOL, arguments: shown });
+    assert.equal(answer.structuredContent.status, "verified");
+    assert.equal(readFileSync(join(root, "a.py"), "utf8"), large(1));
+  });
+}
+
+for (const era of Object.keys(ERAS)) {
+  for (const check of [
+    hasACallForEveryTool,
+    usesEveryTool,
+    isRefusedByEveryToolWhatItDoesNotKnow,
+    hearsOfProgress,
+    canCancelACall,
+  ]) {
+    await check(era);
+    console.log(`ok  ${era.padEnd(10)} ${check.name}`);
+  }
+}
