@@ -125,37 +125,43 @@ mod tests {
         }))
     }
 
-    async fn took(life: &Life) -> u64 {
-        let begun = Instant::now();
-        life.overdue().await;
-        begun.elapsed().as_secs()
+    /// After how many seconds, from now on, a connection is overdue.
+    fn left(life: &Life) -> Option<u64> {
+        let left = life.due()?.duration_since(Instant::now());
+        Some(left.as_secs_f64().round() as u64)
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn each_phase_has_its_own_bound() {
-        assert_eq!(took(&life()).await, 90, "idle");
+        assert_eq!(left(&life()), Some(90), "idle");
         let half = life();
         half.received();
-        assert_eq!(took(&half).await, 10, "half a head");
+        half.received();
+        assert_eq!(left(&half), Some(10), "half a head");
         let busy = life();
         let request = busy.begin();
         busy.received();
-        assert!(tokio::time::timeout(Duration::from_secs(10_000), busy.overdue()).await.is_err(), "busy");
+        assert_eq!((left(&busy), busy.idle_since()), (None, None), "busy");
         busy.sent(false);
         busy.sent(false);
-        assert_eq!(took(&busy).await, 30, "an answer that nobody reads");
-        busy.sent(true);
+        assert_eq!(left(&busy), Some(30), "an answer that nobody reads");
         drop(request);
-        assert_eq!(took(&busy).await, 90, "idle again");
+        assert_eq!((left(&busy), busy.idle_since()), (Some(30), None), "nor its end");
+        busy.sent(true);
+        assert_eq!(left(&busy), Some(90), "idle again");
+        assert!(busy.idle_since().is_some());
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn a_head_that_begins_late_has_its_whole_time() {
-        let life = life();
-        tokio::time::sleep(Duration::from_secs(80)).await;
+    #[tokio::test]
+    async fn who_is_overdue_is_told_although_the_phase_changed_meanwhile() {
+        let short = Duration::from_millis(50);
+        let bounds = ServingBounds { headers_within: short, read_within: short, ..ServingBounds::default() };
+        let life = Arc::new(Life::new(bounds));
+        let watched = Arc::clone(&life);
+        let watch = tokio::spawn(async move { watched.overdue().await });
+        tokio::time::sleep(short * 3).await;
+        assert!(!watch.is_finished(), "it was idle");
         life.received();
-        tokio::time::sleep(Duration::from_secs(5)).await;
-        life.received();
-        assert_eq!(took(&life).await, 5);
+        tokio::time::timeout(Duration::from_secs(20), watch).await.unwrap().unwrap();
     }
 }
