@@ -100,7 +100,14 @@ impl Door {
                 let answer = tools.carry_out(parts, Bytes::new()).await;
                 Ok(answer.map(|body| Body::new(Kept { body, _kept: kept })))
             }
-            Method::DELETE => Ok(tools.carry_out(parts, Bytes::new()).await),
+            Method::DELETE => {
+                let mut answer = tools.carry_out(parts, Bytes::new()).await;
+                // Clients want to hear that the session has ended, not that it will.
+                if answer.status() == StatusCode::ACCEPTED {
+                    *answer.status_mut() = StatusCode::NO_CONTENT;
+                }
+                Ok(answer)
+            }
             _ => Err(Refused::method("POST, GET, DELETE")),
         }
     }

@@ -27,6 +27,8 @@ struct State {
     phase: Phase,
     /// Since when the client takes nothing of what is sent.
     stuck: Option<Instant>,
+    /// Whether a body may still come that nobody reads.
+    unread: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +46,7 @@ pub(super) struct Busy(Arc<Life>);
 
 impl Life {
     pub(super) fn new(bounds: ServingBounds) -> Life {
-        let state = State { phase: Phase::Idle(Instant::now()), stuck: None };
+        let state = State { phase: Phase::Idle(Instant::now()), stuck: None, unread: false };
         Life { state: Mutex::new(state), bounds, ended: CancellationToken::new() }
     }
 
@@ -62,6 +64,16 @@ impl Life {
         state.stuck = if taken { None } else { state.stuck.or_else(|| Some(Instant::now())) };
     }
 
+    /// A request was answered whose body may not have been read.
+    pub(super) fn leave_unread(&self) {
+        self.state().unread = true;
+    }
+
+    /// Whether something may still come that nobody reads.
+    pub(super) fn leaves_unread(&self) -> bool {
+        self.state().unread
+    }
+
     /// The head of a request has come.
     pub(super) fn begin(self: &Arc<Self>) -> Busy {
         self.state().phase = Phase::Busy;
@@ -71,8 +83,8 @@ impl Life {
     /// Since when there is no whole request; `None` while there is one, or while its answer has not gone.
     pub(super) fn idle_since(&self) -> Option<Instant> {
         match *self.state() {
-            State { phase: Phase::Idle(since) | Phase::Head(since), stuck: None } => Some(since),
-            State { phase: Phase::Idle(_) | Phase::Head(_) | Phase::Busy, stuck: _ } => None,
+            State { phase: Phase::Idle(since) | Phase::Head(since), stuck: None, .. } => Some(since),
+            State { phase: Phase::Idle(_) | Phase::Head(_) | Phase::Busy, .. } => None,
         }
     }
 
@@ -90,7 +102,7 @@ impl Life {
     }
 
     fn due(&self) -> Option<Instant> {
-        let State { phase, stuck } = *self.state();
+        let State { phase, stuck, .. } = *self.state();
         let stuck = stuck.map(|since| since + self.bounds.read_within);
         let phase = match phase {
             Phase::Idle(since) => Some(since + self.bounds.idle),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use hyper::server::conn::http1::Builder;
 use hyper::service::{Service, service_fn};
 use hyper::{Request, Response};
@@ -22,7 +22,7 @@ use super::pace::Paced;
 /// How long nobody is let in after the system could not.
 const PAUSE: Duration = Duration::from_millis(100);
 /// The largest head of a request, in bytes.
-const HEAD: usize = 64 * 1024;
+const HEAD: usize = 32 * 1024;
 
 /// Lets clients in until the server closes.
 pub(super) async fn listen(
@@ -62,16 +62,20 @@ async fn attend(
 ) {
     let life = Arc::clone(&place.life);
     let answering = service_fn(|request: Request<Incoming>| {
-        let (busy, answer) = (life.begin(), service.call(request));
+        let (life, busy, bodied) = (&life, life.begin(), !request.body().is_end_stream());
+        let answer = service.call(request);
         async move {
             let answer = answer.await?;
+            if bodied && answer.status().as_u16() >= 400 {
+                life.leave_unread();
+            }
             Ok::<Response<_>, Infallible>(answer.map(|body| Kept { body, _kept: busy }))
         }
     });
     let stream = TokioIo::new(Paced::new(stream, Arc::clone(&life)));
     let mut builder = Builder::new();
     // The connection's life has a time of its own for each of its phases.
-    builder.timer(TokioTimer::new()).header_read_timeout(Option::<Duration>::None).max_buf_size(HEAD);
+    builder.timer(TokioTimer::new()).header_read_timeout(Option::<Duration>::None).max_header_size(HEAD);
     let mut connection = std::pin::pin!(builder.serve_connection(stream, answering));
     let mut told = false;
     loop {

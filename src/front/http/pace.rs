@@ -93,6 +93,9 @@ impl AsyncWrite for Paced {
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.ending.is_none() {
             ready!(Pin::new(&mut self.stream).poll_shutdown(context))?;
+            if !self.life.leaves_unread() {
+                return Poll::Ready(Ok(()));
+            }
             self.ending = Some(Box::pin(sleep(LINGER.1)));
         }
         let late = self.ending.as_mut().is_some_and(|ending| ending.as_mut().poll(context).is_ready());

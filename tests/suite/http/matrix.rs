@@ -75,7 +75,7 @@ impl Knock<'_> {
             (200, "POST", _, Size::Over) => (413, true),
             (200, "POST", _, Size::Small | Size::Full) => (200, false),
             (200, "GET", Era::Old, _) => (200, true),
-            (200, "DELETE", Era::Old, _) => (202, true),
+            (200, "DELETE", Era::Old, _) => (204, true),
             (200, _, _, _) => (405, true),
             (refused, ..) => (refused, true),
         }
@@ -207,7 +207,7 @@ fn a_body_is_as_large_as_it_is_whatever_it_says() {
     let mut headers: Vec<(&str, &str)> =
         headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     headers.push(("Host", "localhost"));
-    for (length, status) in [((4 << 20) + 1, 413), (usize::MAX, 413)] {
+    for (length, status) in [((4_u64 << 20) + 1, 413), (1 << 60, 413)] {
         let mut raw = served.connect();
         let length = length.to_string();
         raw.send(head("POST", "/mcp", &[&headers[..], &[("Content-Length", &length)]].concat()));

@@ -222,10 +222,15 @@ impl Raw {
             let Some((name, value)) = line.split_once(':') else { break };
             headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
         }
-        if status == 100 {
-            return self.head();
-        }
         Ok(Response { status, headers, body: Vec::new() })
+    }
+
+    /// Waits until the server asks for the body of a request that said that it would wait.
+    pub fn asked_for_the_body(&mut self) {
+        let mut line = String::new();
+        self.reader.read_line(&mut line).unwrap();
+        assert_eq!(line, "HTTP/1.1 100 Continue\r\n");
+        self.reader.read_line(&mut line).unwrap();
     }
 
     /// Reads a whole answer.

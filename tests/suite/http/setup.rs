@@ -87,7 +87,11 @@ fn configurations_that_cannot_be_kept_are_refused() {
         (format!("{token}lissen: 'x'\n"), 2, "serve.yaml:3:1: unknown key `lissen`"),
         (format!("{token}listen: 0.0.0.0:0\n"), 2, "serve.yaml:3:9: other machines reach this address"),
         (token.replace("roots:", "organization: acme, roots:"), 2, "does not keep `organization`"),
-        (token.replace(root.path().to_str().unwrap(), "/no/such/folder"), 3, "/no/such/folder"),
+        (
+            token.replace(root.path().to_str().unwrap(), "/no/such/folder"),
+            2,
+            "the root /no/such/folder is not there",
+        ),
         (token.replace(root.path().to_str().unwrap(), "/"), 2, "root"),
     ] {
         refused(home.path(), root.path(), &["serve", "--config", &config(&text)], exit, said);
