@@ -33,3 +33,13 @@ fn the_typescript_sdk_uses_every_tool_over_http_in_both_eras() {
     let told = succeeds(node.arg(tool("sdk_client.mjs")).arg(binary).arg(modules).arg("http"));
     assert_eq!(told.lines().filter(|line| line.starts_with("ok ")).count(), 10, "{told}");
 }
+
+#[test]
+fn the_conformance_suite_finds_no_fault_that_it_could_find() {
+    let suite = "node_modules/@modelcontextprotocol/conformance";
+    let Some(suite) = installed("LOCKGATE_TEST_NODE", "node", suite) else { return };
+    let modules = suite.parent().unwrap().parent().unwrap();
+    let mut node = Command::new(modules.join(".bin/node"));
+    let told = succeeds(node.arg(tool("conformance.mjs")).arg(env!("CARGO_BIN_EXE_lockgate")).arg(modules));
+    assert_eq!(told.lines().filter(|line| line.starts_with("ok ")).count(), 20, "{told}");
+}

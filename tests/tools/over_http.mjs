@@ -5,12 +5,12 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 
-const TOKEN = "a-token-of-the-tests-alone";
+export const TOKEN = "a-token-of-the-tests-alone";
 
-/** A server of its own: what a client speaks through, and how to end it. */
-export async function served(Transport, binary, args, env) {
-  const command = ["serve", "--http", "127.0.0.1:0", ...args];
-  const server = spawn(binary, command, { env: { ...env, LOCKGATE_TOKEN: TOKEN }, stdio: ["ignore", "ignore", "pipe"] });
+/** A server of its own for one token: its address, what a client speaks through, and how to end it. */
+export async function served(Transport, binary, args, env, token = TOKEN) {
+  const command = ["serve", ...args];
+  const server = spawn(binary, command, { env: { ...env, LOCKGATE_TOKEN: token }, stdio: ["ignore", "ignore", "pipe"] });
   const ended = once(server, "exit");
   let url;
   for await (const line of createInterface({ input: server.stderr })) {
@@ -20,10 +20,10 @@ export async function served(Transport, binary, args, env) {
     }
   }
   assert.ok(url, "the server does not listen");
-  const transport = new Transport(url, { requestInit: { headers: { Authorization: `Bearer ${TOKEN}` } } });
+  const transport = Transport && new Transport(url, { requestInit: { headers: { Authorization: `Bearer ${token}` } } });
   const end = async () => {
     server.kill();
     assert.equal((await ended)[0], 0, "the server did not end in order");
   };
-  return { transport, end };
+  return { url, transport, end };
 }

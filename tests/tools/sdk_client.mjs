@@ -24,7 +24,12 @@ const TOOL = "safe_edit_file";
 /** A server of its own: what a client speaks through, and how to end it. */
 async function served(args, env) {
   if (over === "http") {
-    return (await import("./over_http.mjs")).served(StreamableHTTPClientTransport, binary, args, env);
+    return (await import("./over_http.mjs")).served(
+      StreamableHTTPClientTransport,
+      binary,
+      ["--http", "127.0.0.1:0", ...args],
+      env,
+    );
   }
   return { transport: new StdioClientTransport({ command: binary, args: ["serve", ...args], env }), end: () => {} };
 }

@@ -1,11 +1,12 @@
 //! What the protocol asks of a server: who it is, which tools it has, and to call one.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use rmcp::handler::server::tool::{ToolCallContext, ToolRoute, ToolRouter};
 use rmcp::model::{
     self, CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorData, Implementation,
-    ServerCapabilities, ServerConfig, ToolAnnotations,
+    ProtocolVersion, ServerCapabilities, ServerConfig, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ServerHandler, tool_handler};
@@ -138,20 +139,27 @@ impl ServerHandler for Server {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
+        // Since then a session is not begun any more.
+        let stateless = context.meta.protocol_version().is_some_and(|it| it >= ProtocolVersion::V_2026_07_28);
         // A known method arrives here when its parameters have the wrong form.
         match request.method.as_str() {
             "tools/call" => {
                 Err(ErrorData::invalid_params("params must have a name, and arguments as an object", None))
             }
+            "initialize" if stateless => Err(not_offered("initialize")),
             "initialize" | "tools/list" => Err(ErrorData::invalid_params("params have the wrong form", None)),
             method => {
                 let method: String = method.chars().take(80).collect();
-                Err(ErrorData::new(model::ErrorCode::METHOD_NOT_FOUND, method, None))
+                Err(not_offered(method))
             }
         }
     }
+}
+
+fn not_offered(method: impl Into<Cow<'static, str>>) -> ErrorData {
+    ErrorData::new(model::ErrorCode::METHOD_NOT_FOUND, method, None)
 }
 
 /// The tool as it is listed.

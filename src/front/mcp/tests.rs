@@ -163,6 +163,15 @@ async fn clients_without_structured_content_get_text() {
 }
 
 #[tokio::test]
+async fn what_a_revision_does_not_have_any_more_is_unknown_in_it() {
+    let mut client = Client::new("edit");
+    for (id, method) in (2..).zip(["initialize", "ping", "logging/setLevel", "resources/subscribe"]) {
+        let answer = client.ask(id, method, json!({"_meta": meta()})).await;
+        assert_eq!(answer["error"]["code"], -32601, "{method}: {answer}");
+    }
+}
+
+#[tokio::test]
 async fn the_end_of_the_input_ends_the_server() {
     let mut client = Client::new("edit");
     client.begin("2025-06-18").await;
