@@ -4,6 +4,7 @@
 mod crowd;
 mod ending;
 mod matrix;
+mod page;
 mod pairs;
 mod raw;
 mod reach;

@@ -42,7 +42,7 @@ fn origin(headers: &HeaderMap, sites: &[Site]) -> Result<Option<HeaderValue>, Re
     let many = |()| Refused::new(StatusCode::BAD_REQUEST, "origin", "more than one Origin header");
     let Some(origin) = only(headers, &ORIGIN).map_err(many)? else { return Ok(None) };
     match origin.to_str().ok().and_then(Site::read) {
-        Some(site) if sites.contains(&site) => Ok(Some(origin.clone())),
+        Some(asked) if sites.iter().any(|site| site.admits(&asked)) => Ok(Some(origin.clone())),
         Some(_) | None => {
             let message =
                 "pages of this Origin may not call this server: `allowed_origins` names those that may";

@@ -61,6 +61,18 @@ impl Site {
         });
         Some(Site { scheme, name, port })
     }
+
+    /// The pages that this machine itself serves, on any port.
+    pub fn own() -> Vec<Site> {
+        let site = |host: Host| Site { scheme: "http".to_owned(), name: host.name, port: None };
+        Host::own().into_iter().map(site).collect()
+    }
+
+    /// Whether a page of `asked` is one of this site.
+    pub fn admits(&self, asked: &Site) -> bool {
+        let port = self.port.is_none() || self.port == asked.port;
+        port && self.scheme == asked.scheme && self.name == asked.name
+    }
 }
 
 fn port(digits: &str) -> Option<u16> {
@@ -111,6 +123,22 @@ mod tests {
             "http://a", "é",
         ] {
             assert_eq!(Host::read(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_pages_of_this_machine_have_any_port_and_no_other_name() {
+        let own = |text: &str| Site::own().iter().any(|site| site.admits(&Site::read(text).unwrap()));
+        for text in ["http://localhost", "http://127.0.0.1:3000", "http://[::1]:8137", "http://LOCALHOST:1"] {
+            assert!(own(text), "{text}");
+        }
+        for text in [
+            "https://localhost",
+            "http://localhost.evil.example",
+            "http://127.0.0.2",
+            "http://evil.example:80",
+        ] {
+            assert!(!own(text), "{text}");
         }
     }
 

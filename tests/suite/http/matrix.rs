@@ -197,6 +197,28 @@ fn every_way_to_knock_has_its_status_and_who_is_refused_changes_nothing() {
     assert_eq!(files(root.path()), wanted);
 }
 
+/// A server that was told no more than its address lets in the pages of the machine itself.
+#[test]
+fn a_server_without_a_configuration_is_called_by_its_own_machine_only() {
+    let root = tempfile::tempdir().unwrap();
+    let served = Served::of(root.path(), &[]);
+    let shown = format!("Bearer {TOKEN}");
+    for (host, origin, status) in [
+        ("localhost", "http://localhost:3000", 200),
+        ("127.0.0.1:8137", "http://127.0.0.1:8137", 200),
+        ("[::1]", "http://[::1]", 200),
+        ("localhost", "https://localhost", 403),
+        ("localhost", "http://evil.example", 403),
+        ("localhost", "null", 403),
+        ("evil.example", "http://localhost:3000", 403),
+        ("127.0.0.2", "http://localhost:3000", 403),
+    ] {
+        let mut raw = served.connect();
+        raw.send(head("GET", "/metrics", &[("Host", host), ("Origin", origin), ("Authorization", &shown)]));
+        assert_eq!(raw.response().unwrap().status, status, "{host} {origin}");
+    }
+}
+
 /// What is not in the matrix: a limit that is not told beforehand, the default limit, and other paths.
 #[test]
 fn a_body_is_as_large_as_it_is_whatever_it_says() {

@@ -243,3 +243,33 @@ fn the_answer_of_a_person_counts_for_the_token_that_was_asked() {
     let done = ask_about(&mut served.client(TOKEN, Era::New), &answer);
     assert_eq!(done["structuredContent"]["status"], "written", "the control: {done}");
 }
+
+/// Of two tokens the one has the other's root and another.
+#[test]
+fn who_shares_one_root_learns_nothing_of_the_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    ["shared", "own"].map(|name| std::fs::create_dir(at(name)).unwrap());
+    let of = |roots: &str| format!("roots: [{roots}], tools: [all]");
+    let (shared, own) = (at("shared").display().to_string(), at("own").display().to_string());
+    let tokens = entry("alice", TOKEN, &of(&format!("{shared}, {own}"))) + &entry("bob", OTHER, &of(&shared));
+    let served = Served::configured(&format!("tokens:\n{tokens}"));
+    let (mut alice, mut bob) = (served.client(TOKEN, Era::Old), served.client(OTHER, Era::New));
+    edit_id(&mut alice, "a.py");
+    let hidden = format!("{own}/hidden.py");
+    let made = edit_id(&mut alice, &hidden);
+    let both = json!({"edits": [{"path": "b.py", "content": "x\n"}, {"path": format!("{own}/b.py"), "content": "x\n"}]});
+    assert_eq!(alice.call("edit_files", &both)["isError"], json!(true), "an edit is of one root");
+    let mut told = vec![bob.call("list_edits", &json!({}))];
+    assert!(told[0].to_string().contains("a.py"), "the control: {}", told[0]);
+    for arguments in [json!({"edit_id": made}), json!({}), json!({})] {
+        told.push(bob.call("undo_edit", &arguments));
+    }
+    assert!(!at("shared").join("a.py").exists(), "the control: {told:?}");
+    for answer in &told {
+        assert!(!answer.to_string().contains("hidden"), "{answer}");
+    }
+    assert_eq!(std::fs::read_to_string(&hidden).unwrap(), "y = 2\n");
+    let undone = alice.call("undo_edit", &json!({"edit_id": made}));
+    assert_eq!(undone["isError"], json!(false), "{undone}");
+}

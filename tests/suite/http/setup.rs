@@ -187,12 +187,12 @@ fn metrics_count_what_was_done_for_whoever_may_read_them() {
         entry("alice", TOKEN, &shared) + &entry("prometheus", "the-token-of-a-scraper-01", "metrics: true");
     let served = Served::configured(&format!("tokens:\n{tokens}"));
     let mut client = served.client(TOKEN, Era::Old);
-    let scraper = Some("the-token-of-a-scraper-01");
+    let scraper = "the-token-of-a-scraper-01";
     client.call("safe_edit_file", &json!({"path": "a.py", "content": "x = 1\n"}));
     client.call("safe_edit_file", &json!({"path": "a.py", "search": "x = 1", "replace": "x = 2"}));
     client.call("safe_edit_file", &json!({"path": "a.py", "search": "y", "replace": "z"}));
     client.call("safe_edit_file", &json!({"path": "a.py", "content": "def f(:\n"}));
-    let told = page(served.address, "/metrics", scraper);
+    let told = page(served.address, "/metrics", Some(scraper));
     assert_eq!(told.header("content-type").split(';').next(), Some("application/openmetrics-text"));
     let text = told.text();
     for line in [
@@ -214,7 +214,7 @@ fn metrics_count_what_was_done_for_whoever_may_read_them() {
         assert_eq!(page(served.address, "/metrics", token).status, status);
     }
     let mut raw = served.connect();
-    let shown = format!("Bearer {}", scraper.unwrap());
+    let shown = format!("Bearer {}", scraper);
     raw.send(head("GET", "/mcp", &[("Host", "localhost"), ("Authorization", &shown)]));
     assert_eq!(raw.response().unwrap().status, 403, "who reads the metrics has no tools");
     let open = Served::configured(&format!("metrics: open\ntokens:\n{tokens}"));

@@ -15,7 +15,7 @@ use crate::front::http::{Party, Reach, Secret, Setup};
 use crate::front::mcp::Manners;
 use crate::front::toolset::{Access, Selection};
 use crate::gate::adopt_orphans;
-use crate::policy::{Host, Readers, Serving, ServingBounds, Token};
+use crate::policy::{Host, Readers, Serving, ServingBounds, Site, Token};
 
 /// The name of the secret that clients of a server without a configuration show.
 const SECRET: &str = "http-token";
@@ -35,11 +35,13 @@ pub(super) fn of_one(listen: SocketAddr, reach: Reach, manners: Manners) -> Resu
             Secret::given(&secret, &path)?
         }
     };
+    // Pages of this machine's own may call, if they have the token: the protocol's inspector is one.
+    let sites = if listen.ip().is_loopback() { Site::own() } else { Vec::new() };
     let party = Party { name: None, hash: secret.hash(), metrics: true, reach: Some(reach) };
     Ok(Setup {
         listen,
         hosts,
-        sites: Vec::new(),
+        sites,
         metrics: Readers::Token,
         bounds: ServingBounds::default(),
         manners,
