@@ -249,7 +249,7 @@ fn the_answer_of_a_person_counts_for_the_token_that_was_asked() {
 fn who_shares_one_root_learns_nothing_of_the_other() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
-    ["shared", "own"].map(|name| std::fs::create_dir(at(name)).unwrap());
+    ["shared", "own"].iter().for_each(|name| std::fs::create_dir(at(name)).unwrap());
     let of = |roots: &str| format!("roots: [{roots}], tools: [all]");
     let (shared, own) = (at("shared").display().to_string(), at("own").display().to_string());
     let tokens = entry("alice", TOKEN, &of(&format!("{shared}, {own}"))) + &entry("bob", OTHER, &of(&shared));
