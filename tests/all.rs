@@ -28,6 +28,7 @@ mod suite {
     mod init;
     mod journal;
     mod locating;
+    mod looking;
     mod mcp;
     mod misdeeds;
     mod parallel;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::Workspace;
+use super::{Workspace, entity};
 use crate::error::{Code, Error};
 use crate::policy::Policy;
 use crate::request::{self, Request};
@@ -116,7 +116,8 @@ impl Workspace {
         let mut targets: Vec<Target> = Vec::with_capacity(call.requests.len());
         call.wait = Duration::ZERO;
         for (at, request) in call.requests.iter().enumerate() {
-            let target = self.find(&request.target).map_err(|refusal| call.names(refusal, at))?;
+            let found = entity::check(request).and_then(|()| self.find(&request.target));
+            let target = found.map_err(|refusal| call.names(refusal, at))?;
             let key = target.place.key();
             for (first, other) in targets.iter().map(|other| other.place.key()).enumerate() {
                 if other == key {
@@ -143,13 +144,7 @@ impl Workspace {
     pub(super) fn path_of<'a>(&self, target: &'a request::Target) -> Result<&'a str, Error> {
         match target {
             request::Target::File(path) => Ok(path),
-            request::Target::Entity(entity) => {
-                let message =
-                    format!("there is no store for {}: this server edits files", entity.kind.name());
-                Err(Error::new(Code::StoreUnavailable, message)
-                    .field("entity_type")
-                    .hint("leave entity_type out, or give `file`"))
-            }
+            request::Target::Entity(entity) => Err(entity::no_store(entity.kind)),
         }
     }
 

@@ -38,7 +38,9 @@ impl Seen {
         let shown = request.target.shown();
         if let (None, Some(purpose)) = (&self.snapshot, request.edit.needs_file_to()) {
             let message = format!("cannot {purpose} non-existent file: {shown}");
-            return Err(Error::new(Code::FileNotFound, message).field("path"));
+            let error = Error::new(Code::FileNotFound, message).field("path");
+            let removes = request.edit == edit::Edit::Remove;
+            return Err(if removes { error.hint("correct the path") } else { error });
         }
         match (&request.expect, &self.snapshot) {
             (Expect::Absent, Some(_)) => {

@@ -61,11 +61,14 @@ fn check_mode(mode: Mode, rules: &Policy) -> Result<(), Error> {
 /// Refuses an edit of a file that is there, without a version, when the policy asks for more.
 fn check_said(edit: &Edit, place: &Place, rules: &Policy) -> Result<(), Error> {
     let policy = &rules.origin.name;
-    if let (Edit::Content(_), Guard::Required) = (edit, rules.demands.overwrite) {
-        let message = format!(
-            "the policy {policy} asks for `expected_version` where `content` replaces a file: {}",
-            place.shown()
-        );
+    let whole = match edit {
+        Edit::Content(_) => Some("`content` replaces a file"),
+        Edit::Remove => Some("a file is deleted"),
+        Edit::Lines(_) | Edit::Insert(_) | Edit::Search(_) | Edit::Restore(_) => None,
+    };
+    if let (Some(deed), Guard::Required) = (whole, rules.demands.overwrite) {
+        let message =
+            format!("the policy {policy} asks for `expected_version` where {deed}: {}", place.shown());
         let error = Error::new(Code::InvalidInput, message).field("expected_version");
         return Err(error.hint("read the file, and give the `version` that the read gives"));
     }

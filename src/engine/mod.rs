@@ -14,6 +14,7 @@ mod confirm;
 mod decide;
 mod draft;
 mod edit;
+mod entity;
 mod guards;
 mod history;
 mod judge;
@@ -35,6 +36,7 @@ use tokio::sync::Semaphore;
 use crate::error::{Code, Error};
 use crate::gate::Workshop;
 use crate::store::{Files, Journal, Locks, State};
+use look::{Indexed, Texts};
 use prewarm::Warmed;
 use rules::Rules;
 use trust::Trust;
@@ -44,7 +46,9 @@ pub use crate::store::{Changed, Deed, EditId, Entry, Kind, Level};
 pub use audit::{Audit, Base, Change, Checked, Ground, PassedOver, Subjects};
 pub use decide::{Decision, decide};
 pub use history::Remembered;
-pub use look::{Context, Entries, Listed, Match, Matches, Numbered, Reading, Sight};
+pub use look::{
+    Context, Entries, Listed, Match, Matches, Numbered, Project, Reading, Reference, Sight, Symbol,
+};
 #[cfg(feature = "check")]
 pub use own::OwnFile;
 pub use report::{Report, Status};
@@ -65,6 +69,9 @@ pub struct Workspace {
     trust: Trust,
     workshop: Workshop,
     warmed: Warmed,
+    /// What the code of the workspace says, as far as somebody asked.
+    indexed: Mutex<Indexed>,
+    texts: Texts,
     desks: Arc<Semaphore>,
 }
 
@@ -105,6 +112,8 @@ impl Workspace {
             rules: Rules::default(),
             workshop: Workshop::default(),
             warmed: Warmed::default(),
+            indexed: Mutex::default(),
+            texts: Texts::default(),
             desks: Arc::new(Semaphore::new(cores * EDITS_PER_CORE)),
         };
         workspace.recover();

@@ -113,6 +113,9 @@ codes! {
     GateRefused "GATE_REFUSED" Gate
         "The edit would add a finding that the policy blocks."
         "mend the findings in the edit and send it again";
+    EntityMismatch "ENTITY_MISMATCH" Gate
+        "The content is not what its `entity_type` says, or that cannot be seen."
+        "give the entity_type that the message names, or correct the content";
     LockTimeout "LOCK_TIMEOUT" Conflict
         "Another edit held this file for longer than the wait allowed."
         "send the request again";
@@ -126,7 +129,7 @@ codes! {
         "The disk is full, or a quota is used up."
         "free some space and send the request again";
     StoreUnavailable "STORE_UNAVAILABLE" System
-        "The journal, in which every edit is written down first, cannot be used."
+        "The journal, in which every edit is written down first, or the store of what is named, cannot be used."
         "look at the message; a person can mend the journal's folder or set it aside";
     IoFailed "IO_FAILED" System
         "The operating system failed to read or write."

@@ -85,6 +85,11 @@ impl fmt::Display for Selection {
 }
 
 impl Selection {
+    /// Whether this toolset is one of the selection.
+    pub fn names(&self, toolset: Toolset) -> bool {
+        self.0.contains(&toolset)
+    }
+
     /// The tools of this selection that such an access leaves.
     pub fn tools(&self, access: Access) -> impl Iterator<Item = &'static Tool> {
         TOOLS.iter().filter(move |tool| {
@@ -92,7 +97,7 @@ impl Selection {
                 (Access::Write, _) | (Access::ReadOnly, Effect::Looks) => true,
                 (Access::ReadOnly, Effect::Adds | Effect::Changes) => false,
             };
-            allowed && self.0.contains(&tool.toolset)
+            allowed && self.names(tool.toolset)
         })
     }
 }
@@ -147,10 +152,11 @@ mod tests {
     fn a_selection_offers_its_own_tools_only() {
         for (toolset, tools) in [
             ("edit", &["safe_edit_file", "edit_files", "undo_edit"][..]),
-            ("look", &["read_content_lines"]),
+            ("look", &["search_content", "read_content_lines", "get_content", "ai_get_code_context"]),
             ("text", &["edit_file"]),
             ("code", &["edit_code"]),
             ("ai", &["ai_edit_code"]),
+            ("content", &["list_content", "patch_content", "replace_content", "delete_content"]),
             ("history", &["list_edits", "redo_edit"]),
             ("legacy", &["create_file"]),
         ] {
@@ -159,7 +165,10 @@ mod tests {
         let all: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
         assert_eq!(names("all", Access::Write), all);
         assert_eq!(Selection::default().to_string(), "edit,look");
-        assert_eq!(names(" legacy , look,look", Access::Write), ["read_content_lines", "create_file"]);
+        assert_eq!(
+            names(" legacy , look,look", Access::Write),
+            ["search_content", "read_content_lines", "get_content", "ai_get_code_context", "create_file"]
+        );
         for list in ["edit", "edit,legacy"] {
             assert_eq!(list.parse::<Selection>().unwrap().to_string(), list);
         }
@@ -183,7 +192,17 @@ mod tests {
 
     #[test]
     fn read_only_leaves_no_writer() {
-        assert_eq!(names("all", Access::ReadOnly), ["read_content_lines", "list_edits"]);
+        assert_eq!(
+            names("all", Access::ReadOnly),
+            [
+                "search_content",
+                "read_content_lines",
+                "get_content",
+                "ai_get_code_context",
+                "list_content",
+                "list_edits"
+            ]
+        );
     }
 
     #[test]

@@ -13,15 +13,17 @@ mod flood;
 mod parse;
 mod query;
 mod table;
+mod tags;
 mod walk;
 mod weight;
 
 use std::ops::ControlFlow;
 
 pub use self::flood::Flood;
-pub use self::parse::{on_stack, parse};
+pub use self::parse::{Deep, deep, on_stack, parse};
 pub use self::query::Query;
 pub use self::table::{Grammar, of};
+pub use self::tags::{Use, uses};
 pub use self::walk::{Next, walk};
 pub use tree_sitter::{Language, Node, Tree};
 
@@ -44,11 +46,22 @@ pub enum Unreadable {
 /// operations of the parser, or as many nodes that are looked at; an operation that takes long counts as several. Where the grammar wants it, the tree is that of the
 /// text with a last line end more.
 pub fn read(language: &str, path: &str, text: &str, steps: usize) -> Result<Tree, Unreadable> {
+    deep(|deep| read_on(deep, language, path, text, steps)).map_err(|_| Unreadable::Broken)?
+}
+
+/// The same for a caller who reads many texts on one stack; a grammar that panics is the caller's.
+pub fn read_on(
+    _deep: &Deep,
+    language: &str,
+    path: &str,
+    text: &str,
+    steps: usize,
+) -> Result<Tree, Unreadable> {
     let grammar = of(language).ok_or(Unreadable::Unknown)?;
-    if !grammar.holds(text) {
-        return Err(Unreadable::TooDeep);
+    match grammar.holds(text) {
+        true => best(grammar, path, text, steps),
+        false => Err(Unreadable::TooDeep),
     }
-    on_stack(|| best(grammar, path, text, steps)).map_err(|_| Unreadable::Broken)?
 }
 
 fn best(grammar: &Grammar, path: &str, text: &str, mut steps: usize) -> Result<Tree, Unreadable> {
@@ -105,6 +118,8 @@ fn faults(tree: &Tree, steps: &mut usize) -> Result<usize, Unreadable> {
 
 #[cfg(test)]
 pub use self::table::ALL;
+#[cfg(test)]
+pub use self::tags::own_tags;
 
 #[cfg(test)]
 mod tests {

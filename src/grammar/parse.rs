@@ -1,5 +1,6 @@
 //! Parsing with an eye on the caller, and the stack that it takes.
 
+use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::thread::Builder;
 
@@ -20,12 +21,21 @@ pub fn parse(language: &Language, text: &str, go_on: &mut dyn FnMut() -> Control
     parser.parse_with_options(&mut rest, None, Some(options))
 }
 
+/// Whoever has it stands on a stack that suffices for every text: it stays on the thread that [`deep`] made.
+#[derive(Debug)]
+pub struct Deep(PhantomData<*const ()>);
+
 /// Runs work on a stack that suffices for every text, and waits for it; why not, where it panicked or there is no such
 /// stack.
-#[expect(clippy::disallowed_methods, reason = "one thread, which is waited for at once: no order shows")]
 pub fn on_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String> {
+    deep(|_| work())
+}
+
+/// The same for work on many texts.
+#[expect(clippy::disallowed_methods, reason = "one thread, which is waited for at once: no order shows")]
+pub fn deep<T: Send>(work: impl FnOnce(&Deep) -> T + Send) -> Result<T, String> {
     std::thread::scope(|scope| {
-        let running = Builder::new().stack_size(STACK).spawn_scoped(scope, work);
+        let running = Builder::new().stack_size(STACK).spawn_scoped(scope, || work(&Deep(PhantomData)));
         let running = running.map_err(|error| format!("no thread to read on: {error}"))?;
         running.join().map_err(|_| "tree-sitter panicked".to_owned())
     })

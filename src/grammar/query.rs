@@ -3,7 +3,7 @@
 //! Invariant: a query's source is short and nests little, so that compiling it takes neither a deep stack nor long; a
 //! search counts its steps and the matches that it keeps open.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use tree_sitter::{Language, QueryCursor, QueryCursorOptions, QueryCursorState, StreamingIterator};
 
@@ -100,8 +100,39 @@ fn search(
     text: &str,
     steps: usize,
 ) -> Result<Vec<usize>, Unreadable> {
+    let mut places = Vec::new();
+    matches(query, tree, text, (OPEN, steps), |found| {
+        places.extend(found.iter().map(|(_, span)| span.start).min());
+        places.len() < MOST
+    })?;
+    places.sort_unstable();
+    Ok(places)
+}
+
+/// Shows every capture of a query in a tree, by its number, until `see` says no. Of the two numbers one is that of the
+/// matches that may be open at once, and one the steps, a sixteenth of which the search may take.
+pub(super) fn captures(
+    query: &tree_sitter::Query,
+    tree: &tree_sitter::Tree,
+    text: &str,
+    bounds: (u32, usize),
+    mut see: impl FnMut(usize, Range<usize>) -> bool,
+) -> Result<(), Unreadable> {
+    matches(query, tree, text, bounds, |found| {
+        found.iter().all(|(capture, span)| see(*capture, span.clone()))
+    })
+}
+
+/// The same, the captures of a match together.
+fn matches(
+    query: &tree_sitter::Query,
+    tree: &tree_sitter::Tree,
+    text: &str,
+    (open, steps): (u32, usize),
+    mut see: impl FnMut(&[(usize, Range<usize>)]) -> bool,
+) -> Result<(), Unreadable> {
     let mut cursor = QueryCursor::new();
-    cursor.set_match_limit(OPEN);
+    cursor.set_match_limit(open);
     let (mut left, mut broke) = (steps / 16, false);
     let mut go_on = |_: &QueryCursorState| match left.checked_sub(1) {
         Some(less) => {
@@ -114,13 +145,16 @@ fn search(
         }
     };
     let options = QueryCursorOptions::new().progress_callback(&mut go_on);
-    let mut places = Vec::new();
     {
         let mut matches = cursor.matches_with_options(query, tree.root_node(), text.as_bytes(), options);
-        while let Some(found) = matches.next() {
-            let starts = found.captures().iter().map(|capture| capture.node.start_byte());
-            places.extend(starts.min());
-            if places.len() >= MOST {
+        let mut found = Vec::new();
+        while let Some(one) = matches.next() {
+            found.clear();
+            let captures = one.captures().iter();
+            found.extend(
+                captures.filter_map(|it| Some((usize::try_from(it.index).ok()?, it.node.byte_range()))),
+            );
+            if !see(&found) {
                 break;
             }
         }
@@ -128,8 +162,7 @@ fn search(
     if broke || cursor.did_exceed_match_limit() {
         return Err(Unreadable::TooLong);
     }
-    places.sort_unstable();
-    Ok(places)
+    Ok(())
 }
 
 fn fault(error: &tree_sitter::QueryError, source: &str, language: &str) -> QueryFault {

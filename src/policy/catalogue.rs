@@ -11,11 +11,13 @@ use crate::error::Error;
 use crate::text::Stamp;
 
 /// The definitions that are compiled in: a name for a policy, and the text.
-static FILES: [(&str, &str); 50] = [
+static FILES: [(&str, &str); 52] = [
     ("syntax", include_str!("../../gates/syntax.yaml")),
     ("markdown-structure", include_str!("../../gates/markdown-structure.yaml")),
     ("damage", include_str!("../../gates/damage.yaml")),
     ("scaffold", include_str!("../../gates/scaffold.yaml")),
+    ("entity-workflow", include_str!("../../gates/entity-workflow.yaml")),
+    ("entity-module", include_str!("../../gates/entity-module.yaml")),
     ("ruff", include_str!("../../gates/ruff.yaml")),
     ("ruff-format", include_str!("../../gates/ruff-format.yaml")),
     ("ruff-imports", include_str!("../../gates/ruff-imports.yaml")),

@@ -18,6 +18,7 @@ mod language;
 mod limits;
 mod lists;
 mod node;
+mod offered;
 mod paths;
 #[expect(clippy::module_inception, reason = "the room is named for the one type that leaves it whole")]
 mod policy;

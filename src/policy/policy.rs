@@ -21,7 +21,7 @@ use super::rule::{Baseline, Manner, Profile, Rule, Terms, baseline};
 use super::source::{Origin, Source};
 use super::tools::{Tools, defined};
 use super::validators::{Validator, validators};
-use super::{keys, unkept, yaml};
+use super::{keys, offered, unkept, yaml};
 use crate::error::Error;
 use crate::text::Stamp;
 
@@ -238,7 +238,7 @@ fn settle(policy: &mut Policy, fields: &Fields<'_>) -> Result<(), Fault> {
     if let Some(node) = fields.get("never_journal") {
         policy.unjournalled = Unjournalled::read(node, &policy.origin, policy.unjournalled.clone())?;
     }
-    if let Some(toolsets) = fields.optional("server", unkept::toolsets)?.flatten() {
+    if let Some(toolsets) = fields.optional("server", offered::toolsets)?.flatten() {
         policy.toolsets = Some(toolsets);
     }
     if let Some(node) = fields.get("damage") {

@@ -2,7 +2,6 @@
 //!
 //! Invariant: a policy that is read asks for nothing that it would not get.
 
-use super::keys;
 use super::node::{Fault, Fields, Node, unknown};
 
 /// Reads a word of which this version keeps some.
@@ -35,20 +34,4 @@ pub(super) fn check(policy: &Fields<'_>) -> Result<(), Fault> {
         Some([(key, _), ..]) => Err(key.fault(not_kept(&format!("entities: {}", key.name), &["{}"]))),
         Some([]) | None => Ok(()),
     }
-}
-
-/// Reads `server`: the toolsets that it names.
-pub(super) fn toolsets(node: &Node, what: &str) -> Result<Option<Vec<String>>, Fault> {
-    node.settings(what, &[keys::SERVER])?.optional("tools", toolset_names)
-}
-
-/// Reads the names of toolsets, each of which is one of this version.
-pub(super) fn toolset_names(node: &Node, what: &str) -> Result<Vec<String>, Fault> {
-    let named = keys::TOOLSETS.map(|name| (name, name));
-    let items = node.list(what)?;
-    if items.is_empty() {
-        return Err(node.fault(format!("{what} is empty: name a toolset, or leave it out for the default")));
-    }
-    let name = |item: &Node| choice(item, "tools", &named, &keys::LATER_TOOLSETS).map(str::to_owned);
-    items.iter().map(name).collect()
 }

@@ -5,6 +5,7 @@
 #![deny(clippy::disallowed_methods)]
 
 mod block;
+mod entity;
 mod fields;
 mod instruction;
 mod look;
@@ -12,13 +13,14 @@ mod revert;
 mod target;
 
 pub use block::{BlockFields, LikenessFields};
+pub use entity::EntityFields;
 pub use fields::{Fields, Flagged, InsertFields, LineEditFields, WindowFields};
 pub use instruction::{EditType, Instructed, Instruction, InstructionFields, Spot};
 pub use look::{
     ContextFields, ContextLook, LineFields, LineLook, ListFields, ListLook, Look, SearchFields, SearchLook,
 };
 pub use revert::{Direction, History, Revert};
-pub use target::{Entity, EntityKind, Target};
+pub use target::{Entity, EntityKind, Realm, Target};
 
 use crate::edit::Edit;
 

@@ -33,7 +33,26 @@ pub enum EntityKind {
     Module,
 }
 
+/// Where a search or a list looks.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Realm {
+    /// The files of the roots.
+    Files,
+    /// Code that is kept in a database.
+    Entities {
+        /// What it is.
+        kind: EntityKind,
+        /// The app whose files are meant; that of an `app_file`.
+        app_id: Option<String>,
+        /// The organisation whose entities are meant; every one that the caller may see, where it is absent.
+        organization_id: Option<String>,
+    },
+}
+
 impl EntityKind {
+    /// What a file is called where an entity's kind could stand.
+    pub const FILE: &'static str = "file";
+
     /// Every kind, in the order of the documentation.
     pub const ALL: [EntityKind; 3] = [EntityKind::AppFile, EntityKind::Workflow, EntityKind::Module];
 

@@ -11,7 +11,7 @@ use super::{alias, permit, spelling, state, trouble};
 use crate::error::{Code, Error};
 use crate::policy::Publishing;
 use rustix::fs::{FileType, Stat};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 /// File systems whose files hold no content of their own: proc, sysfs, debugfs, tracefs, securityfs, cgroup, cgroup2, bpf.
 const PSEUDO: [u64; 8] =
@@ -95,7 +95,7 @@ pub(super) fn stand(roots: &[Root], path: &str) -> Result<Place, Error> {
     place(roots, (root, &rest), found, String::new()).ok_or_else(|| trouble::outside(path))
 }
 
-fn refuse_protected(real: &str, path: &str) -> Result<(), Error> {
+pub(super) fn refuse_protected(real: &str, path: &str) -> Result<(), Error> {
     access::rule_for(real).map_or(Ok(()), |rule| Err(access::protected(path, rule)))
 }
 
@@ -136,10 +136,8 @@ fn vet_new(found: &Found, name: &str, path: &str) -> Result<(), Error> {
 pub(super) fn refuse_special(stat: &Stat, fd: &OwnedFd, path: &str) -> Result<(), Error> {
     let what = match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => {
-            let system = rustix::fs::fstatfs(fd).map_err(|errno| trouble::failed("fstatfs", path, errno))?;
-            // The kernel's magic numbers have 32 bits, its field has more on most machines.
-            let pseudo = u64::try_from(system.f_type).is_ok_and(|magic| PSEUDO.contains(&magic));
-            return if pseudo { Err(trouble::not_a_file(path, "made up by the kernel")) } else { Ok(()) };
+            let made_up = is_made_up(fd).map_err(|errno| trouble::failed("fstatfs", path, errno))?;
+            return if made_up { Err(trouble::not_a_file(path, "made up by the kernel")) } else { Ok(()) };
         }
         FileType::Directory => "a directory",
         FileType::Symlink => "a symlink",
@@ -149,6 +147,13 @@ pub(super) fn refuse_special(stat: &Stat, fd: &OwnedFd, path: &str) -> Result<()
         FileType::Unknown => "of an unknown kind",
     };
     Err(trouble::not_a_file(path, what))
+}
+
+/// Whether the kernel makes up the files of this file system.
+pub(super) fn is_made_up(file: impl AsFd) -> rustix::io::Result<bool> {
+    let system = rustix::fs::fstatfs(file)?;
+    // The kernel's magic numbers have 32 bits, its field has more on most machines.
+    Ok(u64::try_from(system.f_type).is_ok_and(|magic| PSEUDO.contains(&magic)))
 }
 
 /// The path beneath its root that the walk came to.

@@ -26,10 +26,10 @@ pub(super) fn refuse_aliases(found: &Found, name: &str, path: &str) -> Result<()
         if is_git_folder(folder) {
             return Err(access::protected(path, GIT_FOLDER));
         }
-        let linked = links_in_marked_folders(folder)
-            .map_err(|errno| failed("looking for links to it", path, errno))?;
-        for marked in MARKED_NAMES.iter().copied().chain(linked.iter().map(String::as_str)) {
-            if let Some(rule) = rule_by(folder, marked, &way) {
+        let marks = marks(folder).map_err(|errno| failed("looking for links to it", path, errno))?;
+        for (target, marked) in marks {
+            let reached = way.iter().find(|(identity, _)| *identity == target);
+            if let Some(rule) = reached.and_then(|(_, below)| access::rule_for(&join(&marked, below))) {
                 return Err(access::protected(path, rule));
             }
         }
@@ -37,11 +37,17 @@ pub(super) fn refuse_aliases(found: &Found, name: &str, path: &str) -> Result<()
     Ok(())
 }
 
-/// The rule that covers the way's end when it is reached through the marked name.
-fn rule_by(folder: &Folder, marked: &str, way: &[(Identity, String)]) -> Option<&'static str> {
-    let target = Identity::of(&folder.stat_behind(marked).ok()?);
-    let (_, below) = way.iter().find(|(identity, _)| *identity == target)?;
-    access::rule_for(&join(marked, below))
+/// What stands behind the marked names of a folder, and behind the symlinks in its marked folders, each with the path by
+/// which it is reached.
+pub(super) fn marks(folder: &Folder) -> rustix::io::Result<Vec<(Identity, String)>> {
+    let linked = links_in_marked_folders(folder)?;
+    let names = MARKED_NAMES.iter().map(|name| (*name).to_owned()).chain(linked);
+    Ok(names.filter_map(|name| Some((Identity::of(&folder.stat_behind(&name).ok()?), name))).collect())
+}
+
+/// Whether a folder with an entry of this name can have marks.
+pub(super) fn is_marked(name: &str) -> bool {
+    MARKED_NAMES.iter().any(|marked| marked.split('/').next() == Some(name))
 }
 
 /// The paths of all symlinks that lie in the marked folders of a folder.
@@ -98,7 +104,7 @@ fn way(found: &Found, name: &str) -> Vec<(Identity, String)> {
 }
 
 /// What git itself takes for a git folder, whatever its name.
-fn is_git_folder(folder: &Folder) -> bool {
+pub(super) fn is_git_folder(folder: &Folder) -> bool {
     let holds =
         |name, kind| folder.stat(name).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == kind);
     folder.stat("HEAD").is_ok() && holds("objects", FileType::Directory) && holds("refs", FileType::Directory)

@@ -4,6 +4,7 @@
 //! that folder is another one by now, the call refuses.
 
 use super::admit::{self, Purpose};
+use super::facts::Facts;
 use super::journal::{Deed, Journal};
 use super::locks::Locks;
 use super::place::Place;
@@ -64,6 +65,12 @@ impl Files {
             };
         }
         snapshot::read(&folder, &place.name, place.shown(), limit)
+    }
+
+    /// What tells that a place's file is as it was; nothing where there is none that could be told of.
+    pub fn facts(&self, place: &Place) -> Option<Facts> {
+        let folder = root::folder_of(&self.roots, place).ok().filter(|_| place.missing.is_empty())?;
+        folder.stat(&place.name).ok().map(|stat| Facts::of(&stat))
     }
 
     /// Publishes all writes of one edit, or none, and remembers it where a journal is given.

@@ -5,7 +5,8 @@
 
 use rustix::fs::{AtFlags, Mode, OFlags, RawDir, RenameFlags, ResolveFlags, Stat};
 use rustix::io::{Errno, Result, retry_on_intr};
-use std::os::fd::{AsFd, OwnedFd};
+use std::ffi::CStr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Device and inode: what a file or folder is, whatever its name.
@@ -37,6 +38,12 @@ pub(super) enum Renamed {
 #[derive(Debug)]
 pub(super) struct Folder(OwnedFd);
 
+impl AsFd for Folder {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
 impl Folder {
     /// Takes over a directory that was opened beneath a root.
     pub fn new(fd: OwnedFd) -> Folder {
@@ -66,6 +73,23 @@ impl Folder {
     /// Opens the folder of that name.
     pub fn enter(&self, name: &str) -> Result<Folder> {
         self.open(name, OFlags::PATH | OFlags::DIRECTORY, Mode::empty()).map(Folder)
+    }
+
+    /// Opens a folder below this one for [`Folder::entries`], by a path of which no part is a symlink.
+    pub fn descend(&self, path: &str) -> Result<Folder> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_SYMLINKS;
+        let path = if path.is_empty() { "." } else { path };
+        match retry_on_intr(|| rustix::fs::openat2(&self.0, path, flags, Mode::empty(), resolve)) {
+            // Where the call is not to be had, name by name.
+            Err(Errno::NOSYS | Errno::PERM | Errno::AGAIN) => {}
+            done => return done.map(Folder),
+        }
+        let mut folder = rustix::fs::openat(&self.0, ".", flags, Mode::empty()).map(Folder)?;
+        for name in path.split('/').filter(|name| *name != ".") {
+            folder = folder.open(name, flags, Mode::empty()).map(Folder)?;
+        }
+        Ok(folder)
     }
 
     /// What the entry is; a symlink is looked at itself.
@@ -144,13 +168,27 @@ impl Folder {
             OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
             Mode::empty(),
         )?;
-        let mut space = Vec::with_capacity(32 * 1024);
-        let mut entries = RawDir::new(readable, space.spare_capacity_mut());
+        Folder(readable).entries(&mut Vec::new(), |inode, kind, name| match name.to_str() {
+            Ok(name) => visit(inode, kind, name),
+            Err(_) => Ok(()),
+        })
+    }
+
+    /// The same for a folder that was opened by [`Folder::descend`], also with names that are not UTF-8; `space` is used
+    /// to read them into.
+    pub fn entries(
+        &self,
+        space: &mut Vec<u8>,
+        mut visit: impl FnMut(u64, rustix::fs::FileType, &CStr) -> Result<()>,
+    ) -> Result<()> {
+        space.clear();
+        space.reserve(32 * 1024);
+        let mut entries = RawDir::new(&self.0, space.spare_capacity_mut());
         while let Some(entry) = entries.next() {
             let entry = entry?;
-            match entry.file_name().to_str() {
-                Ok("." | "..") | Err(_) => {}
-                Ok(name) => visit(entry.ino(), entry.file_type(), name)?,
+            let name = entry.file_name();
+            if name != c"." && name != c".." {
+                visit(entry.ino(), entry.file_type(), name)?;
             }
         }
         Ok(())

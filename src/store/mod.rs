@@ -11,12 +11,12 @@ mod access;
 mod admit;
 mod alias;
 mod editorconfig;
+mod facts;
 mod files;
 mod folder;
 #[cfg(feature = "check")]
 mod git;
 mod journal;
-#[cfg(feature = "check")]
 mod listing;
 mod locks;
 mod permit;
@@ -26,6 +26,7 @@ mod publish;
 mod recover;
 mod root;
 mod ruling;
+mod search;
 mod snapshot;
 mod spelling;
 mod sql;
@@ -33,16 +34,20 @@ mod state;
 mod trouble;
 mod walk;
 
+pub use facts::Facts;
 pub use files::Files;
 #[cfg(feature = "check")]
 pub use git::{Repository, Revision, Was};
 pub use journal::{Bounds, Changed, Deed, EditId, Entry, Journal, Kind};
-#[cfg(feature = "check")]
 pub use listing::{Listing, Scope, Stands};
 pub use locks::{Held, Locks};
 pub use place::{Key, Place};
 pub use policy_file::PolicyText;
 pub use publish::{Content, Done, Level, Published, Told, Write};
 pub use ruling::PolicyFile;
+pub use search::{
+    Below, Bounds as SearchBounds, Clock, End, Finder, Found, Hidden, Hits, PassedOver, Pattern, Reach,
+    Surveyed, Waits, Within,
+};
 pub use snapshot::{Before, Snapshot};
 pub use state::{State, Subject, outside};

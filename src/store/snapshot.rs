@@ -4,6 +4,7 @@
 //! seen; and it is never longer than the limit.
 
 use super::admit::refuse_special;
+use super::facts::Facts;
 use super::folder::{Folder, Identity};
 use super::permit;
 use super::place::Place;
@@ -14,6 +15,7 @@ use crate::policy::Publishing;
 use rustix::fs::Stat;
 use rustix::io::{Errno, retry_on_intr};
 use std::os::fd::OwnedFd;
+use std::time::SystemTime;
 
 const PERMISSIONS: u32 = 0o777;
 
@@ -31,6 +33,7 @@ pub struct Snapshot {
     pub(super) mode: u32,
     /// How many names it had.
     pub(super) names: usize,
+    settled: Option<Facts>,
 }
 
 /// What the caller believes to stand in the file that is to be replaced.
@@ -50,6 +53,11 @@ impl Snapshot {
     #[must_use]
     pub fn take_bytes(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.bytes)
+    }
+
+    /// What tells that the file still holds what was read; nothing where it was changed too shortly before for that.
+    pub fn settled(&self) -> Option<Facts> {
+        self.settled
     }
 
     /// Refuses a file with several names where the policy does not say what becomes of them; publishing would refuse it too.
@@ -75,12 +83,16 @@ impl Before<'_> {
 /// Reads a file of at most `limit` bytes; `None` when there is none of that name.
 pub(super) fn read(folder: &Folder, name: &str, shown: &str, limit: u64) -> Result<Option<Snapshot>, Error> {
     for _ in 0..MOST_READINGS {
+        let began = SystemTime::now();
         let Some((file, stat)) = open(folder, name, shown)? else { return Ok(None) };
         let bytes = content(&file, &stat, shown, limit)?;
         let after = rustix::fs::fstat(&file).map_err(|errno| failed("fstat", shown, errno))?;
-        if is_same(&stat, &after) && u64::try_from(bytes.len()) == u64::try_from(after.st_size) {
+        if Facts::of(&stat) == Facts::of(&after) && u64::try_from(bytes.len()) == u64::try_from(after.st_size)
+        {
             let (identity, names) = (Identity::of(&after), permit::names_of(&after));
-            return Ok(Some(Snapshot { bytes, file, identity, mode: after.st_mode & PERMISSIONS, names }));
+            let settled = Facts::of(&after).settled(began, &file);
+            let mode = after.st_mode & PERMISSIONS;
+            return Ok(Some(Snapshot { bytes, file, identity, mode, names, settled }));
         }
     }
     Err(conflict(shown, "kept changing while it was read"))
@@ -127,10 +139,4 @@ fn content(file: &OwnedFd, stat: &Stat, shown: &str, limit: u64) -> Result<Vec<u
 
 fn too_large(shown: &str, size: u64, limit: u64) -> Error {
     Error::new(Code::TooLarge, format!("{shown} is too large: {size} bytes, limit {limit} bytes"))
-}
-
-fn is_same(before: &Stat, after: &Stat) -> bool {
-    let facts =
-        |stat: &Stat| (stat.st_size, stat.st_mtime, stat.st_mtime_nsec, stat.st_ctime, stat.st_ctime_nsec);
-    facts(before) == facts(after)
 }

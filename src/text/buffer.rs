@@ -14,7 +14,7 @@ use super::stamp::Stamp;
 use crate::error::{Code, Error};
 
 /// What an editorconfig says of a file, for what the file itself does not show.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Hints {
     /// The encoding of bytes that are not UTF-8.
     pub charset: Option<Encoding>,

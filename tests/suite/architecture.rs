@@ -17,7 +17,8 @@ const FUNCTION_LINES: (usize, usize) = (50, 8);
 /// in `_` or `:` is the beginning of one.
 const NAMED_BY: &[(&[&str], &[&str])] = &[
     (&["serde_saphyr"], &["policy/yaml.rs"]),
-    (&["ignore::"], &["policy/glob.rs", "store/listing.rs"]),
+    (&["ignore::"], &["policy/glob.rs", "store/listing.rs", "store/search/"]),
+    (&["grep_"], &["store/search/"]),
     (&["jsonc_parser"], &["front/cli/init/"]),
     (&["gix"], &["store/git/"]),
     (&["rmcp", "schemars"], &["front/"]),

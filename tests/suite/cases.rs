@@ -28,13 +28,12 @@ use update::Rewrite;
 const NOT_IN_CASES: &[(Code, &str)] = &[
     (Code::NoSpace, "needs a full disk"),
     (Code::IoFailed, "needs a disk that fails"),
-    (Code::StoreUnavailable, "needs a journal that is spoilt: tests/suite/journal.rs"),
     (Code::Internal, "is a fault of lockgate itself"),
     (Code::LockTimeout, "needs two calls at once: tests/suite/parallel.rs"),
 ];
 
 /// Pages of the documentation whose examples are cases.
-const PAGES: &[&str] = &["docs/locating.md", "docs/modes.md", "docs/policy.md"];
+const PAGES: &[&str] = &["docs/instructions.md", "docs/locating.md", "docs/modes.md", "docs/policy.md"];
 
 #[test]
 fn every_case_holds_and_every_code_is_provoked() {

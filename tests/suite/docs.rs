@@ -1,5 +1,7 @@
 //! The pages that are generated from the code are what the code says.
 
+mod tools;
+
 use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;

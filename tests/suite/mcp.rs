@@ -102,6 +102,14 @@ fn both_sdk_clients_fail_where_an_answer_is_not_what_it_should_be() {
 }
 
 #[test]
+fn a_client_s_model_writes_code_in_both_eras() {
+    let Some(python) = installed("LOCKGATE_TEST_VENV", "venv", "bin/python") else { return };
+    let binary = env!("CARGO_BIN_EXE_lockgate");
+    let told = succeeds(Command::new(python).arg(tool("sampling_client.py")).arg(binary));
+    assert_eq!(told.lines().filter(|line| line.starts_with("ok ")).count(), 23, "{told}");
+}
+
+#[test]
 fn a_person_is_asked_at_the_terminal() {
     let script = tool("at_terminal.py");
     let told = succeeds(Command::new("python3").arg(script).arg(env!("CARGO_BIN_EXE_lockgate")));

@@ -7,6 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use lockgate::edit::pattern::Budget;
+use lockgate::front::toolset::{Access, Selection};
 use lockgate::policy::Policy;
 use serde_json::json;
 
@@ -37,26 +38,31 @@ fn listed(root: &Path, arguments: &[&str]) -> Vec<String> {
     names
 }
 
-/// The tools that are offered where nothing is said.
-const DEFAULT: [&str; 4] = ["edit_files", "read_content_lines", "safe_edit_file", "undo_edit"];
+/// The tools of these toolsets.
+fn tools(toolsets: &str) -> Vec<String> {
+    let toolsets: Selection = toolsets.parse().unwrap();
+    let mut names: Vec<String> = toolsets.tools(Access::Write).map(|tool| tool.name.to_owned()).collect();
+    names.sort();
+    names
+}
+
+/// The toolsets that are offered where nothing is said.
+const DEFAULT: &str = "edit,look";
 
 #[test]
 fn the_policy_names_the_toolsets_unless_the_command_line_does() {
-    let edit = ["edit_files", "safe_edit_file", "undo_edit"];
     let all: Vec<String> = offered(None, &["--tools", "all"]);
     assert!(all.len() > 8 && all.contains(&"list_edits".to_owned()), "{all:?}");
-    assert_eq!(offered(None, &[]), DEFAULT);
-    assert_eq!(
-        offered(Some("server: { tools: [look, legacy] }"), &[]),
-        ["create_file", "read_content_lines"]
-    );
+    assert_eq!(offered(None, &[]), tools(DEFAULT));
+    assert_eq!(offered(Some("server: { tools: [look, legacy] }"), &[]), tools("look,legacy"));
+    assert_eq!(offered(Some("server: { tools: [content] }"), &[]), tools("content"));
     assert_eq!(offered(Some("server: { tools: [history] }"), &[]), ["list_edits", "redo_edit"]);
     assert_eq!(offered(Some("server: { tools: [all] }"), &[]), all);
-    assert_eq!(offered(Some("server: { tools: [legacy] }"), &["--tools", "edit"]), edit);
+    assert_eq!(offered(Some("server: { tools: [legacy] }"), &["--tools", "edit"]), tools("edit"));
     assert_eq!(offered(Some("server: { tools: [legacy] }"), &[]), ["create_file"]);
     assert_eq!(
         offered(Some("server: { tools: [legasy] }"), &[]),
-        DEFAULT,
+        tools(DEFAULT),
         "an invalid policy stops no server"
     );
 }
@@ -66,7 +72,7 @@ fn the_toolsets_are_those_of_the_top_of_the_first_root() {
     let root = tempfile::tempdir().unwrap();
     fs::create_dir(root.path().join("sub")).unwrap();
     fs::write(root.path().join("sub/quality.yaml"), "server: { tools: [legacy] }").unwrap();
-    assert_eq!(listed(root.path(), &[]), DEFAULT);
+    assert_eq!(listed(root.path(), &[]), tools(DEFAULT));
     fs::write(root.path().join("quality.yaml"), "extends: parent\nserver: { tools: [legacy] }").unwrap();
     assert_eq!(listed(root.path(), &[]), ["create_file"]);
 }

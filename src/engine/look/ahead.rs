@@ -29,7 +29,7 @@ impl Workspace {
         let ((request, target), seen) =
             found.ok_or_else(|| Error::new(Code::Internal, "the request leads nowhere"))?;
         let draft = self.draft(&call, request, target, seen)?;
-        Ok(Reading { text: draft.base.unwrap_or(draft.seen.buffer), ..reading })
+        Ok(Reading { text: Arc::new(draft.base.unwrap_or(draft.seen.buffer)), ..reading })
     }
 }
 

@@ -1,9 +1,9 @@
 //! Some lines of a text, or all of them.
 
+use std::sync::Arc;
+
 use super::super::Workspace;
-use super::super::publish::content;
 use crate::error::{Code, Error};
-use crate::policy::Policy;
 use crate::request::{LineLook, Target};
 use crate::text::Buffer;
 
@@ -19,7 +19,7 @@ pub struct Reading {
     /// The last of them, inclusive; before the first where the text is empty.
     pub end_line: usize,
     /// The whole text.
-    pub text: Buffer,
+    pub text: Arc<Buffer>,
 }
 
 impl Workspace {
@@ -45,17 +45,7 @@ impl Workspace {
     pub(super) fn whole(&self, target: &Target) -> Result<Reading, Error> {
         let path = self.path_of(target)?;
         let place = self.files.admit_to_read(path)?;
-        // A policy that is not valid stops what is written. Whoever mends the text may look at it.
-        let rules = self.rules.of(&self.files, &place).unwrap_or_else(|_| Policy::embedded());
-        let hints = self.files.hints(&place);
-        let Some(mut snapshot) = self.files.read(&place, rules.limits.file)? else {
-            let message = format!("there is no file: {}", place.shown());
-            return Err(Error::new(Code::FileNotFound, message).field("path").hint("correct the path"));
-        };
-        let text = Buffer::read(snapshot.take_bytes(), hints)?;
-        if rules.journals(place.in_root()) {
-            self.journal.keep(&place, content(&text));
-        }
+        let text = self.text_at(&place, &self.rules_at(&place))?;
         Ok(Reading {
             path: place.shown().to_owned(),
             resolved_path: place.resolved().map(str::to_owned),

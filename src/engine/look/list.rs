@@ -1,10 +1,18 @@
 //! Which texts there are.
 
+use std::time::{Duration, Instant};
+
 use super::super::Workspace;
-use crate::error::{Code, Error};
+use super::super::entity::files_only;
+use super::search::{Follow, passed_over};
+use crate::error::Error;
 use crate::gate::Watch;
 use crate::request::ListLook;
+use crate::store::{Clock, Hidden, Place};
 use crate::text::Stamp;
+
+/// How long a list may take; then it tells what it found.
+const LONGEST: Duration = Duration::from_secs(10);
 
 /// The texts that there are.
 #[derive(Debug, Default)]
@@ -13,6 +21,8 @@ pub struct Entries {
     pub entries: Vec<Listed>,
     /// Whether something was left out.
     pub truncated: bool,
+    /// What the caller should know of what was left out.
+    pub notes: Vec<String>,
 }
 
 /// One text.
@@ -27,8 +37,30 @@ pub struct Listed {
 }
 
 impl Workspace {
-    /// Lists files.
-    pub(super) fn list(&self, _look: &ListLook, _watch: &Watch) -> Result<Entries, Error> {
-        Err(Error::new(Code::Internal, "not built"))
+    /// Lists files, but for those that are hidden, ignored or protected.
+    ///
+    /// Errors: `PROTECTED`, `STORE_UNAVAILABLE`, and what a path gives.
+    pub(super) fn list(&self, look: &ListLook, watch: &Watch) -> Result<Entries, Error> {
+        files_only(&look.realm)?;
+        let below = self.files.beginning(&look.prefix)?;
+        let follow = Follow(watch);
+        let clock = Clock::new(Instant::now() + LONGEST, &follow);
+        let bounds = self.bounds(look.most, &clock);
+        let found = self.files.find(&below, Hidden::LeftOut, bounds);
+        let listed = |(place, size): &(Place, u64)| {
+            let snapshot =
+                clock.goes_on().then(|| self.files.read(place, bounds.largest).ok().flatten()).flatten();
+            let (size, version) = match snapshot {
+                // One state of the file, which may have changed since it was found.
+                Some(snapshot) => (
+                    u64::try_from(snapshot.bytes().len()).unwrap_or(*size),
+                    Some(Stamp::of(snapshot.bytes())),
+                ),
+                None => (*size, None),
+            };
+            Listed { path: place.shown().to_owned(), size, version }
+        };
+        let entries = found.files.iter().map(listed).collect();
+        Ok(Entries { entries, truncated: found.is_cut, notes: passed_over(&found.passed, bounds.largest) })
     }
 }

@@ -1,10 +1,12 @@
 //! Looking at what is there: nothing is locked, judged or written.
 
 mod ahead;
+mod clip;
 mod context;
 mod lines;
 mod list;
 mod search;
+mod texts;
 
 use std::sync::Arc;
 
@@ -13,10 +15,12 @@ use crate::error::Error;
 use crate::gate::Watch;
 use crate::request::Look;
 
-pub use crate::context::Context;
+pub use crate::context::{Context, Project, Reference, Symbol};
+pub(super) use context::Indexed;
 pub use lines::Reading;
 pub use list::{Entries, Listed};
 pub use search::{Match, Matches, Numbered};
+pub(super) use texts::Texts;
 
 /// What there is to see.
 #[derive(Debug)]

@@ -1,10 +1,31 @@
 //! The lines of texts that a pattern matches.
+//!
+//! Invariant: what is shown of a file is one state of it, that of its version; `truncated` says that matches were left
+//! out, and only then.
+
+use std::ops::{ControlFlow, Range};
+use std::time::{Duration, Instant};
 
 use super::super::Workspace;
-use crate::error::{Code, Error};
+use super::super::entity::files_only;
+use super::clip::{clip, clipped};
+use crate::error::Error;
 use crate::gate::Watch;
+use crate::policy::{Limits, Policy};
 use crate::request::SearchLook;
-use crate::text::Stamp;
+use crate::store::{
+    Below, Clock, End, Finder, Hidden, PassedOver, Pattern, Place, Reach, SearchBounds, Waits, Within,
+};
+use crate::text::{Buffer, Stamp};
+
+/// How long a search may take; then it tells what it found.
+const LONGEST: Duration = Duration::from_secs(10);
+/// Characters of the lines that are shown, and of what stands beside them.
+const ROOM: usize = 50_000;
+/// What a match costs beside its lines.
+const BESIDE: usize = 80;
+/// Lines of one match that are shown.
+const TALLEST: usize = 50;
 
 /// What a search found.
 #[derive(Debug, Default)]
@@ -13,7 +34,7 @@ pub struct Matches {
     pub found: Vec<Match>,
     /// How many there are.
     pub total: usize,
-    /// Whether something was left out: matches that are not shown, or files that were not searched.
+    /// Whether something was left out: matches that are not shown, or that were not counted as the time was up.
     pub truncated: bool,
     /// What the caller should know of what was left out.
     pub notes: Vec<String>,
@@ -28,6 +49,8 @@ pub struct Match {
     pub version: Stamp,
     /// The line, from 1; the first, where there are several.
     pub line: usize,
+    /// The last of them.
+    pub end_line: usize,
     /// Its text.
     pub text: String,
     /// The lines before it.
@@ -47,7 +70,191 @@ pub struct Numbered {
 
 impl Workspace {
     /// Searches files.
-    pub(super) fn search(&self, _look: &SearchLook, _watch: &Watch) -> Result<Matches, Error> {
-        Err(Error::new(Code::Internal, "not built"))
+    ///
+    /// Errors: `BAD_PATTERN`, `FILE_NOT_FOUND`, `PROTECTED`, `STORE_UNAVAILABLE`; for a single file those of reading it.
+    pub(super) fn search(&self, look: &SearchLook, watch: &Watch) -> Result<Matches, Error> {
+        self.search_until(look, watch, Instant::now() + LONGEST)
     }
+
+    fn search_until(&self, look: &SearchLook, watch: &Watch, until: Instant) -> Result<Matches, Error> {
+        files_only(&look.realm)?;
+        let reach = if look.multiline { Reach::Lines } else { Reach::Line };
+        let pattern = Pattern::new(&look.pattern, reach)?;
+        let within = self.files.within(look.path.as_deref())?;
+        let follow = Follow(watch);
+        let clock = Clock::new(until, &follow);
+        let mut page = Page::new(look, &pattern, &clock);
+        match within {
+            Within::File(place) => {
+                let text = self.text_at(&place, &self.rules_at(&place))?;
+                page.matches.total = page.show(&place, &text);
+            }
+            Within::Below(below) => self.search_below(&below, &mut page),
+        }
+        Ok(page.finish(watch))
+    }
+
+    /// Shows the first matches in the files below some folders, as the files are by now.
+    fn search_below(&self, below: &Below, page: &mut Page<'_>) {
+        let hidden = if page.look.hidden { Hidden::Seen } else { Hidden::LeftOut };
+        let bounds = self.bounds(page.look.most, page.clock);
+        let hits = self.files.search(below, page.pattern, hidden, bounds);
+        page.matches.total = hits.total;
+        for (place, counted) in &hits.files {
+            if page.is_full() {
+                break;
+            }
+            let text = self.text_at(place, &self.rules_at(place));
+            let there = text.map_or(0, |text| page.show(place, &text));
+            page.matches.total = (page.matches.total + there).saturating_sub(*counted);
+        }
+        let notes = &mut page.matches.notes;
+        if hits.searched == 0 && below.is_narrowed() && !page.clock.is_stopped() {
+            notes.push(
+                "no file was searched: the glob finds none that is not ignored, hidden or binary".to_owned(),
+            );
+        }
+        notes.extend(passed_over(&hits.passed, bounds.largest));
+    }
+
+    /// The rules of a place that is only looked at. A policy that is not valid stops what is written; whoever mends the
+    /// text may look at it.
+    pub(super) fn rules_at(&self, place: &Place) -> std::sync::Arc<Policy> {
+        self.rules.of(&self.files, place).unwrap_or_else(|_| Policy::embedded())
+    }
+
+    /// What bounds a look through many files: the limits of the policy at the top.
+    pub(super) fn bounds<'a>(&self, most: usize, clock: &'a Clock<'a>) -> SearchBounds<'a> {
+        let limits = self.policy_at_top().map_or_else(|_| Limits::default(), |policy| policy.limits);
+        SearchBounds { most, largest: limits.file, clock }
+    }
+}
+
+/// What could not be looked at, in words.
+pub(super) fn passed_over(passed: &PassedOver, largest: u64) -> Vec<String> {
+    let PassedOver { large, unreadable, unnamed, slow } = *passed;
+    let files = |count: usize| if count == 1 { "1 file is".to_owned() } else { format!("{count} files are") };
+    let mut notes = Vec::new();
+    if large > 0 {
+        notes.push(format!("passed over: {} larger than the limit of {largest} bytes", files(large)));
+    }
+    if unreadable > 0 {
+        notes.push(format!("passed over: {unreadable} of the files and folders cannot be read"));
+    }
+    if unnamed > 0 {
+        notes.push(format!("passed over: {unnamed} of the names are not UTF-8"));
+    }
+    if slow > 0 {
+        notes.push(format!("passed over: {} too large for a pattern as slow as this", files(slow)));
+    }
+    notes
+}
+
+/// The call that waits for a search.
+pub(super) struct Follow<'w>(pub(super) &'w Watch);
+
+impl Waits for Follow<'_> {
+    fn has_left(&self) -> bool {
+        self.0.cancelled()
+    }
+
+    fn hears(&self, done: usize, of: usize) {
+        self.0.report("files searched", done, of.max(done));
+    }
+}
+
+/// The matches that are shown, as they come.
+struct Page<'p> {
+    look: &'p SearchLook,
+    pattern: &'p Pattern,
+    clock: &'p Clock<'p>,
+    finder: Finder<'p>,
+    room: usize,
+    matches: Matches,
+}
+
+impl<'p> Page<'p> {
+    fn new(look: &'p SearchLook, pattern: &'p Pattern, clock: &'p Clock<'p>) -> Page<'p> {
+        let (finder, matches) = (Finder::new(pattern), Matches::default());
+        Page { look, pattern, clock, finder, room: ROOM, matches }
+    }
+
+    /// What was found, and what was not.
+    fn finish(self, watch: &Watch) -> Matches {
+        let mut matches = self.matches;
+        matches.truncated |= matches.total > matches.found.len();
+        if self.clock.is_stopped() {
+            let why = if watch.cancelled() { "it was cancelled" } else { "it took too long" };
+            matches.truncated = true;
+            matches.notes.push(format!(
+                "the search was ended as {why}: total_matches is a lower bound; narrow it by path, or make the pattern \
+                 more literal"
+            ));
+        }
+        matches
+    }
+
+    fn is_full(&self) -> bool {
+        self.room == 0 || self.matches.found.len() >= self.look.most
+    }
+
+    /// Shows matches of one file as far as there is room, and counts all of them.
+    fn show(&mut self, place: &Place, text: &Buffer) -> usize {
+        let (mut count, mut first) = (0, Vec::new());
+        let left = self.look.most.saturating_sub(self.matches.found.len());
+        let end = self.finder.each(text.view().as_bytes(), self.clock, |lines| {
+            count += 1;
+            if first.len() < left {
+                first.push(lines);
+            }
+            ControlFlow::Continue(())
+        });
+        if end == End::Slow {
+            self.matches.truncated = true;
+            let passed = PassedOver { slow: 1, ..PassedOver::default() };
+            self.matches.notes.extend(passed_over(&passed, 0));
+        }
+        for lines in first {
+            let found = self.found(place, text, lines);
+            let cost = cost(&found);
+            if cost > self.room && !self.matches.found.is_empty() {
+                self.room = 0;
+                break;
+            }
+            self.room = self.room.saturating_sub(cost);
+            self.matches.found.push(found);
+        }
+        count
+    }
+
+    fn found(&self, place: &Place, text: &Buffer, span: Range<usize>) -> Match {
+        let lines = text.lines();
+        let (line, last) = (lines.at(span.start), lines.at(span.end.saturating_sub(1)));
+        let numbered = |line| Numbered { line, text: clip(lines.text(line), 0..0) };
+        let mut shown: Vec<String> =
+            (line..=last).take(TALLEST).map(|line| clip(lines.text(line), 0..0)).collect();
+        let long = lines.text(line);
+        if line == last && clipped(long) {
+            let matched = self.pattern.find_at(long, 0).unwrap_or_default();
+            shown = vec![clip(long, matched)];
+        } else if last - line >= TALLEST {
+            shown.push("...".to_owned());
+        }
+        let context = self.look.context;
+        Match {
+            path: place.shown().to_owned(),
+            version: text.stamp(),
+            line,
+            end_line: last,
+            text: shown.join("\n"),
+            before: (line.saturating_sub(context).max(1)..line).map(numbered).collect(),
+            after: (last + 1..=last.saturating_add(context).min(lines.count())).map(numbered).collect(),
+        }
+    }
+}
+
+/// Characters that a match takes in an answer, more or less.
+fn cost(found: &Match) -> usize {
+    let around = found.before.iter().chain(&found.after).map(|line| line.text.chars().count() + 8);
+    BESIDE + found.path.chars().count() + found.text.chars().count() + around.sum::<usize>()
 }

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::Shape;
 use super::gates::{Spot, line, notes, required, unchecked, unsaid};
 use super::listed::Listed;
 use super::message::{self, NOTHING, UNKNOWN};
 use super::next::Proposal;
+use super::{Beside, Shape};
 use crate::engine::{Level, Report, Status};
 use crate::error::{Best, Code, Disk, Error, Place, Since};
 use crate::gate::{Finding, Run};
@@ -33,6 +33,9 @@ pub(super) struct Facts<'a> {
     /// The precise code, where the other is one of a few.
     pub(super) detail: Option<Code>,
     pub(super) message: String,
+    /// Whether what was seen is told without the words that all messages of refusals have, too.
+    pub(super) says_error: bool,
+    pub(super) entity_type: Option<&'static str>,
     pub(super) hint: Option<Cow<'a, str>>,
     pub(super) field: Option<&'a str>,
     pub(super) path: Option<&'a str>,
@@ -45,7 +48,8 @@ pub(super) struct Facts<'a> {
     pub(super) diff: Option<&'a Diff<'a>>,
     pub(super) replacements: Option<usize>,
     pub(super) lines_changed: Option<usize>,
-    pub(super) created: bool,
+    /// Whether the edit made the file; absent where that goes without saying.
+    pub(super) created: Option<bool>,
     pub(super) removed: bool,
     pub(super) edit_id: Option<String>,
     pub(super) level: Option<&'static str>,
@@ -91,6 +95,8 @@ impl<'a> Facts<'a> {
             code: None,
             detail: None,
             message: String::new(),
+            says_error: false,
+            entity_type: None,
             hint: None,
             field: None,
             path: None,
@@ -102,7 +108,7 @@ impl<'a> Facts<'a> {
             diff: None,
             replacements: None,
             lines_changed: None,
-            created: false,
+            created: None,
             removed: false,
             edit_id: None,
             level: None,
@@ -139,12 +145,8 @@ impl<'a> Facts<'a> {
             if refused { (blocking, other) } else { (Vec::new(), [blocking, other].concat()) };
         let mut listed = told(&errors);
         listed.shown.extend(report.verdict.runs.iter().filter_map(required));
-        let unchecked = report.verdict.runs.iter().filter(|run| !run.blocking).filter_map(unchecked);
-        let mut warnings = told(&warned);
-        warnings.shown.splice(0..0, report.warnings.iter().cloned().chain(unchecked));
+        let warnings = warnings(report, &warned);
         let remedy = if errors.is_empty() { UNASKED } else { Code::GateRefused.remedy() };
-        let touched =
-            regions.iter().map(lines_touched).reduce(|one, other| (one.0 + other.0, one.1 + other.1));
         let (code, detail) = refused.then(|| shape.voice.coded(Code::GateRefused)).unzip();
         let own = report.notes.iter().map(|note| shape.voice.reworded(note));
         Facts {
@@ -153,6 +155,8 @@ impl<'a> Facts<'a> {
             code,
             detail: detail.flatten(),
             message: message::of_report(report, diff, &errors, &listed.shown, shape),
+            says_error: refused && shape.voice.says(Beside::Error),
+            entity_type: shape.entity_type,
             hint: refused.then_some(remedy.into()),
             path: Some(&report.path),
             resolved_path: report.resolved_path.as_deref(),
@@ -162,8 +166,8 @@ impl<'a> Facts<'a> {
             outside: Some(message::outside(report)),
             diff: Some(diff),
             replacements: report.replacements,
-            lines_changed: touched.map(|(old, new)| old.max(new)),
-            created: report.created,
+            lines_changed: lines_changed(regions, shape),
+            created: created(report, shape),
             removed: report.removed,
             edit_id: report.edit_id.map(|id| id.to_string()),
             level: report.level.map(Level::name),
@@ -194,6 +198,8 @@ impl<'a> Facts<'a> {
             code: Some(code),
             detail,
             message: format!("{start}{}", message::of_error(error, shape)),
+            says_error: shape.voice.says(Beside::Error),
+            entity_type: shape.entity_type,
             hint: Some(hint),
             field: error.field.as_deref(),
             path: shape.path.as_deref(),
@@ -224,6 +230,14 @@ fn proposed<'a>(error: &'a Error, hint: &'a str, shape: &Shape) -> (Listed<Value
     (Listed::all(next), hint)
 }
 
+/// What the line itself warns of, which gates did not look, and the first findings, each as one line.
+fn warnings(report: &Report, findings: &[&Finding]) -> Listed<String> {
+    let unchecked = report.verdict.runs.iter().filter(|run| !run.blocking).filter_map(unchecked);
+    let mut warnings = told(findings);
+    warnings.shown.splice(0..0, report.warnings.iter().cloned().chain(unchecked));
+    warnings
+}
+
 /// The first findings, each as one line.
 fn told(findings: &[&Finding]) -> Listed<String> {
     let shown: Vec<String> = findings.iter().take(FINDINGS.0).copied().map(line).collect();
@@ -236,6 +250,18 @@ fn shown(findings: &[Finding]) -> Listed<&Finding> {
     let mut shown = Listed::all(findings.iter().collect());
     shown.cut(FINDINGS.0.min(counted + FINDINGS.1));
     shown
+}
+
+/// Whether the edit made the file, where that does not go without saying.
+fn created(report: &Report, shape: &Shape) -> Option<bool> {
+    let says = report.status.is_success() && shape.voice.says(Beside::Created);
+    (says || report.created).then_some(report.created)
+}
+
+/// The lines that were taken away or put in their place, whichever are more.
+fn lines_changed(regions: &[Region], shape: &Shape) -> Option<usize> {
+    let touched = regions.iter().map(lines_touched).reduce(|one, other| (one.0 + other.0, one.1 + other.1));
+    touched.map(|(old, new)| old.max(new).max(shape.quoted_lines.unwrap_or_default()))
 }
 
 fn lines_touched(region: &Region) -> (usize, usize) {

@@ -1,7 +1,5 @@
 //! How an answer is cut to its limit: long lists and long texts first, then hunks of the diff.
 
-use serde_json::Value;
-
 use super::facts::Facts;
 use super::hunks::first_hunks;
 use super::{Answer, DiffWish, Forms, Shape, json, text};
@@ -198,14 +196,9 @@ impl<'a> Bare<'a> {
 fn compose(facts: &Facts<'_>, level: Level, shape: &Shape, shown: &Shown) -> Answer {
     let mut facts = facts.clone();
     facts.notes.shown.extend(shown.missing.clone());
-    let fields = json::render(&facts, level.bytes, &shown.diff);
-    let fields = match shape.voice.dialect {
-        Some(dialect) => (dialect.dress)(fields),
-        None => fields,
-    };
     Answer {
         success: facts.success,
-        json: Value::Object(fields),
+        json: shape.voice.dressed(json::render(&facts, level.bytes, &shown.diff)),
         text: text::render(&facts, level.bytes, &shown.diff, shape.forms),
     }
 }

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::facts::Facts;
 use super::facts::Nearest;
 use super::fit::clip;
+use super::message;
 use crate::engine::Status;
 use crate::error::{Code, Difference, Disk, Place, Score};
 use crate::gate::{Finding, Run};
@@ -22,15 +23,17 @@ pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str) -> Map<String,
         Some(since) => (None, Some(json!({"version": since.version, "diff": diff}))),
         None => (diff, None),
     };
-    let fields: [(&str, Option<Value>); 32] = [
+    let fields: [(&str, Option<Value>); 34] = [
         ("success", facts.whole.then(|| facts.success.into())),
         ("status", Some(facts.status.name().into())),
         ("code", facts.code.map(Code::name).map(Value::from)),
         ("detail", facts.detail.map(Code::name).map(Value::from)),
         ("message", Some(text(&facts.message))),
+        ("error", facts.says_error.then(|| text(message::seen(&facts.message)))),
         ("hint", facts.hint.as_deref().map(text)),
         ("field", facts.field.map(text)),
         ("path", facts.path.map(text)),
+        ("entity_type", facts.entity_type.map(Value::from)),
         ("resolved_path", facts.resolved_path.map(text)),
         ("version", facts.version.as_deref().map(Value::from)),
         ("previous_version", facts.previous_version.as_deref().map(Value::from)),
@@ -43,7 +46,7 @@ pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str) -> Map<String,
         ("since", since.map(without_nothing)),
         ("replacements", facts.replacements.map(Value::from)),
         ("lines_changed", facts.lines_changed.map(Value::from)),
-        ("created", facts.created.then_some(Value::Bool(true))),
+        ("created", facts.created.map(Value::Bool)),
         ("removed", facts.removed.then_some(Value::Bool(true))),
         ("best", facts.best.as_ref().map(|best| nearest(best, bytes))),
         ("next", facts.next.shown.first().cloned()),

@@ -79,10 +79,15 @@ pub(super) fn of_report(
     }
 }
 
+/// What a message of a refusal says was seen.
+pub(super) fn seen(message: &str) -> &str {
+    message.strip_prefix(NOTHING).unwrap_or(message)
+}
+
 /// What is said of a decision when it is one of several, and what they have in common is said once.
 pub(super) fn of_part(whole: &str) -> &str {
     let without = |text: &'_ str, end: &str| text.strip_suffix(end).map_or(text.len(), str::len);
-    let whole = whole.strip_prefix(NOTHING).unwrap_or(whole);
+    let whole = seen(whole);
     let end = without(whole, ": strict would write this, nothing was written");
     whole.get(..end.min(without(whole, ", nothing was written"))).unwrap_or(whole)
 }

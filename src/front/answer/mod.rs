@@ -32,7 +32,7 @@ pub use gates::{Spot, unsaid};
 pub use look::look;
 pub use next::{Call, Offers};
 pub use past::{Turned, history, remembered, reverted};
-pub use voice::{Dialect, Names, Voice};
+pub use voice::{Beside, Dialect, Names, Voice};
 
 /// How an answer is to look.
 #[derive(Debug, Clone)]
@@ -45,6 +45,10 @@ pub struct Shape {
     pub forms: Forms,
     /// The target as the caller named it, for refusals that know no better.
     pub path: Option<String>,
+    /// What the target is, for the tools that are told and tell it.
+    pub entity_type: Option<&'static str>,
+    /// How many lines the request quotes or gives, for the tools that count these as changed, whatever of them stays.
+    pub quoted_lines: Option<usize>,
     /// The words of the tool that answers.
     pub voice: Voice,
     /// What a refusal may propose to call.
@@ -63,6 +67,8 @@ impl Default for Shape {
             diff: DiffWish::Shown,
             forms: Forms::Both,
             path: None,
+            entity_type: None,
+            quoted_lines: None,
             voice: Voice::PLAIN,
             offers: Offers::default(),
         }

@@ -1,6 +1,7 @@
 //! In which words a tool speaks: what it calls the fields of a request, what it says of an edit, and the form of its answers.
 
 use rmcp::model::JsonObject;
+use serde_json::Value;
 
 use crate::engine::Report;
 use crate::error::{Code, Error};
@@ -16,6 +17,8 @@ pub struct Voice {
     pub refused: fn(&Error, &str) -> Option<String>,
     /// How its answers differ from the plain form, where they do.
     pub dialect: Option<&'static Dialect>,
+    /// What its answers say beside what those of every edit do.
+    pub beside: &'static [Beside],
 }
 
 /// The form of a tool's answers that its callers know from elsewhere.
@@ -27,6 +30,15 @@ pub struct Dialect {
     pub code: fn(Code) -> Code,
     /// Puts what an answer has for programs into the tool's form.
     pub dress: fn(JsonObject) -> JsonObject,
+}
+
+/// A field that some tools' answers have, and most do not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Beside {
+    /// `error` in a refusal: what was seen, without the words that all messages of refusals have.
+    Error,
+    /// `created` of every success, also where it is false.
+    Created,
 }
 
 /// What a tool calls the fields of a request.
@@ -75,7 +87,12 @@ impl Names {
 impl Voice {
     /// The plain words, which name the fields as the request does.
     pub const PLAIN: Voice =
-        Voice { names: Names::PLAIN, written: |_| None, refused: |_, _| None, dialect: None };
+        Voice { names: Names::PLAIN, written: |_| None, refused: |_, _| None, dialect: None, beside: &[] };
+
+    /// Whether its answers have this field.
+    pub fn says(&self, field: Beside) -> bool {
+        self.beside.contains(&field)
+    }
 
     /// A refusal of a request, with the field at fault under the name that the caller knows.
     pub fn renamed(&self, mut refusal: Error) -> Error {
@@ -90,6 +107,14 @@ impl Voice {
     pub(super) fn reworded(&self, sentence: &str) -> String {
         let fields = self.dialect.map_or(&[][..], |dialect| dialect.fields);
         fields.iter().fold(sentence.to_owned(), |sentence, (plain, own)| sentence.replace(plain, own))
+    }
+
+    /// What an answer has for programs, in the tool's form.
+    pub(super) fn dressed(&self, fields: JsonObject) -> Value {
+        Value::Object(match self.dialect {
+            Some(dialect) => (dialect.dress)(fields),
+            None => fields,
+        })
     }
 
     /// The code of a refusal, and the precise one where a caller knows but few.

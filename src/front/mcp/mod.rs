@@ -85,7 +85,7 @@ impl Default for Manners {
 
 /// What `tools/list` answers.
 pub fn listed(selection: &Selection, access: Access) -> Value {
-    let mut tools: Vec<_> = selection.tools(access).map(server::listing).collect();
+    let mut tools: Vec<_> = selection.tools(access).map(|tool| server::listing(tool, selection)).collect();
     tools.sort_by(|one, other| one.name.cmp(&other.name));
     json!({ "tools": tools })
 }

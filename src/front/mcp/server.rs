@@ -19,36 +19,32 @@ use super::ask::{Returned, Seal};
 use super::call::{Desk, call};
 use super::ear::Tally;
 use crate::engine::Workspace;
-use crate::front::tools::{
-    Again, Effect, Tool, edit_files, listed_name, read_content_lines, safe_edit_file, undo_edit,
-};
-use crate::front::toolset::{Access, Selection};
+use crate::front::tools::{Again, Effect, Tool, entity, listed_name, read_content_lines};
+use crate::front::toolset::{Access, Selection, Toolset};
 
 /// What the agent is told before its first call, of the tools that it has.
 pub(super) fn instructions(selection: &Selection, access: Access) -> String {
     let offered = |name: &str| selection.tools(access).any(|tool| tool.name == name);
-    let said = [
-        (offered(safe_edit_file::TOOL.name), EDIT),
-        (offered(edit_files::TOOL.name), FILES),
-        (offered(undo_edit::TOOL.name), UNDO),
-        (offered(read_content_lines::TOOL.name), READ),
-        (selection.tools(access).any(|tool| tool.effect == Effect::Changes), JUDGED),
-    ];
-    said.into_iter().filter_map(|(offered, said)| offered.then_some(said)).collect::<Vec<_>>().join(" ")
+    let said = TOLD.iter().filter(|(name, _)| offered(name)).map(|(_, said)| *said);
+    let writes = selection.tools(access).any(|tool| tool.effect == Effect::Changes);
+    said.chain(writes.then_some(JUDGED)).collect::<Vec<_>>().join(" ")
 }
 
-const EDIT: &str = "Edit a file with safe_edit_file: `path` and exactly one of content, line_edits, insert_lines, or \
-    search with replace; line numbers are those before the call.";
+/// What is said of a tool, in the order in which an agent works with them.
+const TOLD: &[(&str, &str)] = &[
+    ("search_content", "Find the place with search_content."),
+    ("ai_get_code_context", "ai_get_code_context shows outlines, definitions and references."),
+    ("read_content_lines", "Read it with read_content_lines: numbered lines, and their `version`."),
+    (
+        "safe_edit_file",
+        "Then edit with safe_edit_file: path and exactly one of content, line_edits, insert_lines, or search with replace.",
+    ),
+    ("edit_files", "edit_files edits several files, all or none."),
+    ("undo_edit", "undo_edit takes an edit back."),
+];
 
-const FILES: &str = "edit_files changes several files, all or none.";
-
-const UNDO: &str = "undo_edit takes an edit back.";
-
-const READ: &str = "read_content_lines shows lines and their version.";
-
-const JUDGED: &str = "Quality gates judge an edit before it is written. An answer with isError has written nothing, \
-    unless it says that this is not known; it says what to mend. mode verify_only shows what would happen. Send the last \
-    version as expected_version to be sure that nobody else changed the file.";
+const JUDGED: &str = "Send the last `version` as expected_version; line_map tells how line numbers moved. Quality gates judge \
+    an edit before it is written. isError: nothing was written, unless it says that this is not known; mend what it names.";
 
 /// Whose calls a server carries out.
 #[derive(Debug, Clone, Default)]
@@ -74,8 +70,9 @@ impl Server {
         manners: Manners,
         stop: CancellationToken,
     ) -> Server {
-        let tool_router =
-            selection.tools(access).fold(ToolRouter::new(), |router, tool| router.with_route(route(tool)));
+        let tool_router = selection
+            .tools(access)
+            .fold(ToolRouter::new(), |router, tool| router.with_route(route(tool, selection)));
         let reader = read_content_lines::TOOL.name;
         let reader = selection.tools(access).any(|tool| tool.name == reader).then_some(reader);
         Server {
@@ -162,9 +159,17 @@ fn not_offered(method: impl Into<Cow<'static, str>>) -> ErrorData {
     ErrorData::new(model::ErrorCode::METHOD_NOT_FOUND, method, None)
 }
 
-/// The tool as it is listed.
-pub(super) fn listing(tool: &'static Tool) -> model::Tool {
+/// The tool as it is listed beside the others of a selection.
+///
+/// What lies in a database is edited by the tools of `content`. Where these are not offered, the fields that name it are
+/// understood, and not listed: each would cost every conversation.
+pub(super) fn listing(tool: &'static Tool, selection: &Selection) -> model::Tool {
     let mut schema = (tool.schema)();
+    if !selection.names(Toolset::Content)
+        && let Some(Value::Object(properties)) = schema.get_mut("properties")
+    {
+        properties.retain(|name, _| !entity::FIELDS.contains(&name.as_str()));
+    }
     let about = match schema.shift_remove("description") {
         Some(Value::String(about)) => about,
         _ => String::new(),
@@ -177,8 +182,8 @@ pub(super) fn listing(tool: &'static Tool) -> model::Tool {
     model::Tool::new(tool.name, about, schema).with_annotations(hints)
 }
 
-fn route(tool: &'static Tool) -> ToolRoute<Server> {
-    ToolRoute::new_dyn(listing(tool), move |context: ToolCallContext<'_, Server>| {
+fn route(tool: &'static Tool, selection: &Selection) -> ToolRoute<Server> {
+    ToolRoute::new_dyn(listing(tool, selection), move |context: ToolCallContext<'_, Server>| {
         let ToolCallContext { service, request_context, arguments, input_responses, request_state, .. } =
             context;
         let returned = Returned { responses: input_responses, state: request_state };

@@ -8,7 +8,7 @@ use tokio::time::timeout;
 
 use super::server::{Server, instructions};
 use super::*;
-use crate::front::tools::TOOLS;
+use crate::front::tools::{TOOLS, Tool};
 use crate::front::toolset::Toolset;
 
 /// A client in the same process.
@@ -16,7 +16,7 @@ struct Client {
     input: WriteHalf<DuplexStream>,
     output: BufReader<ReadHalf<DuplexStream>>,
     served: tokio::task::JoinHandle<Result<(), Error>>,
-    _root: tempfile::TempDir,
+    root: tempfile::TempDir,
 }
 
 impl Client {
@@ -34,7 +34,7 @@ impl Client {
         let (input, output) = split(theirs);
         let served = tokio::spawn(serve_on(server, Pipe::new(input, output, CancellationToken::new())));
         let (output, input) = split(ours);
-        Client { input, output: BufReader::new(output), served, _root: root }
+        Client { input, output: BufReader::new(output), served, root }
     }
 
     async fn send(&mut self, line: impl AsRef<[u8]>) {
@@ -56,7 +56,12 @@ impl Client {
     }
 
     async fn begin(&mut self, version: &str) {
-        let params = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+        self.begin_with(version, json!({})).await;
+    }
+
+    async fn begin_with(&mut self, version: &str, capabilities: Value) {
+        let client = json!({"name": "t", "version": "1"});
+        let params = json!({"protocolVersion": version, "capabilities": capabilities, "clientInfo": client});
         let answer = self.ask(0, "initialize", params).await;
         assert_eq!(answer["result"]["protocolVersion"], version, "{answer}");
         self.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
@@ -172,6 +177,53 @@ async fn what_a_revision_does_not_have_any_more_is_unknown_in_it() {
 }
 
 #[tokio::test]
+async fn a_call_that_is_cancelled_asks_its_client_nothing_any_more() {
+    for (policy, arguments, asked) in [
+        (
+            "quality_gates: {}\n",
+            json!({"target_file": "a", "edit_instruction": "x"}),
+            "sampling/createMessage",
+        ),
+        (
+            "confirm: always\n",
+            json!({"target_file": "a", "edit_instruction": "x", "code_block": "y"}),
+            "elicitation/create",
+        ),
+    ] {
+        let mut client = Client::new("ai");
+        std::fs::write(client.root.path().join("quality.yaml"), policy).unwrap();
+        std::fs::write(client.root.path().join("a"), "1\n").unwrap();
+        client.begin_with("2025-11-25", json!({"sampling": {}, "elicitation": {}})).await;
+        let params = json!({"name": "ai_edit_code", "arguments": arguments});
+        let call = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params});
+        client.send(call.to_string()).await;
+        let question = client.read().await;
+        assert_eq!(question["method"], asked, "{question}");
+        let cancelled =
+            json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}});
+        client.send(cancelled.to_string()).await;
+        let told = client.read().await;
+        let seen = (&told["method"], &told["params"]["requestId"]);
+        assert_eq!(seen, (&json!("notifications/cancelled"), &question["id"]), "{told}");
+        assert_eq!(std::fs::read_to_string(client.root.path().join("a")).unwrap(), "1\n");
+    }
+}
+
+#[tokio::test]
+async fn an_older_name_is_answered_and_not_listed() {
+    for (tools, known) in [("ai", true), ("edit", false)] {
+        let mut client = Client::new(tools);
+        client.begin("2025-11-25").await;
+        let params = json!({"name": "ai_code_editing.edit_file", "arguments": {}});
+        let answer = client.ask(1, "tools/call", params).await;
+        assert_eq!(answer["result"]["isError"] == json!(true), known, "{answer}");
+        assert_eq!(answer["error"]["code"] == json!(-32602), !known, "{answer}");
+        let listed = client.ask(2, "tools/list", json!({})).await;
+        assert!(!listed.to_string().contains("ai_code_editing"), "{listed}");
+    }
+}
+
+#[tokio::test]
 async fn the_end_of_the_input_ends_the_server() {
     let mut client = Client::new("edit");
     client.begin("2025-06-18").await;
@@ -181,11 +233,36 @@ async fn the_end_of_the_input_ends_the_server() {
 
 #[test]
 fn the_default_tools_and_the_instructions_stay_small() {
-    let listed = serde_json::to_string(&listed(&Selection::default(), Access::Write)).unwrap();
-    assert!(listed.len() <= 8 * 1024, "{} bytes", listed.len());
+    for (tools, most) in [("edit,look", 8 * 1024), ("edit", 6 * 1024), ("all", 24 * 1024)] {
+        let listed = serde_json::to_string(&listed(&tools.parse().unwrap(), Access::Write)).unwrap();
+        assert!(listed.len() <= most, "{tools}: {} bytes", listed.len());
+    }
+    assert_eq!(Selection::default(), "edit,look".parse().unwrap());
     for tools in Toolset::ALL.map(Toolset::name).into_iter().chain(["edit,look", "all"]) {
         let told = instructions(&tools.parse().unwrap(), Access::Write);
         assert!(told.len() < 600, "{tools}: {} characters", told.len());
+    }
+}
+
+#[test]
+fn what_names_an_entity_is_listed_beside_the_tools_of_content_alone() {
+    let fields = |tools: &str, tool: &str| {
+        let listed = listed(&tools.parse().unwrap(), Access::Write);
+        let tools = listed["tools"].as_array().unwrap();
+        let found = tools.iter().find(|listed| listed["name"] == tool).unwrap();
+        let fields = found["inputSchema"]["properties"].as_object().unwrap();
+        fields.keys().filter(|name| ["entity_type", "app_id", "organization_id"].contains(&&***name)).count()
+    };
+    assert_eq!(fields("content", "patch_content"), 3);
+    let scoped: Vec<&Tool> =
+        TOOLS.iter().filter(|tool| (tool.schema)()["properties"]["entity_type"].is_object()).collect();
+    for tool in scoped {
+        assert_eq!(fields("all", tool.name), 3, "{}", tool.name);
+        if tool.toolset != Toolset::Content {
+            let alone = tool.toolset.name();
+            assert_eq!(fields(alone, tool.name), 0, "{}", tool.name);
+            assert_eq!(fields(&format!("{alone},content"), tool.name), 3, "{}", tool.name);
+        }
     }
 }
 
@@ -210,7 +287,7 @@ fn the_instructions_speak_of_no_tool_that_is_not_there() {
 fn the_hints_are_honest() {
     let hints = |name: &str| {
         let tool = crate::front::tools::TOOLS.iter().find(|tool| tool.name == name).unwrap();
-        serde_json::to_value(server::listing(tool)).unwrap()["annotations"].clone()
+        serde_json::to_value(server::listing(tool, &Selection::default())).unwrap()["annotations"].clone()
     };
     assert_eq!(
         hints("safe_edit_file"),
@@ -230,6 +307,10 @@ fn the_hints_are_honest() {
         assert_eq!(flags(name), [false, true, false], "{name}");
     }
     assert_eq!(flags("list_edits"), [true, false, true]);
+    assert_eq!(flags("patch_content"), [false, true, false]);
+    for name in ["replace_content", "delete_content"] {
+        assert_eq!(flags(name), [false, true, true], "{name}");
+    }
     assert_eq!(
         hints("create_file"),
         json!({"title": "Create a file (deprecated)", "readOnlyHint": false, "destructiveHint": false,

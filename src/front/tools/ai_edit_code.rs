@@ -36,8 +36,8 @@ pub(super) const OLD_NAME: &str = "ai_code_editing.edit_file";
 const VOICE: Voice = Voice {
     names: Names { path: "target_file", ..Names::PLAIN },
     written,
-    refused: |_, _| None,
     dialect: Some(&DIALECT),
+    ..Voice::PLAIN
 };
 
 static DIALECT: Dialect = Dialect {

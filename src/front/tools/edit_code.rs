@@ -39,7 +39,7 @@ const VOICE: Voice = Voice {
     },
     written: replaced_block,
     refused,
-    dialect: None,
+    ..Voice::PLAIN
 };
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<EditCode>);
@@ -74,7 +74,7 @@ struct EditCode {
     validate_command: Option<String>,
     /// strict (default) writes unless a new finding blocks; interactive writes and warns; verify_only never writes.
     mode: Option<WireMode>,
-    /// The `version` of an earlier answer; the edit is refused if the file has changed since.
+    /// The `version` of an earlier answer; refused if what is edited changed since.
     expected_version: Option<String>,
 }
 

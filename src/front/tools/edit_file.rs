@@ -31,7 +31,7 @@ const VOICE: Voice = Voice {
     names: Names { path: "file_path", search: "old_string", replace: "new_string", ..Names::PLAIN },
     written,
     refused,
-    dialect: None,
+    ..Voice::PLAIN
 };
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<EditFile>);
@@ -55,7 +55,7 @@ struct EditFile {
     within: Option<String>,
     /// strict (default) writes unless a new finding blocks; interactive writes and warns; verify_only never writes.
     mode: Option<WireMode>,
-    /// The `version` of an earlier answer; the edit is refused if the file has changed since.
+    /// The `version` of an earlier answer; refused if what is edited changed since.
     expected_version: Option<String>,
 }
 

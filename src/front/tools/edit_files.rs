@@ -19,7 +19,7 @@ use crate::request::Request;
 /// The tool's row in the list of tools.
 pub const TOOL: Tool = Tool {
     name: "edit_files",
-    title: "Edit several files together",
+    title: "Edit several files",
     toolset: Toolset::Edit,
     effect: Effect::Changes,
     again: Again::Changes,
@@ -36,18 +36,18 @@ const COMMON: [&str; 3] = ["mode", "show_diff", "max_bytes"];
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<EditFiles>);
 
-/// Edits several files together: all are judged first, then all are written, or none is.
+/// Edits several files: all are judged first, then all are written or none.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct EditFiles {
-    /// One entry for each file, at most 100, with the fields of safe_edit_file.
+    /// One entry for each file, with the fields of safe_edit_file.
     edits: Vec<Entry>,
-    /// As for safe_edit_file, for all files.
+    /// As in safe_edit_file.
     mode: Option<WireMode>,
     /// Answer with the diffs.
     #[serde(default = "safe_edit_file::shown")]
     show_diff: bool,
-    /// Greatest size of the answer in bytes.
+    /// As in safe_edit_file.
     max_bytes: Option<i64>,
 }
 

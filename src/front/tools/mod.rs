@@ -4,14 +4,22 @@
 //! is asked, and its words for what came of it. It decides nothing about the edit.
 
 pub mod ai_edit_code;
+pub mod ai_get_code_context;
 pub mod create_file;
+pub mod delete_content;
 pub mod edit_code;
 pub mod edit_file;
 pub mod edit_files;
+pub(in crate::front) mod entity;
+pub mod get_content;
+pub mod list_content;
 pub mod list_edits;
+pub mod patch_content;
 pub mod read_content_lines;
 pub mod redo_edit;
+pub mod replace_content;
 pub mod safe_edit_file;
+pub mod search_content;
 pub mod undo_edit;
 
 use rmcp::model::JsonObject;
@@ -28,10 +36,17 @@ pub const TOOLS: &[Tool] = &[
     safe_edit_file::TOOL,
     edit_files::TOOL,
     undo_edit::TOOL,
+    search_content::TOOL,
     read_content_lines::TOOL,
+    get_content::TOOL,
+    ai_get_code_context::TOOL,
     edit_file::TOOL,
     edit_code::TOOL,
     ai_edit_code::TOOL,
+    list_content::TOOL,
+    patch_content::TOOL,
+    replace_content::TOOL,
+    delete_content::TOOL,
     list_edits::TOOL,
     redo_edit::TOOL,
     create_file::TOOL,

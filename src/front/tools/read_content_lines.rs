@@ -6,6 +6,7 @@ use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::entity::{WireEntity, fields};
 use super::{Again, Ask, Effect, Tool};
 use crate::error::Error;
 use crate::front::answer::Voice;
@@ -38,11 +39,19 @@ struct ReadContentLines {
     start_line: Option<i64>,
     /// Last line, inclusive; start_line + 100 unless given.
     end_line: Option<i64>,
+    /// What `path` names, file unless given.
+    entity_type: Option<WireEntity>,
+    /// Of an app_file.
+    app_id: Option<String>,
+    /// Of a workflow; global without it.
+    organization_id: Option<String>,
 }
 
 fn ask(arguments: JsonObject) -> Result<Ask, Error> {
-    let ReadContentLines { path, start_line, end_line } = arguments::read(&SCHEMA, arguments)?;
-    LineFields { path, start_line, end_line }.raise().map(Look::Lines).map(Ask::Look)
+    let asked: ReadContentLines = arguments::read(&SCHEMA, arguments)?;
+    let ReadContentLines { path, start_line, end_line, entity_type, app_id, organization_id } = asked;
+    let scope = fields(entity_type, app_id, organization_id);
+    LineFields { path, scope, start_line, end_line }.raise().map(Look::Lines).map(Ask::Look)
 }
 
 #[cfg(test)]

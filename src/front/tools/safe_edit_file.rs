@@ -32,77 +32,72 @@ pub const TOOL: Tool = Tool {
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<SafeEditFile>);
 
 /// Edits or creates one file: give `path` and exactly one of `content`, `line_edits`, `insert_lines`, or `search`
-/// with `replace`. The project's quality gates judge the result first: an edit that adds a blocking finding is
-/// refused, and a refusal leaves the file as it was. Put all edits of one file into one call; they are applied
-/// together or not at all.
+/// with `replace`. Quality gates judge the result first; a refusal leaves the file as it was. Put all edits of one file
+/// into one call.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct SafeEditFile {
     /// Absolute, or relative to the first root.
     path: String,
-    /// The file's whole new text. Creates the file and its folders, or replaces all of it.
+    /// The whole new text. Creates the file and its folders, too.
     content: Option<String>,
-    /// Ranges of lines with their new text. Line numbers are those before the call, in any order.
+    /// New text for ranges of lines, from 1 and inclusive, as numbered before the call.
     line_edits: Option<Vec<LineEdit>>,
-    /// Text to insert before lines. Line numbers are those before the call.
+    /// New text before lines, as numbered before the call.
     insert_lines: Option<Vec<InsertLines>>,
-    /// Text to find, literally unless `regex`. Every match is replaced unless `search_count` is given.
+    /// Text to find, literally unless `regex`; every match is replaced.
     search: Option<String>,
-    /// What stands in its place. With `regex` it may use \1, \g<name> and \g<0>.
+    /// What stands in its place; with `regex` also \1, \g<name>.
     replace: Option<String>,
-    /// Take `search` as a pattern of Python's re module.
+    /// `search` is a pattern of Python's re.
     regex: Option<bool>,
-    /// Replace at most this many matches.
+    /// Replace at most so many.
     #[schemars(range(min = 1))]
     search_count: Option<i64>,
-    /// Flags of the pattern as Python's integer, added up: I=2, M=8, S=16, X=64, A=256. Names such as "I|M" do too.
+    /// Python's flags added up: I=2, M=8, S=16, X=64, A=256; or as "I|M".
     search_flags: Option<Flags>,
-    /// Search in these lines only.
+    /// Search in these lines only, from 1 and inclusive.
     lines: Option<Lines>,
     /// Search inside this symbol only, as in Class.method.
     within: Option<String>,
-    /// strict (default) writes unless a new finding blocks; interactive writes and warns; verify_only never writes
-    /// and answers as strict would.
+    /// strict (default) writes unless a new finding blocks; interactive writes and warns; verify_only answers as strict
+    /// and never writes.
     mode: Option<WireMode>,
     /// Answer with the diff.
     #[serde(default = "shown")]
     show_diff: bool,
-    /// The `version` of an earlier answer; the edit is refused if the file has changed since.
+    /// The `version` of an earlier answer; refused if what is edited changed since.
     expected_version: Option<String>,
-    /// Greatest size of the answer in bytes, 8192 unless given.
+    /// Greatest size of the answer, 8192 unless given.
     max_bytes: Option<i64>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct LineEdit {
-    /// First line, from 1.
     start_line: i64,
-    /// Last line, inclusive.
     end_line: i64,
     /// Empty deletes the lines.
     new_content: String,
-    /// First line of the text you believe is there; the edit is refused if it is not.
+    /// First line that you believe is there, else refused.
     expect: Option<String>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct InsertLines {
-    /// From 1; one past the last line appends.
+    /// From 1; one past the last appends.
     at_line: i64,
-    /// The text; a missing line end is added.
+    /// A missing line end is added.
     content: String,
-    /// The text you believe stands at that line.
+    /// The line that you believe is there.
     expect: Option<String>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Lines {
-    /// First line, from 1.
     start: i64,
-    /// Last line, inclusive.
     end: i64,
 }
 

@@ -27,14 +27,13 @@ pub const TOOL: Tool = Tool {
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<UndoEdit>);
 
-/// Takes an edit back: the last one, or that of `edit_id`. Later edits of other lines stay. Refused where the same lines
-/// have changed since.
+/// Takes an edit back: the last one, or that of `edit_id`. Later edits of other lines stay.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct UndoEdit {
     /// The `edit_id` of an answer; without it, the last one.
     edit_id: Option<String>,
-    /// Without edit_id: the last one of this file.
+    /// The last one of this file.
     path: Option<String>,
 }
 

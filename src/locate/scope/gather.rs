@@ -3,9 +3,12 @@
 use std::ops::Range;
 
 use super::comment::{speaks_of_the_whole, words};
-use super::name::{self, Name};
+use super::kind::Kind;
+use super::minor::Names;
+use super::name::{self, Named};
+use super::part::{Part, Role, parts};
 use super::table::Row;
-use super::{Outline, Symbol};
+use super::{Outline, Rank, Symbol};
 use crate::grammar::{Next, Node, Tree, walk};
 
 /// Symbols that lie deeper belong to the one around them.
@@ -17,51 +20,15 @@ const MOST_SIGNS: usize = 16;
 
 /// Gathers the symbols and comments of a tree; nothing where their paths are too long to be kept.
 pub(super) fn gather(row: &'static Row, tree: &Tree, view: &str) -> Option<Outline> {
-    let roles = roles(row, tree);
+    let parts = parts(row, tree);
     let mut gatherer = Gatherer::new(row, view);
     let mut fits = true;
     walk(tree, |node, level| {
-        let role = roles.get(usize::from(node.kind_id())).copied().unwrap_or(Role::None);
+        let part = parts.get(usize::from(node.kind_id())).copied().unwrap_or_default();
         fits = gatherer.outline.paths.len() <= MOST_PATHS;
-        if fits { gatherer.see(node, level, role) } else { Next::End }
+        if fits { gatherer.see(node, level, part) } else { Next::End }
     });
     fits.then_some(gatherer.outline)
-}
-
-/// What a kind of node is to us.
-#[derive(Debug, Clone, Copy)]
-enum Role {
-    None,
-    Symbol(Name),
-    Wrapper,
-    Attribute,
-    Comment,
-    Heading,
-    Closed,
-}
-
-/// The role of each kind, by its number.
-fn roles(row: &Row, tree: &Tree) -> Vec<Role> {
-    let language = tree.language();
-    let role = |kind: &str| {
-        let named = row.symbols.iter().find(|(_, kinds)| kinds.contains(&kind));
-        match named {
-            Some((name, _)) => Role::Symbol(*name),
-            None if row.wrappers.contains(&kind) => Role::Wrapper,
-            None if row.attributes.contains(&kind) => Role::Attribute,
-            None if row.comments.contains(&kind) => Role::Comment,
-            None if row.headings.contains(&kind) => Role::Heading,
-            None if row.closed.contains(&kind) => Role::Closed,
-            None => Role::None,
-        }
-    };
-    (0..language.node_kind_count())
-        .map(|id| u16::try_from(id).unwrap_or(u16::MAX))
-        .map(|id| match language.node_kind_for_id(id) {
-            Some(kind) if language.node_kind_is_named(id) => role(kind),
-            Some(_) | None => Role::None,
-        })
-        .collect()
 }
 
 /// What was gathered so far.
@@ -78,6 +45,8 @@ struct Gatherer<'a> {
     lead: Option<Range<usize>>,
     /// Where the last symbol ended.
     closed: usize,
+    /// The level of the body around, in which what is declared is nobody else's.
+    body: Option<usize>,
 }
 
 /// A node that belongs to the symbol in it.
@@ -86,6 +55,8 @@ struct Wrapper {
     level: usize,
     /// Whether no symbol was seen in it.
     fresh: bool,
+    /// Whether none was seen that holds none.
+    fresh_minor: bool,
 }
 
 impl<'a> Gatherer<'a> {
@@ -100,36 +71,46 @@ impl<'a> Gatherer<'a> {
             wrappers: Vec::new(),
             lead: None,
             closed: 0,
+            body: None,
         }
     }
 
-    fn see(&mut self, node: Node<'_>, level: usize, role: Role) -> Next {
+    fn see(&mut self, node: Node<'_>, level: usize, part: Part) -> Next {
         // Headings have no nodes for what they are above.
         if self.row.headings.is_empty() {
             self.leave(level);
         }
-        match role {
-            Role::None => return Next::Inside,
-            Role::Symbol(name) => {
-                if let Some(name) = name.of(node, self.view) {
-                    self.open(self.span(node), level, &name);
-                }
-                return Next::Inside;
-            }
-            Role::Wrapper => {
-                self.wrap(self.span(node), level);
-                return Next::Inside;
-            }
-            Role::Attribute => self.lead(self.span(node)),
-            Role::Comment => self.comment(self.span(node)),
-            Role::Heading => self.heading(node),
-            Role::Closed => {}
+        let next = self.play(node, level, part);
+        if part.is_body && self.body.is_none() {
+            self.body = Some(level);
         }
+        next
+    }
+
+    fn play(&mut self, node: Node<'_>, level: usize, part: Part) -> Next {
+        match part.role {
+            Role::None => self.minors(node, part.minor),
+            Role::Symbol(name, kind) => match name.of(node, self.view) {
+                Some(named) => self.major(node, level, (&named, kind)),
+                None => self.minors(node, part.minor),
+            },
+            Role::Wrapper => self.wrap(self.span(node), level),
+            Role::Attribute => return self.past(|this| this.lead(this.span(node))),
+            Role::Comment => return self.past(|this| this.comment(this.span(node))),
+            Role::Heading => return self.past(|this| this.heading(node)),
+            Role::Closed => return Next::Past,
+        }
+        Next::Inside
+    }
+
+    fn past(&mut self, done: impl FnOnce(&mut Self)) -> Next {
+        done(self);
         Next::Past
     }
 
     /// Closes what does not reach to this level of the tree.
     fn leave(&mut self, level: usize) {
+        self.body = self.body.filter(|body| *body < level);
         while let Some((symbol, _)) = self.open.pop_if(|(_, opened)| *opened >= level) {
             let end = self.outline.symbols.get(symbol).map_or(0, |symbol| symbol.extent.end);
             self.closed = self.closed.max(end);
@@ -148,7 +129,25 @@ impl<'a> Gatherer<'a> {
         start..start + whole.trim_end().len()
     }
 
-    fn open(&mut self, span: Range<usize>, level: usize, name: &str) {
+    fn major(&mut self, node: Node<'_>, level: usize, (named, kind): (&Named, Kind)) {
+        let kind = kind.refined(node, &named.name, self.around());
+        let body = node.child_by_field_name("body").or_else(|| {
+            let value = ["value", "right"].iter().find_map(|field| node.child_by_field_name(field))?;
+            value.child_by_field_name("body")
+        });
+        let span = self.span(node);
+        let end = body.map_or(span.end, |body| body.start_byte().min(span.end));
+        let head = span.start..end.max(span.start);
+        self.open(span, level, named, kind, head);
+    }
+
+    /// What the innermost symbol is.
+    fn around(&self) -> Option<Kind> {
+        let (around, _) = self.open.last()?;
+        self.outline.symbols.get(*around).map(|symbol| symbol.kind)
+    }
+
+    fn open(&mut self, span: Range<usize>, level: usize, named: &Named, kind: Kind, head: Range<usize>) {
         let span = self.widened(&span);
         if let Some(wrapper) = self.wrappers.last_mut() {
             wrapper.fresh = false;
@@ -156,21 +155,54 @@ impl<'a> Gatherer<'a> {
         if self.open.len() >= MOST_LEVELS {
             return;
         }
+        let symbol = self.symbol(span, named, (kind, Rank::Major), head);
+        self.open.push((self.outline.symbols.len(), level));
+        self.outline.symbols.push(symbol);
+    }
+
+    /// A symbol within the one that is open.
+    fn symbol(
+        &mut self,
+        span: Range<usize>,
+        named: &Named,
+        (kind, rank): (Kind, Rank),
+        head: Range<usize>,
+    ) -> Symbol {
         let around = self.open.last().map(|(symbol, _)| *symbol);
         let parent = around.and_then(|around| self.outline.symbols.get(around));
         let bounds = parent.map_or(0..self.view.len(), |parent| parent.extent.clone());
         let start = self.before_blanks(span.start).max(bounds.start).max(self.closed);
         let extent = start..span.end.min(bounds.end).max(start);
-        let path = push_path(&mut self.outline.paths, parent.map(|parent| parent.path.clone()), name);
-        self.open.push((self.outline.symbols.len(), level));
+        let around_path = parent.map(|parent| parent.path.clone());
+        let path = push_path(&mut self.outline.paths, around_path, &named.name);
         let lines = lines(&self.starts, self.view, span);
-        self.outline.symbols.push(Symbol { extent, lines, path, around });
+        Symbol { extent, lines, path, around, kind, rank, name: named.at.clone(), head }
+    }
+
+    /// Notes the symbols of a node that hold none.
+    fn minors(&mut self, node: Node<'_>, minor: Option<(Names, Kind)>) {
+        let Some((names, kind)) = minor.filter(|_| self.body.is_none()) else { return };
+        let own = self.span(node);
+        for named in names.of(node, self.view) {
+            let kind = kind.refined(node, &named.name, self.around());
+            let own = if matches!(names, Names::Each(_)) { named.at.clone() } else { own.clone() };
+            let span = self.widened_minor(&own);
+            let start = self.outline.symbols.last().map_or(0, |last| last.extent.start);
+            let mut symbol = self.symbol(span, &named, (kind, Rank::Minor), own);
+            symbol.extent.start = symbol.extent.start.max(start);
+            symbol.extent.end = symbol.extent.end.max(symbol.extent.start);
+            self.outline.symbols.push(symbol);
+        }
+        if let Some(wrapper) = self.wrappers.last_mut() {
+            wrapper.fresh_minor = false;
+        }
     }
 
     /// Ends what is above headings of this rank or a lower one, and opens the next.
     fn heading(&mut self, node: Node<'_>) {
-        let Some((rank, name)) = name::heading(node, self.view) else { return };
-        let start = self.span(node).start;
+        let Some((rank, named)) = name::heading(node, self.view) else { return };
+        let head = self.span(node);
+        let start = head.start;
         let end = self.view.get(..start).unwrap_or_default().trim_end().len();
         for (symbol, _) in self.open.iter().filter(|(_, opened)| *opened >= rank) {
             let Some(symbol) = self.outline.symbols.get_mut(*symbol) else { continue };
@@ -178,18 +210,30 @@ impl<'a> Gatherer<'a> {
             symbol.lines = lines(&self.starts, self.view, symbol.extent.clone());
         }
         self.leave(rank);
-        self.open(start..self.view.trim_end().len(), rank, &name);
+        self.open(start..self.view.trim_end().len(), rank, &named, Kind::Heading, head);
     }
 
     fn wrap(&mut self, span: Range<usize>, level: usize) {
         let span = self.widened(&span);
-        self.wrappers.push(Wrapper { span, level, fresh: true });
+        self.wrappers.push(Wrapper { span, level, fresh: true, fresh_minor: true });
     }
 
     /// The span with the wrapper that holds nothing else, and with what leads to it.
     fn widened(&mut self, span: &Range<usize>) -> Range<usize> {
         let led = self.led(span.start);
         let wrapper = self.wrappers.last().filter(|wrapper| wrapper.fresh);
+        match wrapper.filter(|wrapper| self.ends_alike(span.end, wrapper.span.end)) {
+            Some(wrapper) => wrapper.span.start.min(led)..wrapper.span.end,
+            None => led..span.end,
+        }
+    }
+
+    /// The same for a symbol that holds none, which takes nothing away from those behind it.
+    fn widened_minor(&mut self, span: &Range<usize>) -> Range<usize> {
+        let lead = self.lead.clone();
+        let led = self.led(span.start);
+        self.lead = lead;
+        let wrapper = self.wrappers.last().filter(|wrapper| wrapper.fresh && wrapper.fresh_minor);
         match wrapper.filter(|wrapper| self.ends_alike(span.end, wrapper.span.end)) {
             Some(wrapper) => wrapper.span.start.min(led)..wrapper.span.end,
             None => led..span.end,

@@ -4,12 +4,17 @@
 
 mod comment;
 mod gather;
+mod kind;
+mod minor;
 mod name;
+mod part;
 mod table;
 
 use std::ops::Range;
 
-use crate::grammar;
+use crate::grammar::{self, Tree};
+
+pub use kind::Kind;
 
 /// The steps that reading may take. Good text took 10,000 to 30,000 for each MiB; HTML takes more the more tags it has,
 /// and 8,000 tags in 300 KB are about as many as it can have.
@@ -35,15 +40,62 @@ struct Symbol {
     path: Range<usize>,
     /// The symbol around it.
     around: Option<usize>,
+    kind: Kind,
+    rank: Rank,
+    /// Where its name stands.
+    name: Range<usize>,
+    /// Where its declaration begins, and where its body does, or its own last byte is.
+    head: Range<usize>,
+}
+
+/// Whether a symbol can hold others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rank {
+    /// It can: what is in it is in no symbol around it.
+    Major,
+    /// It holds none, and is nothing but a name for its lines.
+    Minor,
+}
+
+/// A symbol as it is seen from outside.
+#[derive(Debug, Clone)]
+pub struct Seen<'o> {
+    /// Its path, as in `Class.method`.
+    pub path: &'o str,
+    /// What it is.
+    pub kind: Kind,
+    /// The number of the symbol around it.
+    pub around: Option<usize>,
+    /// Where its name stands.
+    pub name: Range<usize>,
+    /// From its first decorator or comment to its own last byte.
+    pub extent: Range<usize>,
+    /// From where its declaration begins to where its body does, or to its end.
+    pub head: Range<usize>,
 }
 
 impl Outline {
     /// Reads the symbols and comments of a text; nothing where the language has no grammar, or the text cannot be
     /// read safely within the steps. Where the text is broken, they are those that the grammar could make out.
     pub fn of(language: &str, path: &str, view: &str) -> Option<Outline> {
-        let row = table::row(language)?;
-        let tree = grammar::read(language, path, view, STEPS).ok()?;
-        gather::gather(row, &tree, view)
+        Outline::in_tree(language, &grammar::read(language, path, view, STEPS).ok()?, view)
+    }
+
+    /// Gives the symbols and comments of a text that was read; nothing where the language has none.
+    pub(crate) fn in_tree(language: &str, tree: &Tree, view: &str) -> Option<Outline> {
+        gather::gather(table::row(language)?, tree, view)
+    }
+
+    /// Gives every symbol, those that hold none among them, in the order of the text.
+    pub fn symbols(&self) -> impl Iterator<Item = Seen<'_>> {
+        self.symbols.iter().map(|symbol| Seen {
+            path: self.path(symbol),
+            kind: symbol.kind,
+            around: symbol.around,
+            name: symbol.name.clone(),
+            extent: symbol.extent.clone(),
+            head: symbol.head.clone(),
+        })
     }
 
     /// Gives the path of the innermost symbol around an offset, as in `Class.method`. The lines of its decorators and
@@ -52,7 +104,7 @@ impl Outline {
         let before = self.symbols.partition_point(|symbol| symbol.extent.start <= offset);
         let mut around = before.checked_sub(1);
         while let Some(symbol) = self.symbols.get(around?) {
-            if offset < symbol.extent.end {
+            if offset < symbol.extent.end && symbol.rank == Rank::Major {
                 return Some(self.path(symbol));
             }
             around = symbol.around;
@@ -61,24 +113,30 @@ impl Outline {
     }
 
     /// Gives the lines of every symbol of that name, with the decorators, attributes and comments directly above it.
-    /// The name is a whole path or, where no symbol has that path, the last parts of some; `::` and `#` are taken for
-    /// `.`, and `()` at its end for nothing.
+    /// The name is a whole path or, where no symbol has that path, the last parts of some; of either those that can hold
+    /// symbols go before those that cannot, as a method before a field. `::` and `#` are taken for `.`, and `()` at its
+    /// end for nothing.
     pub fn spans(&self, name: &str) -> Vec<Range<usize>> {
         let name = folded(name.trim().trim_end_matches("()"));
-        let (mut whole, mut parts) = (Vec::new(), Vec::new());
+        let mut found: [Vec<Range<usize>>; 4] = Default::default();
+        let [whole, whole_minor, parts, parts_minor] = &mut found;
         let last = name.rsplit('.').next().unwrap_or_default();
         for symbol in &self.symbols {
             let path = self.path(symbol);
             if name.is_empty() || !path.ends_with(last) {
                 continue;
             }
+            let (whole, parts) = match symbol.rank {
+                Rank::Major => (&mut *whole, &mut *parts),
+                Rank::Minor => (&mut *whole_minor, &mut *parts_minor),
+            };
             match folded(path).strip_suffix(name.as_str()) {
                 Some("") => whole.push(symbol.lines.clone()),
                 Some(before) if before.ends_with('.') => parts.push(symbol.lines.clone()),
                 Some(_) | None => {}
             }
         }
-        let mut spans = if whole.is_empty() { parts } else { whole };
+        let mut spans = found.into_iter().find(|spans| !spans.is_empty()).unwrap_or_default();
         spans.dedup();
         spans
     }
@@ -93,9 +151,9 @@ impl Outline {
         self.symbols.iter().filter(|symbol| symbol.lines == *lines).any(alone)
     }
 
-    /// Gives the path of every symbol, in the order of the text.
+    /// Gives the path of every symbol that can hold others, in the order of the text.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.symbols.iter().map(|symbol| self.path(symbol))
+        self.symbols.iter().filter(|symbol| symbol.rank == Rank::Major).map(|symbol| self.path(symbol))
     }
 
     /// Tells whether a span lies inside the words of one comment; its opening and closing signs are none.

@@ -1,4 +1,6 @@
-//! What a symbol is called.
+//! What a symbol is called, and where its name stands.
+
+use std::ops::Range;
 
 use crate::grammar::Node;
 
@@ -35,29 +37,49 @@ pub(super) enum Name {
     Id,
 }
 
+/// A name, and where it stands.
+#[derive(Debug)]
+pub(super) struct Named {
+    /// The name, on one line.
+    pub(super) name: String,
+    /// Where it stands.
+    pub(super) at: Range<usize>,
+}
+
 impl Name {
-    /// Gives the name of a node, on one line; nothing where it has none.
-    pub(super) fn of(self, node: Node<'_>, view: &str) -> Option<String> {
-        let field = |name: &str| node.child_by_field_name(name);
+    /// Gives the name of a node; nothing where it has none.
+    pub(super) fn of(self, node: Node<'_>, view: &str) -> Option<Named> {
+        let at = self.node(node, view)?;
         let name = match self {
-            Name::Field(name) => plain(field(name)?, view)?,
-            Name::Scoped(name) => scoped(text(field(name)?, view)?),
-            Name::Bodied(name) => field("body").and_then(|_| Some(scoped(text(field(name)?, view)?)))?,
-            Name::Given { name, function } => {
-                plain(field(function).filter(is_function).and_then(|_| field(name))?, view)?
-            }
+            Name::Field(_) | Name::Given { .. } | Name::Child(_) | Name::Key | Name::Id => plain(at, view)?,
+            Name::Scoped(_) | Name::Bodied(_) | Name::Declared => scoped(text(at, view)?),
             Name::Received => received(node, view)?,
-            Name::Declared => scoped(text(declared(field("declarator")?)?, view)?),
-            Name::Child(kind) => plain(children(node).find(|child| child.kind() == kind)?, view)?,
-            Name::Key => plain(children(node).find(Node::is_named)?, view)?,
-            Name::Id => id(node, view)?,
         };
-        on_one_line(&name)
+        named(&name, at)
+    }
+
+    /// The node that holds the name.
+    fn node<'t>(self, node: Node<'t>, view: &str) -> Option<Node<'t>> {
+        let field = |name: &str| node.child_by_field_name(name);
+        match self {
+            Name::Field(name) | Name::Scoped(name) => field(name),
+            Name::Bodied(name) => field("body").and_then(|_| field(name)),
+            Name::Given { name, function } => field(function).filter(is_function).and_then(|_| field(name)),
+            Name::Received => field("name"),
+            Name::Declared => declared(field("declarator")?),
+            Name::Child(kind) => children(node).find(|child| child.kind() == kind),
+            Name::Key => children(node).find(Node::is_named),
+            Name::Id => id(node, view),
+        }
     }
 }
 
+pub(super) fn named(name: &str, at: Node<'_>) -> Option<Named> {
+    Some(Named { name: on_one_line(name)?, at: at.byte_range() })
+}
+
 /// Gives the rank of a heading, from 1, and its words.
-pub(super) fn heading(node: Node<'_>, view: &str) -> Option<(usize, String)> {
+pub(super) fn heading(node: Node<'_>, view: &str) -> Option<(usize, Named)> {
     let rank = |kind: &str| match kind {
         "atx_h1_marker" | "setext_h1_underline" => Some(1),
         "atx_h2_marker" | "setext_h2_underline" => Some(2),
@@ -67,9 +89,10 @@ pub(super) fn heading(node: Node<'_>, view: &str) -> Option<(usize, String)> {
         "atx_h6_marker" => Some(6),
         _ => None,
     };
-    let words = text(node.child_by_field_name("heading_content")?, view)?;
+    let content = node.child_by_field_name("heading_content")?;
+    let words = text(content, view)?;
     let rank = children(node).find_map(|child| rank(child.kind()))?;
-    Some((rank, on_one_line(words.trim().trim_end_matches('#'))?))
+    Some((rank, named(words.trim().trim_end_matches('#'), content)?))
 }
 
 fn on_one_line(name: &str) -> Option<String> {
@@ -78,19 +101,19 @@ fn on_one_line(name: &str) -> Option<String> {
 }
 
 /// The text of a node that is short enough to be, or to hold, a name.
-fn text<'v>(node: Node<'_>, view: &'v str) -> Option<&'v str> {
+pub(super) fn text<'v>(node: Node<'_>, view: &'v str) -> Option<&'v str> {
     view.get(node.byte_range()).filter(|text| text.len() <= 4 * LONGEST)
 }
 
 /// The text without its quotes.
-fn plain(node: Node<'_>, view: &str) -> Option<String> {
+pub(super) fn plain(node: Node<'_>, view: &str) -> Option<String> {
     let text = text(node, view)?.trim();
     let inner = ['"', '\''].iter().find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote));
     Some(inner.unwrap_or(text).to_owned())
 }
 
 /// A path with `.` for `::`, without references and arguments in angle brackets.
-fn scoped(text: &str) -> String {
+pub(super) fn scoped(text: &str) -> String {
     let text = text.trim_start_matches(['&', '*', ' ', ':']);
     let text = ["mut ", "dyn "].iter().fold(text, |text, word| text.strip_prefix(word).unwrap_or(text));
     // An operator may be an angle bracket.
@@ -123,7 +146,7 @@ fn received(node: Node<'_>, view: &str) -> Option<String> {
 }
 
 /// The innermost declarator.
-fn declared(declarator: Node<'_>) -> Option<Node<'_>> {
+pub(super) fn declared(declarator: Node<'_>) -> Option<Node<'_>> {
     let inner = |node: &Node<'_>| node.kind().ends_with("_declarator");
     let mut node = declarator;
     for _ in 0..MOST_DECLARATORS {
@@ -138,17 +161,17 @@ fn declared(declarator: Node<'_>) -> Option<Node<'_>> {
     None
 }
 
-fn id(node: Node<'_>, view: &str) -> Option<String> {
+fn id<'t>(node: Node<'t>, view: &str) -> Option<Node<'t>> {
     let tag = children(node).next().filter(|tag| matches!(tag.kind(), "start_tag" | "self_closing_tag"))?;
     let is_id = |attribute: &Node<'_>| {
         let name = children(*attribute).next().and_then(|name| text(name, view));
         attribute.kind() == "attribute" && name.is_some_and(|name| name.eq_ignore_ascii_case("id"))
     };
-    plain(children(children(tag).find(is_id)?).last()?, view)
+    children(children(tag).find(is_id)?).last()
 }
 
 /// The children of a node, in one pass however many there are.
-fn children(node: Node<'_>) -> impl Iterator<Item = Node<'_>> {
+pub(super) fn children(node: Node<'_>) -> impl Iterator<Item = Node<'_>> {
     let mut cursor = node.walk();
     let mut more = cursor.goto_first_child();
     std::iter::from_fn(move || {

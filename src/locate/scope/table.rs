@@ -1,13 +1,19 @@
 //! The one table of what opens a symbol, language by language.
 
+use super::kind::Kind;
+use super::minor::Names;
 use super::name::Name;
 
 /// Where the symbols and comments of some languages are: kinds of nodes of their grammars.
 pub(super) struct Row {
     /// The languages' names in the catalogue.
     languages: &'static [&'static str],
-    /// What opens a symbol, and what names it.
-    pub(super) symbols: &'static [(Name, &'static [&'static str])],
+    /// What opens a symbol, what names it, and what it is.
+    pub(super) symbols: &'static [(Name, Kind, &'static [&'static str])],
+    /// What declares symbols that hold none, what names them, and what they are.
+    pub(super) minors: &'static [(Names, Kind, &'static [&'static str])],
+    /// In what the declared symbols that hold none are nobody else's.
+    pub(super) bodies: &'static [&'static str],
     /// What may hold a symbol and its modifiers, and belongs to it then.
     pub(super) wrappers: &'static [&'static str],
     /// What belongs to the symbol behind it.
@@ -30,6 +36,8 @@ pub(super) fn row(language: &str) -> Option<&'static Row> {
 const PLAIN: Row = Row {
     languages: &[],
     symbols: &[],
+    minors: &[],
+    bodies: &[],
     wrappers: &[],
     attributes: &[],
     comments: &["comment"],
@@ -41,13 +49,26 @@ const PLAIN: Row = Row {
 pub(super) static TABLE: [Row; 13] = [
     Row {
         languages: &["python"],
-        symbols: &[(Name::Field("name"), &["class_definition", "function_definition"])],
+        symbols: &[
+            (Name::Field("name"), Kind::Class, &["class_definition"]),
+            (Name::Field("name"), Kind::Function, &["function_definition"]),
+        ],
+        minors: &[(Names::Targets("left"), Kind::Variable, &["assignment"])],
+        bodies: &["function_definition", "lambda"],
         wrappers: &["decorated_definition"],
         ..PLAIN
     },
     Row {
         languages: &["javascript", "typescript"],
         symbols: ECMASCRIPT,
+        minors: &[
+            (Names::Field("name"), Kind::Variable, &["variable_declarator"]),
+            (Names::Field("name"), Kind::Field, &["public_field_definition", "property_signature"]),
+            (Names::Field("property"), Kind::Field, &["field_definition"]),
+            (Names::Each("name"), Kind::Variant, &["enum_body"]),
+            (Names::Field("name"), Kind::Variant, &["enum_assignment"]),
+        ],
+        bodies: &["statement_block", "arrow_function", "class_static_block"],
         wrappers: &[
             "export_statement",
             "ambient_declaration",
@@ -62,6 +83,10 @@ pub(super) static TABLE: [Row; 13] = [
     Row {
         languages: &["rust"],
         symbols: RUST,
+        minors: &[
+            (Names::Field("name"), Kind::Field, &["field_declaration"]),
+            (Names::Field("name"), Kind::Variant, &["enum_variant"]),
+        ],
         attributes: &["attribute_item"],
         comments: &["line_comment", "block_comment"],
         inner: &["//!", "/*!"],
@@ -70,41 +95,73 @@ pub(super) static TABLE: [Row; 13] = [
     Row {
         languages: &["go"],
         symbols: &[
-            (Name::Field("name"), &["function_declaration", "type_spec", "type_alias"]),
-            (Name::Received, &["method_declaration"]),
+            (Name::Field("name"), Kind::Function, &["function_declaration"]),
+            (Name::Field("name"), Kind::Type, &["type_spec", "type_alias"]),
+            (Name::Received, Kind::Method, &["method_declaration"]),
         ],
-        wrappers: &["type_declaration"],
+        minors: &[
+            (Names::Field("name"), Kind::Constant, &["const_spec"]),
+            (Names::Field("name"), Kind::Variable, &["var_spec"]),
+            (Names::Field("name"), Kind::Field, &["field_declaration"]),
+            (Names::Field("name"), Kind::Method, &["method_elem"]),
+        ],
+        bodies: &["block"],
+        wrappers: &["type_declaration", "const_declaration", "var_declaration"],
         ..PLAIN
     },
     Row {
         languages: &["java"],
-        symbols: &[(Name::Field("name"), JAVA)],
+        symbols: JAVA,
+        minors: &[
+            (Names::Declarators, Kind::Field, &["field_declaration"]),
+            (Names::Declarators, Kind::Constant, &["constant_declaration"]),
+            (Names::Field("name"), Kind::Variant, &["enum_constant"]),
+            (Names::Field("name"), Kind::Method, &["annotation_type_element_declaration"]),
+        ],
+        bodies: &["block", "constructor_body", "lambda_expression"],
         comments: &["line_comment", "block_comment"],
         ..PLAIN
     },
-    Row { languages: &["c"], symbols: C, ..PLAIN },
-    Row { languages: &["cpp"], symbols: C, wrappers: &["template_declaration"], ..PLAIN },
-    Row { languages: &["bash"], symbols: &[(Name::Field("name"), &["function_definition"])], ..PLAIN },
+    Row { languages: &["c"], symbols: C, minors: C_MINORS, bodies: C_BODIES, ..PLAIN },
+    Row {
+        languages: &["cpp"],
+        symbols: C,
+        minors: C_MINORS,
+        bodies: C_BODIES,
+        wrappers: &["template_declaration"],
+        ..PLAIN
+    },
+    Row {
+        languages: &["bash"],
+        symbols: &[(Name::Field("name"), Kind::Function, &["function_definition"])],
+        minors: &[(Names::Field("name"), Kind::Variable, &["variable_assignment"])],
+        bodies: &["function_definition", "command"],
+        ..PLAIN
+    },
     Row {
         languages: &["css"],
         symbols: &[
-            (Name::Child("selectors"), &["rule_set"]),
-            (Name::Child("keyframes_name"), &["keyframes_statement"]),
+            (Name::Child("selectors"), Kind::Rule, &["rule_set"]),
+            (Name::Child("keyframes_name"), Kind::Rule, &["keyframes_statement"]),
         ],
         comments: &["comment", "js_comment"],
         ..PLAIN
     },
     Row {
         languages: &["html"],
-        symbols: &[(Name::Id, &["element", "script_element", "style_element"])],
+        symbols: &[(Name::Id, Kind::Element, &["element", "script_element", "style_element"])],
         ..PLAIN
     },
     Row {
         languages: &["json", "jsonc", "yaml"],
-        symbols: &[(Name::Field("key"), &["pair", "block_mapping_pair", "flow_pair"])],
+        symbols: &[(Name::Field("key"), Kind::Key, &["pair", "block_mapping_pair", "flow_pair"])],
         ..PLAIN
     },
-    Row { languages: &["toml"], symbols: &[(Name::Key, &["table", "table_array_element", "pair"])], ..PLAIN },
+    Row {
+        languages: &["toml"],
+        symbols: &[(Name::Key, Kind::Key, &["table", "table_array_element", "pair"])],
+        ..PLAIN
+    },
     Row {
         languages: &["markdown"],
         headings: &["atx_heading", "setext_heading"],
@@ -114,73 +171,77 @@ pub(super) static TABLE: [Row; 13] = [
     },
 ];
 
-const ECMASCRIPT: &[(Name, &[&str])] = &[
+const ECMASCRIPT: &[(Name, Kind, &[&str])] = &[
     (
         Name::Field("name"),
+        Kind::Function,
         &[
             "function_declaration",
             "generator_function_declaration",
             "function_signature",
-            "class_declaration",
-            "abstract_class_declaration",
             "method_definition",
             "method_signature",
             "abstract_method_signature",
-            "interface_declaration",
-            "type_alias_declaration",
-            "enum_declaration",
-            "module",
-            "internal_module",
         ],
     ),
-    (Name::Given { name: "name", function: "value" }, &["variable_declarator", "public_field_definition"]),
-    (Name::Given { name: "property", function: "value" }, &["field_definition"]),
-    (Name::Given { name: "key", function: "value" }, &["pair"]),
-    (Name::Given { name: "left", function: "right" }, &["assignment_expression"]),
+    (Name::Field("name"), Kind::Class, &["class_declaration", "abstract_class_declaration"]),
+    (Name::Field("name"), Kind::Interface, &["interface_declaration"]),
+    (Name::Field("name"), Kind::Type, &["type_alias_declaration"]),
+    (Name::Field("name"), Kind::Enum, &["enum_declaration"]),
+    (Name::Field("name"), Kind::Module, &["module", "internal_module"]),
+    (
+        Name::Given { name: "name", function: "value" },
+        Kind::Function,
+        &["variable_declarator", "public_field_definition"],
+    ),
+    (Name::Given { name: "property", function: "value" }, Kind::Function, &["field_definition"]),
+    (Name::Given { name: "key", function: "value" }, Kind::Function, &["pair"]),
+    (Name::Given { name: "left", function: "right" }, Kind::Function, &["assignment_expression"]),
 ];
 
-const RUST: &[(Name, &[&str])] = &[
+const RUST: &[(Name, Kind, &[&str])] = &[
+    (Name::Field("name"), Kind::Function, &["function_item", "function_signature_item"]),
+    (Name::Field("name"), Kind::Struct, &["struct_item", "union_item"]),
+    (Name::Field("name"), Kind::Enum, &["enum_item"]),
+    (Name::Field("name"), Kind::Trait, &["trait_item"]),
+    (Name::Field("name"), Kind::Module, &["mod_item"]),
+    (Name::Field("name"), Kind::Type, &["type_item", "associated_type"]),
+    (Name::Field("name"), Kind::Constant, &["const_item"]),
+    (Name::Field("name"), Kind::Variable, &["static_item"]),
+    (Name::Field("name"), Kind::Macro, &["macro_definition"]),
+    (Name::Scoped("type"), Kind::Impl, &["impl_item"]),
+];
+
+const JAVA: &[(Name, Kind, &[&str])] = &[
+    (Name::Field("name"), Kind::Class, &["class_declaration", "record_declaration"]),
+    (Name::Field("name"), Kind::Interface, &["interface_declaration", "annotation_type_declaration"]),
+    (Name::Field("name"), Kind::Enum, &["enum_declaration"]),
     (
         Name::Field("name"),
-        &[
-            "function_item",
-            "function_signature_item",
-            "struct_item",
-            "enum_item",
-            "union_item",
-            "trait_item",
-            "mod_item",
-            "type_item",
-            "associated_type",
-            "const_item",
-            "static_item",
-            "macro_definition",
-        ],
+        Kind::Function,
+        &["method_declaration", "constructor_declaration", "compact_constructor_declaration"],
     ),
-    (Name::Scoped("type"), &["impl_item"]),
-];
-
-const JAVA: &[&str] = &[
-    "class_declaration",
-    "interface_declaration",
-    "enum_declaration",
-    "record_declaration",
-    "annotation_type_declaration",
-    "method_declaration",
-    "constructor_declaration",
-    "compact_constructor_declaration",
 ];
 
 /// A header in C may be C++.
-const C: &[(Name, &[&str])] = &[
-    (Name::Declared, &["function_definition", "type_definition"]),
-    (Name::Bodied("name"), &["struct_specifier", "union_specifier", "enum_specifier", "class_specifier"]),
-    (Name::Scoped("name"), &["namespace_definition"]),
-    (
-        Name::Field("name"),
-        &["preproc_def", "preproc_function_def", "alias_declaration", "concept_definition"],
-    ),
+const C: &[(Name, Kind, &[&str])] = &[
+    (Name::Declared, Kind::Function, &["function_definition"]),
+    (Name::Declared, Kind::Type, &["type_definition"]),
+    (Name::Bodied("name"), Kind::Struct, &["struct_specifier", "union_specifier"]),
+    (Name::Bodied("name"), Kind::Enum, &["enum_specifier"]),
+    (Name::Bodied("name"), Kind::Class, &["class_specifier"]),
+    (Name::Scoped("name"), Kind::Module, &["namespace_definition"]),
+    (Name::Field("name"), Kind::Macro, &["preproc_def", "preproc_function_def"]),
+    (Name::Field("name"), Kind::Type, &["alias_declaration", "concept_definition"]),
 ];
+
+const C_MINORS: &[(Names, Kind, &[&str])] = &[
+    (Names::Declarators, Kind::Variable, &["declaration"]),
+    (Names::Declarators, Kind::Field, &["field_declaration"]),
+    (Names::Field("name"), Kind::Variant, &["enumerator"]),
+];
+
+const C_BODIES: &[&str] = &["compound_statement", "parameter_list"];
 
 #[cfg(test)]
 mod tests {
@@ -205,8 +266,10 @@ mod tests {
                 let grammar = grammar::of(language).unwrap();
                 dialects.extend(["a", "a.h", "a.tsx"].iter().flat_map(|path| grammar.dialects(path)));
             }
-            let symbols = row.symbols.iter().flat_map(|(_, kinds)| *kinds);
+            let symbols = row.symbols.iter().flat_map(|(.., kinds)| *kinds);
             for kind in symbols
+                .chain(row.minors.iter().flat_map(|(.., kinds)| *kinds))
+                .chain(row.bodies)
                 .chain(row.wrappers)
                 .chain(row.attributes)
                 .chain(row.comments)

@@ -34,9 +34,9 @@ pub(super) const EXIT: Range = Range { least: 0, most: 255, said: "from 0 to 255
 /// A place in a text, counted from 1.
 pub(super) const COUNTED: Range = Range { least: 1, most: u32::MAX as u64, said: "at least 1" };
 
-/// The toolsets that this version has, and those of later ones.
-pub(super) const TOOLSETS: [&str; 7] = ["edit", "look", "text", "code", "history", "legacy", "all"];
-pub(super) const LATER_TOOLSETS: [&str; 2] = ["ai", "content"];
+/// The toolsets that there are.
+pub(super) const TOOLSETS: [&str; 9] =
+    ["edit", "look", "text", "code", "ai", "content", "history", "legacy", "all"];
 
 /// Declares tables: key, what may stand there, what holds without it, what it says.
 macro_rules! tables {
@@ -125,7 +125,7 @@ tables! {
         "line_edits": Words(&words(&GUARDED)), Is("optional")
             => "`required`: `line_edits` and `insert_lines` need `expected_version`, or `expect` in each edit";
         "overwrite": Words(&words(&GUARDED)), Is("optional")
-            => "`required`: `content` for a file that is there needs `expected_version`";
+            => "`required`: `content` for a file that is there, and deleting it, need `expected_version`";
     }
     SERVER {
         "tools": List(&Words(&TOOLSETS), 1), Is("[edit, look]")

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::keys::TOKEN;
 use crate::policy::node::{Fault, Node};
-use crate::policy::unkept;
+use crate::policy::offered;
 
 /// The longest name of a token, in characters.
 const LONGEST_NAME: usize = 64;
@@ -40,7 +40,7 @@ pub(super) fn token(node: &Node, what: &str) -> Result<Token, Fault> {
         hash: hash(fields.require("hash")?)?,
         roots: fields.optional("roots", roots)?.unwrap_or_default(),
         read_only: fields.optional("read_only", Node::flag)?.unwrap_or_default(),
-        toolsets: fields.optional("tools", unkept::toolset_names)?,
+        toolsets: fields.optional("tools", offered::names)?,
         metrics: fields.optional("metrics", Node::flag)?.unwrap_or_default(),
     };
     if token.roots.is_empty() && !token.metrics {

@@ -100,7 +100,7 @@ fn unknown_words_are_refused_with_the_word_that_was_meant() {
         ("guards: { line_edits: yes }", "1:23: unknown line_edits `yes` (known: optional, required)"),
         (
             "server: { tools: [edti] }",
-            "1:19: unknown tools `edti`, did you mean `edit`? (known: edit, look, text, code, history, legacy, all, ai,",
+            "1:19: unknown tools `edti`, did you mean `edit`? (known: edit, look, text, code, ai, content, history,",
         ),
         ("damage: { qqq: off }", "1:11: unknown key `qqq` (known: line_prefixes, "),
     ] {
@@ -150,11 +150,6 @@ fn values_of_a_wrong_type_are_named() {
 fn what_is_not_kept_is_refused_and_what_may_stand_there_is_read() {
     for (asks, kept, may) in [
         ("entities: { form: {} }", "`{}`", "entities: {}"),
-        (
-            "server: { tools: [ai] }",
-            "`edit`, `look`, `text`, `code`, `history`, `legacy`, `all`",
-            "server: { tools: [look] }",
-        ),
         ("paths: [{ match: a, access: deny }]", "`read`, `write`", "paths: [{ match: a, access: read }]"),
     ] {
         refused(asks, "this version does not keep `");
@@ -165,6 +160,7 @@ fn what_is_not_kept_is_refused_and_what_may_stand_there_is_read() {
         "baseline: new\nentities: { form: {} }\n",
         "2:13: this version does not keep `entities: form`: what may stand here is `{}`\n 2 | entities: { form: {} }\n   |             ^",
     );
+    read("server: { tools: [ai, content, all] }");
     refused("confirm: often", "unknown confirm `often` (known: never, risky, always)");
 }
 

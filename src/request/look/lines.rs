@@ -1,7 +1,7 @@
 //! Some lines of one target.
 
-use super::super::Target;
 use super::super::fields::raise_line;
+use super::super::{EntityFields, Target};
 use crate::error::{Code, Error};
 
 /// Lines that are shown after the first where no last one is given.
@@ -12,6 +12,8 @@ const AHEAD: usize = 100;
 pub struct LineFields {
     /// The file.
     pub path: String,
+    /// What sort of thing it is.
+    pub scope: EntityFields,
     /// First line, from 1.
     pub start_line: Option<i64>,
     /// Last line, inclusive.
@@ -32,7 +34,8 @@ pub struct LineLook {
 impl LineFields {
     /// Raises the fields to the look that they name.
     ///
-    /// Errors: `RANGE_OUT_OF_BOUNDS` for a line below 1, and for an end before the start.
+    /// Errors: `RANGE_OUT_OF_BOUNDS` for a line below 1, and for an end before the start; `INVALID_INPUT` for what belongs
+    /// to another scope.
     pub fn raise(self) -> Result<LineLook, Error> {
         let line = |given: i64, field: &str| raise_line(given, || field.to_owned());
         let start_line = self.start_line.map_or(Ok(1), |start| line(start, "start_line"))?;
@@ -42,7 +45,7 @@ impl LineFields {
             let message = format!("line {end_line} is out of bounds: it lies before line {start_line}");
             return Err(Error::new(Code::RangeOutOfBounds, message).field("end_line"));
         }
-        Ok(LineLook { target: Target::File(self.path), start_line, end_line })
+        Ok(LineLook { target: self.scope.raise(self.path)?, start_line, end_line })
     }
 }
 
@@ -51,7 +54,7 @@ mod tests {
     use super::*;
 
     fn raised(start_line: Option<i64>, end_line: Option<i64>) -> Result<(usize, usize), Error> {
-        let look = LineFields { path: "a".into(), start_line, end_line }.raise()?;
+        let look = LineFields { path: "a".into(), start_line, end_line, ..LineFields::default() }.raise()?;
         Ok((look.start_line, look.end_line))
     }
 

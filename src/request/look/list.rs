@@ -1,5 +1,6 @@
 //! A list of the texts that there are.
 
+use super::super::{EntityFields, Realm};
 use super::search::number;
 use crate::error::Error;
 
@@ -12,6 +13,8 @@ const MOST_ENTRIES: i64 = 5000;
 pub struct ListFields {
     /// What the paths begin with.
     pub path_prefix: Option<String>,
+    /// What sort of thing is listed.
+    pub scope: EntityFields,
     /// The most entries that are shown.
     pub max_results: Option<i64>,
 }
@@ -21,6 +24,8 @@ pub struct ListFields {
 pub struct ListLook {
     /// What the paths begin with: a folder, or the beginning of a name; everything, where it is empty.
     pub prefix: String,
+    /// Where it is looked for.
+    pub realm: Realm,
     /// The most entries that are shown, from 1.
     pub most: usize,
 }
@@ -28,9 +33,10 @@ pub struct ListLook {
 impl ListFields {
     /// Raises the fields to the list that they name.
     ///
-    /// Errors: `INVALID_INPUT` for a number out of range.
+    /// Errors: `INVALID_INPUT` for a number out of range, and for what belongs to another scope.
     pub fn raise(self) -> Result<ListLook, Error> {
         let most = number(self.max_results, MOST, 1..=MOST_ENTRIES, "max_results")?;
-        Ok(ListLook { prefix: self.path_prefix.unwrap_or_default(), most })
+        let (prefix, realm) = (self.path_prefix.unwrap_or_default(), self.scope.realm()?);
+        Ok(ListLook { prefix, realm, most })
     }
 }

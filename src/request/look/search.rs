@@ -1,5 +1,6 @@
 //! A search: the lines that a pattern matches.
 
+use super::super::{EntityFields, Realm};
 use crate::error::{Code, Error};
 
 /// Lines that are shown on each side of a match, and matches that are shown, where nothing else is asked.
@@ -16,6 +17,8 @@ pub struct SearchFields {
     pub pattern: String,
     /// A file, a folder, or a glob of files.
     pub path: Option<String>,
+    /// What sort of thing is searched.
+    pub scope: EntityFields,
     /// Lines shown before and after each match.
     pub context_lines: Option<i64>,
     /// The most matches that are shown.
@@ -33,6 +36,8 @@ pub struct SearchLook {
     pub pattern: String,
     /// A file, a folder, or a glob of files relative to the first root; every root, where it is absent.
     pub path: Option<String>,
+    /// Where it is searched.
+    pub realm: Realm,
     /// Lines shown before and after each match.
     pub context: usize,
     /// The most matches that are shown, from 1.
@@ -46,7 +51,8 @@ pub struct SearchLook {
 impl SearchFields {
     /// Raises the fields to the search that they name.
     ///
-    /// Errors: `INVALID_INPUT` for an empty pattern and for numbers out of range, with the field.
+    /// Errors: `INVALID_INPUT` for an empty pattern, for numbers out of range, and for what belongs to another scope, with
+    /// the field.
     pub fn raise(self) -> Result<SearchLook, Error> {
         if self.pattern.is_empty() {
             return Err(Error::new(Code::InvalidInput, "pattern is empty, so every line would match")
@@ -54,8 +60,8 @@ impl SearchFields {
         }
         let context = number(self.context_lines, CONTEXT, 0..=MOST_CONTEXT, "context_lines")?;
         let most = number(self.max_results, MOST, 1..=MOST_MATCHES, "max_results")?;
-        let SearchFields { pattern, path, hidden, multiline, .. } = self;
-        Ok(SearchLook { pattern, path, context, most, hidden, multiline })
+        let SearchFields { pattern, path, scope, hidden, multiline, .. } = self;
+        Ok(SearchLook { pattern, path, realm: scope.realm()?, context, most, hidden, multiline })
     }
 }
 

@@ -20,7 +20,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 pub use own::outside;
-pub(super) use own::{refuse_inside, refuse_reached};
+pub(super) use own::{own_folders, refuse_inside, refuse_reached};
 
 /// The folder of the records within lockgate's own.
 const RECORDS: &str = "trust";

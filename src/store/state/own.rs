@@ -106,6 +106,11 @@ pub(in crate::store) fn refuse_reached(found: &Found, name: &str, path: &str) ->
     if reached { Err(access::protected(path, RULE)) } else { Ok(()) }
 }
 
+/// What lockgate's own folders are, as far as they are there.
+pub(in crate::store) fn own_folders() -> Vec<Identity> {
+    folders().iter().filter_map(|own| identity(own).ok()).collect()
+}
+
 /// As far as a folder is there, what it is, and the names that are still missing.
 fn standing(own: &Path) -> Option<(Identity, String)> {
     let there = |above: &Path| {

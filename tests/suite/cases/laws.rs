@@ -17,10 +17,16 @@ const WHOLE_DIFF: usize = 5 * 1024;
 
 /// Collects each law that the answer to a call breaks; `before` is what stood there before it.
 pub fn hold(answer: &Answer, world: &World, before: &State, broken: &mut Vec<String>) {
-    let seen = &answer.structured;
-    if seen.get("status").is_none() && !answer.is_error {
-        return hold_look(answer, world, broken);
+    match answer.status() {
+        "" if !answer.is_error => hold_look(answer, world, broken),
+        "success" | "failure" => hold_dressed(answer, world, before, broken),
+        _ => hold_edit(answer, world, before, broken),
     }
+}
+
+/// Collects each law that the answer to an edit breaks.
+fn hold_edit(answer: &Answer, world: &World, before: &State, broken: &mut Vec<String>) {
+    let seen = &answer.structured;
     let mut law = |holds: bool, words: &str| {
         if !holds {
             broken.push(format!("a law of every answer is broken: {words}; the answer is {seen}"));
@@ -61,6 +67,37 @@ pub fn hold(answer: &Answer, world: &World, before: &State, broken: &mut Vec<Str
         return;
     }
     hold_file(seen, world, before, &mut law);
+}
+
+/// Collects each law that an answer breaks which has the form that callers of `ai_edit_code` know: what it adds, and
+/// those of every edit.
+fn hold_dressed(answer: &Answer, world: &World, before: &State, broken: &mut Vec<String>) {
+    let seen = &answer.structured;
+    let mut law = |holds: bool, words: &str| {
+        if !holds {
+            broken.push(format!("a law of every dressed answer is broken: {words}; the answer is {seen}"));
+        }
+    };
+    let failed = answer.status() == "failure";
+    let few = ["FILE_NOT_FOUND", "PERMISSION_DENIED", "EDIT_CONFLICT", "INVALID_INPUT"];
+    law(answer.is_error == failed, "isError is true for a failure and only for one");
+    law(
+        seen["file_path"].is_string() && seen["path"].is_null(),
+        "file_path is always there, and path is not",
+    );
+    law(few.contains(&answer.code()) == failed, "a failure has one of four codes and a success has none");
+    law(seen["detail"].is_string() == failed, "a failure has the precise code, too");
+    law(!failed || seen["error"] == seen["message"], "the error is the message");
+    law(failed || seen["error"].is_null(), "a success has no error");
+    law(answer.text.contains(answer.code()), "the text names the code");
+    let mut plain = answer.clone();
+    for (own, name) in [("outcome", "status"), ("detail", "code"), ("file_path", "path")] {
+        plain.structured[name] = seen[own].clone();
+    }
+    if plain.structured["path"] == "" {
+        plain.structured["path"] = Value::Null;
+    }
+    hold_edit(&plain, world, before, broken);
 }
 
 /// The laws of what is said about one file.
@@ -112,14 +149,108 @@ fn hold_look(answer: &Answer, world: &World, broken: &mut Vec<String>) {
             broken.push(format!("a law of every look is broken: {words}; the answer is {seen:.400}"));
         }
     };
+    let there = |told: &Value| told["path"].as_str().and_then(|path| text_of(&world.root().join(path)));
+    let is_version =
+        |told: &Value| told["version"].as_str() == there(told).as_deref().map(version).as_deref();
+    for entry in list(seen, "entries") {
+        law(entry["version"].is_null() || is_version(&entry), "version is what is on disk");
+        law(
+            is_in(answer, &entry["path"]) && is_in(answer, &entry["version"]),
+            "the text names the same files",
+        );
+    }
+    let matches = list(seen, "matches");
+    for found in &matches {
+        law(is_version(found), "version is what is on disk");
+        law(
+            is_in(answer, &found["path"]) && is_in(answer, &found["version"]),
+            "the text names the same files",
+        );
+        hold_match(found, there(found).and_then(|bytes| view(&bytes)), answer, &mut law);
+    }
+    if seen["matches"].is_array() {
+        let (shown, total) = (matches.len() as u64, seen["total_matches"].as_u64().unwrap_or(0));
+        law(shown <= total, "no more is shown than there is");
+        law(shown == total || seen["truncated"] == Value::Bool(true), "what is left out is said");
+    }
     let Some(content) = seen["content"].as_str() else { return };
-    let there = seen["path"].as_str().and_then(|path| text_of(&world.root().join(path)));
-    law(seen["version"].as_str() == there.as_deref().map(version).as_deref(), "version is what is on disk");
+    law(is_version(seen), "version is what is on disk");
     law(answer.text.contains(content), "the text shows the same lines");
-    let first = seen["start_line"].as_u64().unwrap_or(0);
-    let mut numbers = content.split('\n').filter(|line| !line.is_empty()).zip(first..);
-    let numbered = |(line, number): (&str, u64)| line.starts_with(&format!("{number}: "));
-    law(numbers.all(numbered), "every line has its number");
+    let Some(lines) = there(seen).and_then(|bytes| view(&bytes)) else { return };
+    law(seen["total_lines"].as_u64() == Some(lines.len() as u64), "total_lines is what is on disk");
+    let shown: Vec<String> =
+        if content.is_empty() { Vec::new() } else { content.split('\n').map(str::to_owned).collect() };
+    match seen["start_line"].as_u64() {
+        Some(first) => {
+            let cut = seen["truncated"] == Value::Bool(true);
+            let right = |(row, number): (&String, u64)| is_numbered(row, number, ": ", &lines) || cut;
+            law(shown.iter().zip(first..).all(right), "every line has its number");
+        }
+        None => {
+            let whole = lines.join("\n");
+            law(
+                whole.starts_with(content.strip_suffix('\n').unwrap_or(content)),
+                "the text is what is on disk",
+            );
+        }
+    }
+}
+
+/// The laws of one match: each line that is shown is that line on disk, with its number, and the text shows it, too.
+fn hold_match(found: &Value, lines: Option<Vec<String>>, answer: &Answer, law: &mut impl FnMut(bool, &str)) {
+    let first = found["line_number"].as_u64().unwrap_or(0);
+    let last = found["end_line"].as_u64().unwrap_or(first);
+    let rows: Vec<&str> = found["match"].as_str().unwrap_or_default().split('\n').collect();
+    let strings = |key: &str| {
+        list(found, key).iter().map(|row| row.as_str().unwrap_or("").to_owned()).collect::<Vec<_>>()
+    };
+    let (before, after) = (strings("context_before"), strings("context_after"));
+    let numbers = first.saturating_sub(before.len() as u64)..first;
+    let Some(lines) = lines else { return };
+    let right = |(row, number): (&String, u64)| is_numbered(row, number, ": ", &lines);
+    law(before.iter().zip(numbers).all(right), "each line before a match is that line on disk");
+    law(after.iter().zip(last + 1..).all(right), "each line behind a match is that line on disk");
+    let is_shown = |(row, number): (&&str, u64)| {
+        is_numbered(&format!("{number}: {row}"), number, ": ", &lines)
+            && answer.text.contains(&format!("{number}: {row}\n"))
+    };
+    law(
+        rows.iter().take((last - first + 1) as usize).zip(first..).all(is_shown),
+        "each line of a match is that line on disk",
+    );
+}
+
+/// Whether a row is this line with its number; a long line may be shown in part, with `...` for what is missing.
+fn is_numbered(row: &str, number: u64, mark: &str, lines: &[String]) -> bool {
+    let Some(shown) = row.strip_prefix(&format!("{number}{mark}")) else { return false };
+    let Some(line) = usize::try_from(number).ok().and_then(|number| lines.get(number.wrapping_sub(1))) else {
+        return false;
+    };
+    let part = shown.strip_prefix("...").unwrap_or(shown);
+    let part = part.strip_suffix("...").unwrap_or(part);
+    shown == line || (part.chars().count() == 500 && line.contains(part))
+}
+
+fn list(seen: &Value, key: &str) -> Vec<Value> {
+    seen[key].as_array().cloned().unwrap_or_default()
+}
+
+fn is_in(answer: &Answer, told: &Value) -> bool {
+    answer.text.contains(told.as_str().unwrap_or_default())
+}
+
+/// The lines of a file as they are shown; nothing where it is in an encoding that only lockgate reads.
+fn view(bytes: &[u8]) -> Option<Vec<String>> {
+    let wide = |read: fn([u8; 2]) -> u16| {
+        let units: Vec<u16> = bytes[2..].chunks_exact(2).map(|unit| read([unit[0], unit[1]])).collect();
+        String::from_utf16(&units).ok()
+    };
+    let text = match bytes {
+        [0xFF, 0xFE, ..] => wide(u16::from_le_bytes)?,
+        [0xFE, 0xFF, ..] => wide(u16::from_be_bytes)?,
+        _ => String::from_utf8(bytes.to_vec()).ok()?,
+    };
+    Some(lines(text.as_bytes()).into_iter().map(|line| String::from_utf8_lossy(line).into_owned()).collect())
 }
 
 /// Whether the bytes outside of the edit are said to be the same, or to be changed by gates that mended the draft.
@@ -249,8 +380,7 @@ mod tests {
         let world = World::new();
         std::fs::write(world.root().join("x"), "one\ntwo\n").unwrap();
         let broken = |stamp: String, content: &str, text: &str| {
-            let structured =
-                serde_json::json!({"path": "x", "version": stamp, "start_line": 1, "content": content});
+            let structured = serde_json::json!({"path": "x", "version": stamp, "start_line": 1, "total_lines": 2, "content": content});
             let mut broken = Vec::new();
             hold(
                 &Answer { is_error: false, structured, text: text.into() },
@@ -265,6 +395,84 @@ mod tests {
         assert_eq!(broken(version(b"one\n"), content, content), 1);
         assert_eq!(broken(stamp.clone(), content, "1: one"), 1);
         assert_eq!(broken(stamp, "1: one\n3: two", "1: one\n3: two"), 1);
+    }
+
+    #[test]
+    fn a_dressed_answer_that_lies_is_seen() {
+        let world = World::new();
+        std::fs::write(world.root().join("x"), "new").unwrap();
+        let honest = serde_json::json!({"status": "success", "outcome": "written", "success": true, "written": true,
+            "message": "m", "file_path": "x", "version": version(b"new"), "created": true, "edit_id": "7f3a-1",
+            "bytes_outside_edit": "unchanged"});
+        let failure = serde_json::json!({"status": "failure", "outcome": "refused", "success": false, "written": false,
+            "message": "m", "error": "m", "file_path": "x", "code": "INVALID_INPUT", "detail": "GATE_REFUSED"});
+        let text = "INVALID_INPUT (GATE_REFUSED) nothing was written";
+        let broken = |structured: Value, is_error: bool| {
+            let answer = Answer { is_error, structured, text: if is_error { text } else { "" }.into() };
+            let mut broken = Vec::new();
+            hold(&answer, &world, &State::new(), &mut broken);
+            broken.len()
+        };
+        assert_eq!((broken(honest.clone(), false), broken(failure.clone(), true)), (0, 0));
+        assert!(broken(honest.clone(), true) > 0 && broken(failure.clone(), false) > 0);
+        for (is_error, field, lie) in [
+            (false, "outcome", Value::from("success")),
+            (false, "outcome", Value::from("refused")),
+            (false, "status", Value::from("failure")),
+            (false, "file_path", Value::Null),
+            (false, "error", Value::from("m")),
+            (false, "version", Value::from("000000000000")),
+            (true, "code", Value::from("GATE_REFUSED")),
+            (true, "detail", Value::Null),
+            (true, "error", Value::from("other")),
+            (true, "status", Value::from("success")),
+        ] {
+            let mut told = if is_error { failure.clone() } else { honest.clone() };
+            told[field] = lie;
+            assert!(broken(told, is_error) > 0, "a lie in {field} was taken");
+        }
+    }
+
+    #[test]
+    fn a_search_a_text_and_a_list_that_lie_are_seen() {
+        let world = World::new();
+        std::fs::write(world.root().join("x"), "one\ntwo\nthree\n").unwrap();
+        let stamp = version(b"one\ntwo\nthree\n");
+        let broken = |structured: &Value, text: &str| {
+            let answer = Answer { is_error: false, structured: structured.clone(), text: text.to_owned() };
+            let mut broken = Vec::new();
+            hold(&answer, &world, &State::new(), &mut broken);
+            broken.len()
+        };
+        let lies = |honest: &Value, text: &str, told: &[(&str, Value)]| {
+            assert_eq!(broken(honest, text), 0);
+            for (at, lie) in told {
+                let mut seen = honest.clone();
+                *seen.pointer_mut(at).unwrap() = lie.clone();
+                assert!(broken(&seen, text) > 0, "a lie in {at} was taken");
+            }
+        };
+        let found = serde_json::json!({"total_matches": 1, "truncated": false, "matches": [{"path": "x", "version": stamp,
+            "line_number": 2, "match": "two", "context_before": ["1: one"], "context_after": ["3: three"]}]});
+        let told = [
+            ("/total_matches", Value::from(2)),
+            ("/total_matches", Value::from(0)),
+            ("/matches/0/version", Value::from("000000000000")),
+            ("/matches/0/line_number", Value::from(1)),
+            ("/matches/0/match", Value::from("tw")),
+            ("/matches/0/context_before/0", Value::from("1: two")),
+            ("/matches/0/context_after/0", Value::from("4: three")),
+        ];
+        lies(&found, &format!("x (version {stamp})\n1- one\n2: two\n3- three\n"), &told);
+        let whole = serde_json::json!({"path": "x", "version": stamp, "total_lines": 3, "content": "one\ntwo\nthree\n"});
+        let told = [("/content", Value::from("one\n2\n")), ("/total_lines", Value::from(4))];
+        lies(&whole, "one\ntwo\nthree\n", &told);
+        let entries = serde_json::json!({"entries": [{"path": "x", "version": stamp, "size": 14}]});
+        lies(
+            &entries,
+            &format!("x: 14 bytes, version {stamp}"),
+            &[("/entries/0/version", Value::from("000000000000"))],
+        );
     }
 
     #[test]

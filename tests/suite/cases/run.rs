@@ -139,8 +139,10 @@ impl Stage {
         }
         if !differences.is_empty() {
             self.found.rewrites.push(update::answer(group.answer, group.call, wanted, seen));
-        } else if let Some(code) = seen["code"].as_str() {
-            self.found.codes.insert(code.to_owned());
+        } else {
+            // Where a tool has few codes of its own, the precise one stands beside it.
+            let codes = ["code", "detail"].into_iter().filter_map(|field| seen[field].as_str());
+            self.found.codes.extend(codes.map(str::to_owned));
         }
         self.fail(line, differences);
         Ok(())

@@ -93,7 +93,7 @@ const WRONG: &[&str] = &[
     "modes: { interactive: no }",
     "guards: { line_edits: true }",
     "server: { tools: [] }",
-    "server: { tools: [content] }",
+    "server: { tools: [contents] }",
     "confirm: often",
     "durability: none",
     "hard_links: follow",

@@ -72,7 +72,7 @@ mod tests {
 
     fn reading(text: &str, start_line: usize, end_line: usize) -> Reading {
         let text = Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
-        Reading { path: "a.py".into(), resolved_path: None, start_line, end_line, text }
+        Reading { path: "a.py".into(), resolved_path: None, start_line, end_line, text: text.into() }
     }
 
     #[test]

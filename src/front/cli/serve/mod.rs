@@ -49,7 +49,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "WHEN", default_value = Structured::default().name(), value_parser = structured())]
     structured: Structured,
     /// Seconds that the client's model may take, where it is asked for code
-    #[arg(long, value_name = "SECONDS", default_value_t = Manners::PATIENCE, value_parser = value_parser!(u64).range(1..=3600))]
+    #[arg(long, value_name = "S", default_value_t = Manners::PATIENCE, value_parser = value_parser!(u64).range(1..=3600))]
     model_timeout: u64,
     /// Address and port to serve over HTTP, instead of standard input and output, such as 127.0.0.1:8137
     #[arg(long, value_name = "ADDR")]

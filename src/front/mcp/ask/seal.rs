@@ -4,6 +4,7 @@
 //! secret: whoever holds it can read it.
 
 use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -21,6 +22,8 @@ const MOST_ANSWERED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4095);
 #[derive(Clone)]
 pub(in crate::front::mcp) struct Seal {
     codec: Option<Arc<RequestStateCodec>>,
+    /// How many states there were: each has a number, so that no two are the same.
+    given: Arc<AtomicU64>,
     /// The states that were answered: each holds for one answer.
     answered: Arc<Mutex<LruCache<Stamp, ()>>>,
 }
@@ -70,20 +73,25 @@ impl Seal {
         let mut key = [0_u8; RequestStateCodec::MIN_KEY_LENGTH];
         let filled = getrandom(&mut key, GetRandomFlags::empty()).is_ok_and(|filled| filled == key.len());
         let codec = if filled { RequestStateCodec::try_new(key).ok() } else { None };
-        Seal { codec: codec.map(Arc::new), answered: Arc::new(Mutex::new(LruCache::new(MOST_ANSWERED))) }
+        let answered = Arc::new(Mutex::new(LruCache::new(MOST_ANSWERED)));
+        Seal { codec: codec.map(Arc::new), given: Arc::default(), answered }
     }
 
     /// Seals a topic for a call and a time.
     pub(super) fn seal(&self, topic: &Topic, call: &Asking, patience: Duration) -> Option<String> {
         let options = SealOptions::new().associated_data(&call.0).ttl(patience);
-        Some(self.codec.as_ref()?.seal_with(&serde_json::to_vec(topic).ok()?, &options))
+        let number = self.given.fetch_add(1, Ordering::Relaxed);
+        Some(self.codec.as_ref()?.seal_with(&serde_json::to_vec(&(number, topic)).ok()?, &options))
     }
 
     /// Opens what was sealed for the same call.
     pub(super) fn open(&self, state: &str, call: &Asking) -> Result<Topic, Lost> {
         let codec = self.codec.as_ref().ok_or(Lost::Strange)?;
         match codec.open_with(state, &call.0) {
-            Ok(topic) => serde_json::from_slice(&topic).map_err(|_| Lost::Strange),
+            Ok(sealed) => {
+                let opened = serde_json::from_slice::<(u64, Topic)>(&sealed);
+                opened.map(|(_, topic)| topic).map_err(|_| Lost::Strange)
+            }
             Err(RequestStateError::Expired) => Err(Lost::Old),
             Err(_) => Err(Lost::Strange),
         }
@@ -118,6 +126,11 @@ mod tests {
         let (seal, call) = (Seal::new(), asking("safe_edit_file", &json!({ "path": "a", "content": "x" })));
         let state = seal.seal(&topic(), &call, LONG).unwrap();
         assert_eq!(seal.open(&state, &call), Ok(topic()));
+        assert_ne!(
+            seal.seal(&topic(), &call, LONG).unwrap(),
+            state,
+            "what was answered is one of them alone"
+        );
         let others = [
             asking("safe_edit_file", &json!({ "path": "b", "content": "x" })),
             asking("create_file", &json!({ "path": "a", "content": "x" })),

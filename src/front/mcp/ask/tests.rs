@@ -24,8 +24,13 @@ fn prompt() -> Prompt {
     let instruction =
         crate::request::Instruction { text: "say hello".into(), spot: crate::request::Spot::End };
     let text = crate::text::Buffer::read(b"x\n".to_vec(), crate::text::Hints::default()).unwrap();
-    let reading =
-        crate::engine::Reading { path: "a.py".into(), resolved_path: None, start_line: 1, end_line: 1, text };
+    let reading = crate::engine::Reading {
+        path: "a.py".into(),
+        resolved_path: None,
+        start_line: 1,
+        end_line: 1,
+        text: text.into(),
+    };
     Prompt::of(&instruction, &reading).unwrap()
 }
 

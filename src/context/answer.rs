@@ -1,0 +1,293 @@
+//! One answer, put together from the most relevant to the least as far as there is room: definitions before
+//! references, near before far.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::budget::{self, Budget};
+use super::index::Index;
+use super::outline::outline;
+use super::page::Page;
+use super::project::Project;
+use super::query;
+use super::symbol::{self, Found, Used};
+use super::tags::Tags;
+use super::{Context, Reference, Symbol, Target};
+
+/// Definitions that one answer shows of a name, and names that a file uses.
+const MOST_DEFINITIONS: usize = 50;
+const MOST_USES: usize = 60;
+/// Definitions of one used name: what has more says nothing.
+const MOST_OF_ONE: usize = 3;
+
+/// What is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'q> {
+    /// The name of a symbol.
+    pub symbol: Option<&'q str>,
+    /// Words.
+    pub query: Option<&'q str>,
+    /// The file near which things are nearer.
+    pub near: Option<&'q str>,
+    /// The most tokens of the answer.
+    pub tokens: usize,
+}
+
+impl Question<'_> {
+    /// Whether nothing is named, so that the shape of the project is asked for.
+    pub fn asks_nothing(&self) -> bool {
+        self.symbol.is_none() && self.query.is_none() && self.near.is_none()
+    }
+}
+
+/// What was looked at to answer.
+#[derive(Debug, Default)]
+pub struct Seen<'s> {
+    /// The file whose outline is wanted.
+    pub target: Option<(&'s Page, Option<&'s Tags>)>,
+    /// The shape of the project.
+    pub project: Option<Project>,
+    /// What the caller should know of how it was looked at.
+    pub notes: Vec<String>,
+}
+
+/// Gives the text of a file at the version that the index knows; nothing where there is no such text any more.
+pub type Texts<'t> = dyn FnMut(&str) -> Option<Arc<Page>> + 't;
+
+/// Answers a question from the index.
+pub fn answer(index: &Index, question: &Question<'_>, seen: Seen<'_>, texts: &mut Texts<'_>) -> Context {
+    let mut told = Told {
+        index,
+        budget: Budget::of(question.tokens),
+        context: Context { room: question.tokens.saturating_mul(budget::TOKEN), ..Context::default() },
+        texts,
+    };
+    told.heading(question, &seen);
+    if let Some(name) = question.symbol {
+        told.symbol(name, question.near);
+    }
+    if let Some(words) = question.query {
+        told.query(words, question.near);
+    }
+    told.outline(&seen);
+    if let Some(project) = seen.project {
+        told.project(project);
+    }
+    if let (Some(near), Some((_, Some(tags)))) = (question.near, seen.target) {
+        told.uses(near, tags);
+    }
+    for note in seen.notes {
+        told.note(note);
+    }
+    told.context
+}
+
+struct Told<'a, 't> {
+    index: &'a Index,
+    budget: Budget,
+    context: Context,
+    texts: &'a mut Texts<'t>,
+}
+
+impl<'a> Told<'a, '_> {
+    /// Takes the room for what is said of the file in any case.
+    fn heading(&mut self, question: &Question<'_>, seen: &Seen<'_>) {
+        let (Some(near), Some((page, _))) = (question.near, seen.target) else { return };
+        let (path, version, lines) = (near.to_owned(), page.version(), page.lines());
+        self.context.truncated |= !self.budget.take(budget::target(&path));
+        self.context.target = Some(Target { path, version, lines, outline: Vec::new() });
+    }
+
+    fn outline(&mut self, seen: &Seen<'_>) {
+        let Some((page, tags)) = seen.target else { return };
+        let Some(tags) = tags else {
+            self.note(
+                "no outline: the language has no grammar, or the text cannot be read safely".to_owned(),
+            );
+            return;
+        };
+        let (shown, all, cut) = outline(page, tags, &mut self.budget);
+        let hidden = all - shown.len();
+        if let Some(target) = &mut self.context.target {
+            target.outline = shown;
+        }
+        if hidden > 0 {
+            self.cut(format!("{hidden} of {all} symbols of the outline are not shown"));
+        } else if cut {
+            self.cut("docs are not shown".to_owned());
+        }
+    }
+
+    fn symbol(&mut self, name: &str, near: Option<&str>) {
+        let found = symbol::definitions(self.index, name, near);
+        if found.is_empty() {
+            self.unknown(name);
+            return;
+        }
+        // A file that defines the name itself means that one.
+        let own: Vec<Found<'_>> = found.iter().filter(|found| Some(found.path) == near).copied().collect();
+        let subjects = if own.is_empty() { &found } else { &own };
+        let places: Vec<&str> = subjects.iter().map(|found| found.path).collect();
+        let near: Vec<&str> = near.map_or(places, |near| vec![near]);
+        let used = symbol::references(self.index, subjects, &near);
+        let most = if used.is_empty() { usize::MAX } else { self.budget.left() / 2 };
+        let (mut shown, codes) = self.symbols(&found, MOST_DEFINITIONS, most);
+        self.codes(&mut shown, &codes, 1, self.budget.left() / 2);
+        self.references(&used);
+        self.codes(&mut shown, &codes, usize::MAX, self.budget.left());
+        if shown.len() < found.len() {
+            self.cut(format!("{} of {} definitions are shown", shown.len(), found.len()));
+        }
+        self.context.definitions = Some(shown);
+    }
+
+    /// What can be said of a name that nothing defines.
+    fn unknown(&mut self, name: &str) {
+        self.context.definitions = Some(Vec::new());
+        let name: String = name.chars().take(80).collect();
+        let alike = symbol::alike(self.index, &name);
+        let note = match alike.as_slice() {
+            [] => format!("nothing in the workspace defines {name:?}"),
+            alike => format!("nothing in the workspace defines {name:?}; did you mean {}?", alike.join(", ")),
+        };
+        self.note(note);
+        let used = symbol::mentions(self.index, &name);
+        self.references(&used);
+    }
+
+    fn query(&mut self, words: &str, near: Option<&str>) {
+        let found = query::matches(self.index, words, near);
+        if found.is_empty() {
+            self.note(
+                "no symbol speaks of these words; search_content finds what stands elsewhere".to_owned(),
+            );
+        }
+        let (shown, _) = self.symbols(&found, usize::MAX, usize::MAX);
+        self.context.truncated |= shown.len() < found.len();
+        self.context.matches = Some(shown);
+    }
+
+    /// Tells symbols as long as there is room, each with its code beside it.
+    fn symbols(&mut self, found: &[Found<'a>], most: usize, bytes: usize) -> (Vec<Symbol>, Vec<String>) {
+        let (mut shown, mut codes) = (Vec::new(), Vec::new());
+        let floor = self.budget.left().saturating_sub(bytes);
+        for found in found.iter().take(most) {
+            let Some(page) = self.page(found.path) else { continue };
+            let place = found.definition.place;
+            let symbol = page.symbol(found.path, found.file, found.definition, &self.index.names);
+            let cost = budget::symbol(&symbol) + self.version_cost(found.path);
+            if self.budget.left() < floor + cost && !shown.is_empty() || !self.budget.take(cost) {
+                break;
+            }
+            self.seen(found.path, &page);
+            codes.push(page.rows(place.first, place.last).to_owned());
+            shown.push(symbol);
+        }
+        (shown, codes)
+    }
+
+    /// Adds the code of so many symbols that have none yet, where it fits into so many bytes.
+    fn codes(&mut self, shown: &mut [Symbol], codes: &[String], most: usize, bytes: usize) {
+        let mut left = bytes;
+        for (symbol, code) in shown.iter_mut().zip(codes).take(most) {
+            let cost = budget::code(code);
+            if symbol.code.is_none() && cost <= left && self.budget.take(cost) {
+                left -= cost;
+                symbol.code = Some(code.clone());
+            }
+        }
+    }
+
+    fn references(&mut self, used: &[Used<'a>]) {
+        for (number, Used { path, file, line }) in used.iter().enumerate() {
+            let Some(page) = self.page(path) else { continue };
+            let within = file.around(*line, &self.index.names);
+            let reference = Reference {
+                file: (*path).to_owned(),
+                line: usize::try_from(*line).unwrap_or(usize::MAX),
+                text: page.line(*line),
+                within,
+            };
+            if !self.budget.take(budget::reference(&reference) + self.version_cost(path)) {
+                let files: HashSet<&str> = used.iter().skip(number).map(|used| used.path).collect();
+                let left = used.len() - number;
+                self.cut(format!(
+                    "{left} of {} references are not shown, in {} files",
+                    used.len(),
+                    files.len()
+                ));
+                return;
+            }
+            self.seen(path, &page);
+            self.context.references.push(reference);
+        }
+    }
+
+    /// Tells where the names that a file uses are defined, those that it brings in first.
+    fn uses(&mut self, near: &str, tags: &Tags) {
+        let found = symbol::used(self.index, near, tags, (MOST_USES, MOST_OF_ONE));
+        (self.context.uses, _) = self.symbols(&found, MOST_USES, usize::MAX);
+    }
+
+    fn project(&mut self, project: Project) {
+        let Project { files, folders, important } = project;
+        let mut shown = Project { files, ..Project::default() };
+        let all = (folders.len(), important.len());
+        let half = self.budget.left() / 3;
+        let mut left = half;
+        for path in important {
+            let Some(page) = self.page(&path) else { continue };
+            let cost = budget::path(&path) + self.version_cost(&path);
+            let Some(less) = left.checked_sub(cost) else { break };
+            if !self.budget.take(cost) {
+                break;
+            }
+            left = less;
+            self.seen(&path, &page);
+            shown.important.push(path);
+        }
+        for folder in folders {
+            if !self.budget.take(budget::folder(&folder)) {
+                break;
+            }
+            shown.folders.push(folder);
+        }
+        if shown.folders.len() < all.0 {
+            self.cut(format!("{} of {} folders are shown", shown.folders.len(), all.0));
+        }
+        self.context.project = Some(shown);
+    }
+
+    fn page(&mut self, path: &str) -> Option<Arc<Page>> {
+        (self.texts)(path)
+    }
+
+    /// What it costs to say which version of a file is shown.
+    fn version_cost(&self, path: &str) -> usize {
+        let target = self.context.target.as_ref().map(|target| target.path.as_str());
+        match Some(path) == target || self.context.versions.contains_key(path) {
+            true => 0,
+            false => budget::version(path),
+        }
+    }
+
+    fn seen(&mut self, path: &str, page: &Page) {
+        if self.version_cost(path) > 0 {
+            self.context.versions.insert(path.to_owned(), page.version());
+        }
+    }
+
+    /// Says what was left out.
+    fn cut(&mut self, note: String) {
+        self.context.truncated = true;
+        self.note(note);
+    }
+
+    fn note(&mut self, note: String) {
+        if self.budget.take_note(&note) {
+            self.context.notes.push(note);
+        } else {
+            self.context.truncated = true;
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Names that are bound inside of functions: whoever uses them there means nobody else's.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use super::uses::Scene;
+use crate::grammar::Use;
+
+/// Scopes around a use that are looked at, from the innermost.
+const MOST_SCOPES: usize = 64;
+
+/// A part of a text with the names that are bound in it.
+struct Bound<'a> {
+    span: Range<usize>,
+    names: HashSet<&'a str>,
+    outer: HashSet<&'a str>,
+}
+
+/// All scopes, in the order of the text.
+pub(super) struct Scopes<'a>(Vec<Bound<'a>>);
+
+impl<'a> Scopes<'a> {
+    /// Gathers the scopes of a text.
+    pub(super) fn of(scene: &'a Scene<'_>) -> Scopes<'a> {
+        let mut scopes = Scopes(Vec::new());
+        let mut around = Around::default();
+        for (meaning, span) in scene.places {
+            around.leave(&scopes, span.start);
+            if *meaning == Use::Scope {
+                let (names, outer) = (HashSet::new(), HashSet::new());
+                scopes.0.push(Bound { span: span.clone(), names, outer });
+                around.enter(&scopes, scopes.0.len() - 1);
+            }
+            let innermost = around.open.last().and_then(|at| scopes.0.get_mut(*at));
+            let (Some(scope), Some(name)) = (innermost, scene.view.get(span.clone())) else { continue };
+            match meaning {
+                Use::Local => drop(scope.names.insert(name)),
+                Use::Outer => drop(scope.outer.insert(name)),
+                _ => {}
+            }
+        }
+        scopes
+    }
+}
+
+/// The scopes around a place that goes through the text, by their numbers.
+#[derive(Default)]
+pub(super) struct Around {
+    open: Vec<usize>,
+    next: usize,
+}
+
+impl Around {
+    /// Goes on to a place further down.
+    pub(super) fn go_on(&mut self, scopes: &Scopes<'_>, at: usize) {
+        while scopes.0.get(self.next).is_some_and(|scope| scope.span.start <= at) {
+            self.enter(scopes, self.next);
+            self.next += 1;
+        }
+        self.leave(scopes, at);
+    }
+
+    fn enter(&mut self, scopes: &Scopes<'_>, scope: usize) {
+        if let Some(bound) = scopes.0.get(scope) {
+            self.leave(scopes, bound.span.start);
+            self.open.push(scope);
+        }
+    }
+
+    fn leave(&mut self, scopes: &Scopes<'_>, at: usize) {
+        let ended = |scope: &mut usize| scopes.0.get(*scope).is_none_or(|scope| scope.span.end <= at);
+        while self.open.pop_if(ended).is_some() {}
+    }
+
+    fn bound<'s>(&'s self, scopes: &'s Scopes<'_>) -> impl Iterator<Item = &'s Bound<'s>> {
+        self.open.iter().rev().take(MOST_SCOPES).filter_map(|scope| scopes.0.get(*scope))
+    }
+
+    /// Whether a name is bound around the place.
+    pub(super) fn binds(&self, scopes: &Scopes<'_>, name: &str) -> bool {
+        let decides = |scope: &&Bound<'_>| scope.outer.contains(name) || scope.names.contains(name);
+        self.bound(scopes).find(decides).is_some_and(|scope| !scope.outer.contains(name))
+    }
+
+    /// Whether what binds a name here binds it for everybody: outside of all scopes, or where it is said so.
+    pub(super) fn is_free(&self, scopes: &Scopes<'_>, name: &str) -> bool {
+        self.open.is_empty() || self.bound(scopes).next().is_some_and(|scope| scope.outer.contains(name))
+    }
+}

@@ -1,0 +1,123 @@
+//! What an answer may take, and what its parts take of it: the bytes that they have as JSON, and no fewer.
+
+use super::{Folder, Reference, Symbol};
+
+/// Bytes that count as one token.
+pub(super) const TOKEN: usize = 4;
+/// Bytes around the parts of an answer: its braces, the names of its lists, `truncated`.
+const AROUND: usize = 130;
+/// Bytes of a stamp, with its quotes and what stands around.
+const STAMP: usize = 18;
+/// Digits of a number.
+const NUMBER: usize = 8;
+
+/// Bytes that are kept for notes on what was left out, which there are when nothing else fits any more.
+const NOTES: usize = 240;
+
+/// The bytes that are left of those that an answer may have.
+#[derive(Debug)]
+pub(super) struct Budget {
+    left: usize,
+    notes: usize,
+}
+
+impl Budget {
+    /// The bytes of so many tokens.
+    pub(super) fn of(tokens: usize) -> Budget {
+        let all = tokens.saturating_mul(TOKEN).saturating_sub(AROUND);
+        let notes = NOTES.min(all / 3);
+        Budget { left: all - notes, notes }
+    }
+
+    /// What is left.
+    pub(super) fn left(&self) -> usize {
+        self.left
+    }
+
+    /// Takes the bytes of a note.
+    pub(super) fn take_note(&mut self, note: &str) -> bool {
+        let bytes = text(note) + 1;
+        match self.notes.checked_sub(bytes) {
+            Some(left) => {
+                self.notes = left;
+                true
+            }
+            None => self.take(bytes),
+        }
+    }
+
+    /// Takes these bytes where they are left.
+    pub(super) fn take(&mut self, bytes: usize) -> bool {
+        match self.left.checked_sub(bytes) {
+            Some(left) => {
+                self.left = left;
+                true
+            }
+            None => false,
+        }
+    }
+}
+
+/// The bytes of a text in JSON, with its quotes.
+pub(super) fn text(text: &str) -> usize {
+    let escaped = |byte: u8| match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 2,
+        0..0x20 => 6,
+        _ => 1,
+    };
+    2 + text.bytes().map(escaped).sum::<usize>()
+}
+
+/// The bytes of a field: its name with quotes and signs, and its value.
+fn field(name: &str, value: usize) -> usize {
+    name.len() + 4 + value
+}
+
+/// The bytes of a symbol.
+pub(super) fn symbol(symbol: &Symbol) -> usize {
+    let given = |name: &str, value: &str| if value.is_empty() { 0 } else { field(name, text(value)) };
+    let start = if symbol.start_line == symbol.line { 0 } else { field("start_line", NUMBER) };
+    3 + given("path", &symbol.file)
+        + given("name", &symbol.name)
+        + given("kind", symbol.kind.name())
+        + start
+        + field("line", NUMBER)
+        + field("end_line", NUMBER)
+        + given("signature", &symbol.signature)
+        + given("doc", symbol.doc.as_deref().unwrap_or_default())
+        + symbol.code.as_deref().map_or(0, code)
+}
+
+/// The bytes of the code of a symbol.
+pub(super) fn code(code: &str) -> usize {
+    field("code", text(code))
+}
+
+/// The bytes of a reference.
+pub(super) fn reference(reference: &Reference) -> usize {
+    3 + field("path", text(&reference.file))
+        + field("line", NUMBER)
+        + field("text", text(&reference.text))
+        + reference.within.as_deref().map_or(0, |within| field("within", text(within)))
+}
+
+/// The bytes of a file's version in the list of versions.
+pub(super) fn version(path: &str) -> usize {
+    text(path) + STAMP
+}
+
+/// The bytes of what is said of the file that was asked about.
+pub(super) fn target(path: &str) -> usize {
+    field("path", text(path)) + field("version", STAMP) + field("total_lines", NUMBER)
+}
+
+/// The bytes of a path in a list.
+pub(super) fn path(path: &str) -> usize {
+    text(path) + 1
+}
+
+/// The bytes of a folder.
+pub(super) fn folder(folder: &Folder) -> usize {
+    let languages = folder.languages.iter().map(|(name, _)| text(name) + NUMBER + 2).sum::<usize>();
+    3 + field("path", text(&folder.path)) + field("files", NUMBER) + field("languages", 2 + languages)
+}

@@ -1,0 +1,157 @@
+//! What a text brings in from elsewhere, and where from.
+
+use std::collections::HashMap;
+
+use super::uses::{Scene, receiver};
+use crate::grammar::Use;
+
+/// What is brought in, by the names that it has in the text.
+pub(super) struct Imports<'a> {
+    /// Modules, each with the last part of its own path.
+    modules: HashMap<&'a str, &'a str>,
+    /// Other things, each with its own name.
+    things: HashMap<&'a str, &'a str>,
+    /// Where from each thing comes, by its place in the text.
+    sources: HashMap<usize, String>,
+}
+
+impl<'a> Imports<'a> {
+    /// Gathers what a text brings in.
+    pub(super) fn of(scene: &'a Scene<'_>) -> Imports<'a> {
+        let (mut modules, mut things) = (HashMap::new(), HashMap::new());
+        let mut last: Option<(Use, &str)> = None;
+        for (meaning, span) in scene.places {
+            let Some(name) = scene.view.get(span.clone()) else { continue };
+            let bare = if scene.language == "go" { package(name) } else { name };
+            last = match (meaning, last) {
+                (Use::Module, Some((Use::Alias, alias))) if scene.language == "go" => {
+                    modules.insert(alias, bare);
+                    None
+                }
+                (Use::Alias, Some((Use::Module, module))) => {
+                    modules.insert(name, module);
+                    None
+                }
+                (Use::Alias, Some((Use::Import, thing))) => {
+                    things.insert(name, thing);
+                    None
+                }
+                (Use::Module, _) => {
+                    modules.insert(bare, bare);
+                    Some((Use::Module, bare))
+                }
+                (Use::Import, _) => {
+                    things.insert(name, name);
+                    Some((Use::Import, name))
+                }
+                (Use::Alias, _) => Some((Use::Alias, name)),
+                _ => last.filter(|(kind, _)| *kind != Use::Alias),
+            };
+        }
+        Imports { modules, things, sources: sources(scene) }
+    }
+
+    /// The name under which a thing was brought in.
+    pub(super) fn true_name<'n>(&'n self, name: &'n str) -> &'n str {
+        self.things.get(name).copied().unwrap_or(name)
+    }
+
+    /// The module that a name stands for.
+    pub(super) fn module(&self, name: &str) -> Option<&str> {
+        self.modules.get(name).copied()
+    }
+
+    /// The thing that a name stands for, by its own name.
+    pub(super) fn thing(&self, name: &str) -> Option<&str> {
+        self.things.get(name).copied()
+    }
+
+    /// Where from the thing at this place is brought in; `?` where that cannot be seen, empty for what is near.
+    pub(super) fn source(&self, at: usize) -> &str {
+        self.sources.get(&at).map_or("?", String::as_str)
+    }
+}
+
+/// Where from each thing is brought in, by the place where it is.
+fn sources(scene: &Scene<'_>) -> HashMap<usize, String> {
+    let mut sources = HashMap::new();
+    let (mut last, mut open) = (None, Vec::new());
+    for (meaning, span) in scene.places {
+        match (meaning, scene.language) {
+            (Use::From, "python") => {
+                last = scene.view.get(span.clone()).map(|from| from.trim_start_matches('.'))
+            }
+            (Use::From, _) => {
+                let from = scene.view.get(span.clone()).map(module).unwrap_or_default();
+                sources.extend(open.drain(..).map(|at| (at, from.clone())));
+            }
+            (Use::Import, "python") => sources.extend(last.map(|from| (span.start, from.to_owned()))),
+            (Use::Import, "rust" | "java") => {
+                let from = receiver(scene.view, span.start).1;
+                let near = matches!(from, Some("crate" | "self" | "super"));
+                sources.extend(from.map(|from| (span.start, if near { "" } else { from }.to_owned())));
+            }
+            (Use::Import, _) => open.push(span.start),
+            _ => {}
+        }
+    }
+    sources
+}
+
+/// The parts of a module's path that name folders and files.
+fn module(path: &str) -> String {
+    let path = path.trim_matches(['"', '\'', '`']);
+    let is_named = |part: &&str| !matches!(*part, "" | "." | "..") && !part.starts_with(['@', '~']);
+    let mut parts: Vec<&str> = path.split('/').filter(is_named).collect();
+    if let Some(last) = parts.pop() {
+        let stem = last.split('.').next().unwrap_or(last);
+        parts.extend((stem != "index").then_some(stem));
+    }
+    parts.join(".")
+}
+
+/// The name by which a package of Go is known that stands at this path.
+fn package(path: &str) -> &str {
+    let path = path.trim_matches(['"', '`']);
+    let is_version = |part: &str| {
+        part.strip_prefix('v')
+            .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
+    };
+    let mut parts = path.rsplit('/');
+    let last = parts.next().unwrap_or(path);
+    let last = if is_version(last) { parts.next().unwrap_or(last) } else { last };
+    match last.rsplit_once('.') {
+        Some((name, version)) if is_version(version) => name,
+        Some(_) | None => last,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modules_are_told_by_folders_and_files() {
+        for (path, parts) in [
+            ("'./json/provider.js'", "json.provider"),
+            ("\"../index\"", ""),
+            ("'@acme/ui/button'", "ui.button"),
+            ("'react'", "react"),
+            ("'./a.test.ts'", "a"),
+        ] {
+            assert_eq!(module(path), parts);
+        }
+    }
+
+    #[test]
+    fn packages_are_known_by_their_last_part() {
+        for (path, name) in [
+            ("\"net/http\"", "http"),
+            ("\"example.org/a/b/v3\"", "b"),
+            ("`gopkg.in/yaml.v3`", "yaml"),
+            ("\"v1\"", "v1"),
+        ] {
+            assert_eq!(package(path), name);
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! What is kept of one file: numbers, and none of its text.
+
+use super::super::tags::{Place, Tag, Tags};
+use super::names::Names;
+use crate::locate::scope::Kind;
+use crate::text::Stamp;
+
+/// Symbols that are kept of one file, and places of uses.
+const MOST_SYMBOLS: usize = 10_000;
+const MOST_USES: usize = 100_000;
+/// How deep keys are kept: further down they name parts of values.
+const MOST_KEYS: usize = 2;
+
+/// A file in the index.
+#[derive(Debug)]
+pub(in crate::context) struct Filed {
+    pub(in crate::context) version: Stamp,
+    pub(in crate::context) language: &'static str,
+    pub(in crate::context) definitions: Box<[Definition]>,
+    /// Whether nothing of it was left out.
+    pub(in crate::context) whole: bool,
+    /// The words of all symbols, one after the other.
+    words: Box<[u32]>,
+    /// What is used, by the numbers of the keys, in their order; and where the lines of each end in `lines`.
+    keys: Box<[(u32, u32)]>,
+    lines: Box<[u8]>,
+}
+
+/// A symbol in the index.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::context) struct Definition {
+    /// Its name below that of the symbol around it.
+    pub(in crate::context) part: u32,
+    /// The last part of its name.
+    pub(in crate::context) name: u32,
+    pub(in crate::context) kind: Kind,
+    pub(in crate::context) around: Option<u32>,
+    pub(in crate::context) place: Place,
+    words: (u32, u8, u8),
+}
+
+impl Filed {
+    pub(super) fn new(version: Stamp, tags: &Tags, names: &mut Names) -> Filed {
+        let (definitions, words, kept) = definitions(tags, names);
+        let (keys, lines, fits) = uses(tags, names);
+        Filed {
+            version,
+            language: tags.language,
+            whole: tags.whole && kept && fits,
+            definitions: definitions.into(),
+            words: words.into(),
+            keys: keys.into(),
+            lines: lines.into(),
+        }
+    }
+
+    /// The symbol of a number.
+    pub(in crate::context) fn definition(&self, at: u32) -> Option<&Definition> {
+        self.definitions.get(usize::try_from(at).ok()?)
+    }
+
+    /// The words of a symbol, and how many of them are its name's.
+    pub(in crate::context) fn words(&self, of: &Definition) -> (&[u32], usize) {
+        let (start, count, own) = of.words;
+        let start = usize::try_from(start).unwrap_or(usize::MAX);
+        let words = self.words.get(start..start.saturating_add(usize::from(count)));
+        (words.unwrap_or_default(), usize::from(own))
+    }
+
+    /// The path of a symbol, as in `Class.method`.
+    pub(in crate::context) fn path(&self, of: &Definition, names: &Names) -> String {
+        let mut parts = vec![names.text(of.part)];
+        let mut around = of.around;
+        while let Some(outer) = around.and_then(|around| self.definition(around)) {
+            parts.push(names.text(outer.part));
+            around = outer.around;
+        }
+        parts.reverse();
+        parts.join(".")
+    }
+
+    /// The path of the innermost symbol around a line that can hold others.
+    pub(in crate::context) fn around(&self, line: u32, names: &Names) -> Option<String> {
+        let before = self.definitions.partition_point(|symbol| symbol.place.first <= line);
+        let holds = |symbol: &&Definition| symbol.place.last >= line && holds(symbol.kind);
+        let around = self.definitions.get(..before)?.iter().rev().take(MOST_SYMBOLS).find(holds);
+        around.map(|symbol| self.path(symbol, names))
+    }
+
+    /// Whether a key is used.
+    pub(in crate::context) fn uses(&self, key: u32) -> bool {
+        self.keys.binary_search_by_key(&key, |(key, _)| *key).is_ok()
+    }
+
+    /// The lines on which a key is used, from 1.
+    pub(in crate::context) fn lines(&self, key: u32) -> Vec<u32> {
+        let Ok(at) = self.keys.binary_search_by_key(&key, |(key, _)| *key) else { return Vec::new() };
+        let end = |at: usize| self.keys.get(at).and_then(|(_, end)| usize::try_from(*end).ok());
+        let start = at.checked_sub(1).and_then(end).unwrap_or(0);
+        let packed = self.lines.get(start..end(at).unwrap_or(start)).unwrap_or_default();
+        unpacked(packed)
+    }
+}
+
+fn holds(kind: Kind) -> bool {
+    !matches!(kind, Kind::Variable | Kind::Constant | Kind::Field | Kind::Variant)
+}
+
+fn definitions(tags: &Tags, names: &mut Names) -> (Vec<Definition>, Vec<u32>, bool) {
+    let (mut kept, mut words) = (Vec::new(), Vec::new());
+    // Where each symbol is kept, and how deep it lies.
+    let mut numbers: Vec<Option<(u32, usize)>> = Vec::new();
+    let mut whole = true;
+    for tag in &tags.definitions {
+        let around = tag.around.map(|around| numbers.get(around).copied().flatten());
+        let depth = around.map_or(0, |around| around.map_or(MOST_KEYS, |(_, depth)| depth + 1));
+        let wanted = tag.kind != Kind::Key || depth < MOST_KEYS;
+        if !wanted || kept.len() >= MOST_SYMBOLS {
+            whole &= !wanted;
+            numbers.push(None);
+            continue;
+        }
+        let number = u32::try_from(kept.len()).unwrap_or(u32::MAX);
+        numbers.push(Some((number, depth)));
+        let start = u32::try_from(words.len()).unwrap_or(u32::MAX);
+        words.extend(tag.words.iter().map(|word| names.keep(word)));
+        let count = |number: usize| u8::try_from(number).unwrap_or(u8::MAX);
+        kept.push(Definition {
+            part: names.keep(&tag.part),
+            name: names.keep(last(tag)),
+            kind: tag.kind,
+            around: around.flatten().map(|(around, _)| around),
+            place: tag.place,
+            words: (start, count(tag.words.len()), count(tag.own_words)),
+        });
+    }
+    (kept, words, whole)
+}
+
+/// The last part of a symbol's name.
+fn last(tag: &Tag) -> &str {
+    let last = if tag.kind.is_code() { tag.part.rsplit('.').next() } else { None };
+    last.filter(|last| !last.is_empty()).unwrap_or(&tag.part)
+}
+
+fn uses(tags: &Tags, names: &mut Names) -> (Vec<(u32, u32)>, Vec<u8>, bool) {
+    let mut sorted: Vec<(u32, &[u32])> = Vec::new();
+    let mut left = MOST_USES;
+    for (key, lines) in &tags.uses {
+        left = left.saturating_sub(lines.len());
+        if left > 0 {
+            sorted.push((names.keep(key), lines));
+        }
+    }
+    sorted.sort_unstable_by_key(|(key, _)| *key);
+    let (mut keys, mut packed) = (Vec::with_capacity(sorted.len()), Vec::new());
+    for (key, lines) in sorted {
+        pack(lines, &mut packed);
+        keys.push((key, u32::try_from(packed.len()).unwrap_or(u32::MAX)));
+    }
+    (keys, packed, left > 0)
+}
+
+/// Writes each line as how far it is from the one before, seven bits a byte.
+fn pack(lines: &[u32], packed: &mut Vec<u8>) {
+    let mut last = 0;
+    for line in lines {
+        let mut step = line - last;
+        last = *line;
+        while step >= 0x80 {
+            packed.push(0x80 | step.to_le_bytes()[0]);
+            step >>= 7;
+        }
+        packed.push(step.to_le_bytes()[0]);
+    }
+}
+
+fn unpacked(packed: &[u8]) -> Vec<u32> {
+    let (mut lines, mut last, mut step, mut shift) = (Vec::new(), 0_u32, 0_u32, 0);
+    for byte in packed {
+        step |= u32::from(byte & 0x7f).checked_shl(shift).unwrap_or(0);
+        shift += 7;
+        if byte & 0x80 == 0 {
+            last = last.saturating_add(step);
+            lines.push(last);
+            (step, shift) = (0, 0);
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_unpacked_as_they_were_packed() {
+        let lines = [1, 2, 2, 129, 130, 20_000, 3_000_000, u32::MAX];
+        let mut packed = Vec::new();
+        pack(&lines, &mut packed);
+        assert_eq!(unpacked(&packed), lines);
+        assert!(packed.len() < 20, "{}", packed.len());
+    }
+}

@@ -1,0 +1,76 @@
+//! The outline of one file, as much of it as fits: first the docs go, then what holds nothing, then what lies deep.
+
+use super::budget::{self, Budget};
+use super::page::Page;
+use super::tags::{Tag, Tags};
+use super::{Kind, Symbol};
+
+/// How much of an outline is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Measure {
+    docs: bool,
+    minors: bool,
+    depth: usize,
+}
+
+/// From all to the least.
+const MEASURES: [Measure; 5] = [
+    Measure { docs: true, minors: true, depth: usize::MAX },
+    Measure { docs: false, minors: true, depth: usize::MAX },
+    Measure { docs: false, minors: false, depth: usize::MAX },
+    Measure { docs: false, minors: false, depth: 2 },
+    Measure { docs: false, minors: false, depth: 1 },
+];
+
+/// Gives the symbols of a text that fit, and how many there are; whether the docs are left out as well.
+pub(super) fn outline(page: &Page, tags: &Tags, budget: &mut Budget) -> (Vec<Symbol>, usize, bool) {
+    let all: Vec<(usize, Symbol)> = symbols(page, tags);
+    let count = all.len();
+    let room = budget.left();
+    for measure in MEASURES {
+        let shown: Vec<Symbol> =
+            all.iter().filter_map(|(depth, symbol)| measure.of(*depth, symbol)).collect();
+        let bytes: usize = shown.iter().map(budget::symbol).sum();
+        if bytes <= room && !shown.is_empty() {
+            budget.take(bytes);
+            let cut = !measure.docs && all.iter().any(|(_, symbol)| symbol.doc.is_some());
+            return (shown, count, cut);
+        }
+    }
+    let [.., least] = MEASURES;
+    let (mut left, mut shown) = (room, Vec::new());
+    for symbol in all.iter().filter_map(|(depth, symbol)| least.of(*depth, symbol)) {
+        let Some(less) = left.checked_sub(budget::symbol(&symbol)) else { break };
+        left = less;
+        shown.push(symbol);
+    }
+    budget.take(room - left);
+    (shown, count, true)
+}
+
+impl Measure {
+    fn of(self, depth: usize, symbol: &Symbol) -> Option<Symbol> {
+        let minor = matches!(symbol.kind, Kind::Variable | Kind::Constant | Kind::Field | Kind::Variant);
+        if depth >= self.depth || (minor && !self.minors) {
+            return None;
+        }
+        let doc = symbol.doc.clone().filter(|_| self.docs);
+        Some(Symbol { doc, ..symbol.clone() })
+    }
+}
+
+/// The symbols of a text, each with how many are around it.
+fn symbols(page: &Page, tags: &Tags) -> Vec<(usize, Symbol)> {
+    let mut paths: Vec<(usize, String)> = Vec::with_capacity(tags.definitions.len());
+    let mut symbols = Vec::new();
+    for Tag { part, kind, around, place, .. } in &tags.definitions {
+        let around = around.and_then(|around| paths.get(around));
+        let (depth, path) = match around {
+            Some((depth, around)) => (depth + 1, format!("{around}.{part}")),
+            None => (0, part.clone()),
+        };
+        symbols.push((depth, page.told("", path.clone(), *kind, *place, tags.language)));
+        paths.push((depth, path));
+    }
+    symbols
+}

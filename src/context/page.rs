@@ -1,0 +1,74 @@
+//! A text that an answer quotes from.
+
+use super::Symbol;
+use super::index::{Definition, Filed, Names};
+use super::tags::{Place, Rows};
+use super::told;
+use crate::locate::scope::Kind;
+use crate::text::Stamp;
+
+/// A text with its lines, at a version.
+#[derive(Debug)]
+pub struct Page {
+    view: String,
+    version: Stamp,
+    rows: Rows,
+}
+
+impl Page {
+    /// The page of a text, whose line ends are plain.
+    pub fn new(view: String, version: Stamp) -> Page {
+        Page { rows: Rows::of(&view), view, version }
+    }
+
+    /// The text.
+    pub fn view(&self) -> &str {
+        &self.view
+    }
+
+    /// The version that it is the text of.
+    pub fn version(&self) -> Stamp {
+        self.version
+    }
+
+    /// How many lines it has.
+    pub(super) fn lines(&self) -> usize {
+        usize::try_from(self.rows.count).unwrap_or(usize::MAX)
+    }
+
+    /// A line without the blanks around it, clipped.
+    pub(super) fn line(&self, line: u32) -> String {
+        told::clipped(self.rows(line, line).trim())
+    }
+
+    /// Whole lines, without the last line end.
+    pub(super) fn rows(&self, first: u32, last: u32) -> &str {
+        let start = self.rows.start(first).unwrap_or(self.view.len());
+        let end = self.rows.start(last.saturating_add(1)).unwrap_or(self.view.len());
+        self.view.get(start..end).unwrap_or_default().trim_end_matches('\n')
+    }
+
+    /// A symbol of the index, as it is declared here.
+    pub(super) fn symbol(&self, path: &str, file: &Filed, definition: &Definition, names: &Names) -> Symbol {
+        let name = file.path(definition, names);
+        self.told(path, name, definition.kind, definition.place, file.language)
+    }
+
+    /// A symbol at a place of the text.
+    pub(super) fn told(&self, path: &str, name: String, kind: Kind, place: Place, language: &str) -> Symbol {
+        let number = |line: u32| usize::try_from(line).unwrap_or(usize::MAX);
+        let extent = self.rows.start(place.first).unwrap_or(0)..self.view.len();
+        let head = number(place.head)..number(place.body);
+        Symbol {
+            file: path.to_owned(),
+            name,
+            kind,
+            start_line: number(place.first),
+            line: number(place.line),
+            end_line: number(place.last),
+            signature: told::signature(&self.view, &head, kind),
+            doc: told::doc(&self.view, &extent, &head, language),
+            code: None,
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Finding symbols by words.
+
+use super::index::{Definition, Filed, Index};
+use super::near::{Distance, is_test};
+use super::symbol::Found;
+use super::words::words;
+use crate::locate::scope::Kind;
+
+/// Words of a query that count.
+const MOST_WORDS: usize = 16;
+/// Symbols that are given at most.
+const MOST: usize = 500;
+
+/// Gives the symbols that the words of a query speak of, the most relevant first.
+pub(super) fn matches<'i>(index: &'i Index, query: &str, near: Option<&str>) -> Vec<Found<'i>> {
+    let mut wanted: Vec<String> = Vec::new();
+    for word in words(query) {
+        if wanted.len() < MOST_WORDS && !wanted.contains(&word) {
+            wanted.push(word);
+        }
+    }
+    let terms = Terms::of(index, &wanted);
+    let named: Vec<u32> = query
+        .split(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '$' | '-'))
+        .filter(|part| part.len() > 2)
+        .filter_map(|part| index.names.number(part))
+        .collect();
+    let mut found: Vec<(u64, Found<'i>)> = Vec::new();
+    for (path, file) in &index.files {
+        let in_path = terms.of_path(path);
+        for definition in &file.definitions {
+            let score = score(&terms, &named, file, definition, in_path);
+            if score > 0 {
+                let score = if is_test(path) { score / 2 } else { score };
+                found.push((score, Found { path, file, definition }));
+            }
+        }
+    }
+    let order = |(score, found): &(u64, Found<'i>)| {
+        let far = near.map(|near| Distance::between(near, found.path));
+        (u64::MAX - score, far, found.path, found.definition.place.line)
+    };
+    found.sort_by_cached_key(order);
+    found.truncate(MOST);
+    found.into_iter().map(|(_, found)| found).collect()
+}
+
+/// The words that are looked for, as the index has them.
+struct Terms {
+    wanted: Vec<String>,
+    /// For each number of a name: the word of the query that it is, from 1, and how well.
+    hits: Vec<(u8, u8)>,
+    /// What a word of the query weighs: the rarer, the more.
+    weights: Vec<u64>,
+}
+
+impl Terms {
+    fn of(index: &Index, wanted: &[String]) -> Terms {
+        let hits: Vec<(u8, u8)> = index.names.all().map(|name| hit(name, wanted)).collect();
+        let mut counts = vec![0_u64; wanted.len()];
+        let mut all = 1_u64;
+        for file in index.files.values() {
+            for definition in &file.definitions {
+                all += 1;
+                let (words, _) = file.words(definition);
+                for (word, _) in words.iter().filter_map(|word| lookup(&hits, *word)) {
+                    counts.get_mut(word).into_iter().for_each(|count| *count += 1);
+                }
+            }
+        }
+        let weight = |count: &u64| u64::from((all / (count + 1)).max(1).ilog2()) + 1;
+        Terms { wanted: wanted.to_vec(), weights: counts.iter().map(weight).collect(), hits }
+    }
+
+    /// The word of the query that a name is, and how well.
+    fn hit(&self, name: u32) -> Option<(usize, u64)> {
+        lookup(&self.hits, name)
+    }
+
+    fn weight(&self, word: usize) -> u64 {
+        self.weights.get(word).copied().unwrap_or(0)
+    }
+
+    /// What the words of a path weigh.
+    fn of_path(&self, path: &str) -> u64 {
+        let mut seen: Vec<usize> =
+            words(path).filter_map(|word| self.wanted.iter().position(|wanted| *wanted == word)).collect();
+        seen.sort_unstable();
+        seen.dedup();
+        seen.into_iter().map(|word| self.weight(word)).sum()
+    }
+}
+
+fn lookup(hits: &[(u8, u8)], name: u32) -> Option<(usize, u64)> {
+    let (word, how) = usize::try_from(name).ok().and_then(|name| hits.get(name))?;
+    Some((usize::from(word.checked_sub(1)?), u64::from(*how)))
+}
+
+/// Which of the wanted words a name is: the same, or one that begins alike and is hardly longer or shorter.
+fn hit(name: &str, wanted: &[String]) -> (u8, u8) {
+    let number = |at: usize| u8::try_from(at + 1).unwrap_or(0);
+    if let Some(same) = wanted.iter().position(|word| word == name) {
+        return (number(same), 4);
+    }
+    let alike = |word: &String| {
+        let shared = word.bytes().zip(name.bytes()).take_while(|(one, other)| one == other).count();
+        shared >= 4 && word.len().max(name.len()) - shared <= 3
+    };
+    wanted.iter().position(alike).map_or((0, 0), |at| (number(at), 2))
+}
+
+/// How well a symbol fits: its name counts most, then what is said of it and where it stands. What fits several words
+/// goes before what fits one often.
+fn score(terms: &Terms, named: &[u32], file: &Filed, definition: &Definition, in_path: u64) -> u64 {
+    let (words, own) = file.words(definition);
+    let mut best = [0_u64; MOST_WORDS];
+    for (at, word) in words.iter().enumerate() {
+        let Some((term, how)) = terms.hit(*word) else { continue };
+        let place = if at < own { 5 } else { 2 };
+        let score = how * place * terms.weight(term);
+        best.get_mut(term).into_iter().for_each(|best| *best = (*best).max(score));
+    }
+    let mut score: u64 = best.iter().sum();
+    let fitting = best.iter().filter(|score| **score > 0).count();
+    if named.contains(&definition.name) {
+        score += 400;
+    }
+    if score == 0 {
+        return 0;
+    }
+    score += in_path * 2 + 20 * u64::try_from(fitting.saturating_sub(1)).unwrap_or(0);
+    // The shorter name says the same with less beside it.
+    score = score * 10 + 10 / u64::try_from(own.max(1)).unwrap_or(1);
+    match definition.kind {
+        Kind::Class
+        | Kind::Struct
+        | Kind::Trait
+        | Kind::Interface
+        | Kind::Enum
+        | Kind::Function
+        | Kind::Method => score,
+        Kind::Type | Kind::Module | Kind::Constant | Kind::Macro | Kind::Heading => score * 3 / 4,
+        Kind::Variant
+        | Kind::Impl
+        | Kind::Variable
+        | Kind::Field
+        | Kind::Key
+        | Kind::Rule
+        | Kind::Element => score / 2,
+    }
+}

@@ -1,0 +1,196 @@
+//! Finding a symbol by its name: where it is defined, and where it is used.
+
+use std::collections::{HashMap, HashSet};
+
+use super::index::{Definition, Filed, Index};
+use super::near::{Distance, is_test};
+use super::subject::Subject;
+use super::tags::Tags;
+use crate::locate::scope::Kind;
+use crate::text::nearest;
+
+/// Names that are proposed for one that is not known, and those that are compared with it.
+const PROPOSED: usize = 3;
+const COMPARED: usize = 5_000;
+
+/// A symbol of the index.
+#[derive(Clone, Copy)]
+pub(super) struct Found<'i> {
+    pub(super) path: &'i str,
+    pub(super) file: &'i Filed,
+    pub(super) definition: &'i Definition,
+}
+
+/// A line on which a symbol is used.
+#[derive(Clone, Copy)]
+pub(super) struct Used<'i> {
+    pub(super) path: &'i str,
+    pub(super) file: &'i Filed,
+    pub(super) line: u32,
+}
+
+/// Gives the definitions of a name, or of the last parts of one, the most relevant first: what has that very name, what
+/// can hold others, what is near.
+pub(super) fn definitions<'i>(index: &'i Index, name: &str, near: Option<&str>) -> Vec<Found<'i>> {
+    let folded = name.trim().trim_end_matches("()").replace("::", ".").replace('#', ".");
+    let folded = folded.trim_start_matches('.');
+    let whole = matching(index, &[folded, name.trim()], &|found| {
+        let path = found.file.path(found.definition, &index.names);
+        path == folded || path == name.trim() || path.ends_with(&format!(".{folded}"))
+    });
+    let mut found = if whole.is_empty() { in_module(index, folded) } else { whole };
+    let order = |found: &Found<'_>| {
+        let is_part = found.definition.around.is_some() && !folded.contains('.');
+        let kind = found.definition.kind;
+        (
+            near.map(|near| Distance::between(near, found.path)),
+            is_part,
+            matches!(kind, Kind::Impl | Kind::Key | Kind::Heading | Kind::Rule | Kind::Element),
+            is_test(found.path),
+            found.path.split('/').count(),
+        )
+    };
+    found.sort_by_cached_key(|found| (order(found), found.path, found.definition.place.line));
+    found
+}
+
+/// The symbols whose last part is one of the last parts of these names.
+fn matching<'i>(index: &'i Index, names: &[&str], fits: &dyn Fn(&Found<'i>) -> bool) -> Vec<Found<'i>> {
+    let last = names.iter().map(|name| name.rsplit('.').next().unwrap_or(name));
+    let wanted: Vec<u32> =
+        last.chain(names.iter().copied()).filter_map(|name| index.names.number(name)).collect();
+    let symbols = index.files.iter().flat_map(|(path, file)| {
+        file.definitions.iter().map(move |definition| Found { path, file, definition })
+    });
+    symbols.filter(|found| wanted.contains(&found.definition.name)).filter(fits).collect()
+}
+
+/// The symbols that a name leads to whose first parts are those of a module, as in `package.module.function`.
+fn in_module<'i>(index: &'i Index, name: &str) -> Vec<Found<'i>> {
+    let parts: Vec<&str> = name.split('.').collect();
+    (1..parts.len())
+        .map(|cut| (parts.get(..cut).unwrap_or_default(), parts.get(cut..).unwrap_or_default().join(".")))
+        .map(|(module, rest)| {
+            matching(index, &[rest.as_str()], &|found| {
+                let owners = owners(index, found.path);
+                let is_module = module.last().is_some_and(|last| owners.contains(last));
+                is_module && found.file.path(found.definition, &index.names) == rest
+            })
+        })
+        .find(|found| !found.is_empty())
+        .unwrap_or_default()
+}
+
+/// Gives the symbols of other files that a file uses by their names, `most` at most, those that it brings in and the
+/// nearest first; of one name, no more than `of_one` may be defined.
+pub(super) fn used<'i>(
+    index: &'i Index,
+    near: &str,
+    tags: &Tags,
+    (most, of_one): (usize, usize),
+) -> Vec<Found<'i>> {
+    let plain = |key: &&String| !key.starts_with('.') && !key.contains(['*', '.']);
+    let mut wanted: HashMap<u32, (bool, Vec<Found<'i>>)> = HashMap::new();
+    for key in tags.uses.keys().filter(plain) {
+        let name = key.trim_start_matches('+').split('<').next().unwrap_or_default();
+        if let Some(number) = index.names.number(name) {
+            wanted.entry(number).or_default().0 |= key.starts_with('+');
+        }
+    }
+    for (path, file) in &index.files {
+        for definition in file.definitions.iter().filter(|it| it.around.is_none() && is_shared(it.kind)) {
+            if let Some((_, found)) = wanted.get_mut(&definition.name) {
+                found.push(Found { path, file, definition });
+            }
+        }
+    }
+    let mut found: Vec<(bool, Distance, Found<'i>)> = Vec::new();
+    for (brought_in, defined) in wanted.into_values() {
+        let own = defined.iter().any(|it| it.path == near);
+        let far = |found: &Found<'_>| Distance::between(near, found.path);
+        let nearest =
+            defined.iter().min_by_key(|found| (far(found), found.path, found.definition.place.line));
+        let kin = nearest.filter(|_| !own && defined.len() <= of_one);
+        found.extend(kin.map(|nearest| (!brought_in, far(nearest), *nearest)));
+    }
+    found.sort_by_key(|(apart, far, found)| (*apart, *far, found.path, found.definition.place.line));
+    found.into_iter().take(most).map(|(.., found)| found).collect()
+}
+
+/// Whether a symbol of that kind is used by its bare name in other files.
+fn is_shared(kind: Kind) -> bool {
+    kind.is_code() && !matches!(kind, Kind::Field | Kind::Impl | Kind::Module)
+}
+
+/// The names by which the module in a file is known: those of the folders around it, and that of the file.
+pub(super) fn owners<'p>(index: &'p Index, path: &'p str) -> Vec<&'p str> {
+    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let stem = name.split('.').next().unwrap_or(name);
+    let home = (!path.starts_with('/')).then_some(index.home.as_str());
+    home.into_iter().chain(folders.split('/')).chain([stem]).filter(|name| !name.is_empty()).collect()
+}
+
+/// Gives the lines on which these symbols are used, in the order of the files' distance from the nearest of `near`.
+pub(super) fn references<'i>(index: &'i Index, symbols: &[Found<'i>], near: &[&str]) -> Vec<Used<'i>> {
+    let mut files: Vec<(&str, &Filed)> =
+        index.files.iter().map(|(path, file)| (path.as_str(), file)).collect();
+    files.sort_by_cached_key(|(path, _)| (Distance::from_nearest(near.iter().copied(), path), *path));
+    let subjects: Vec<Subject<'_>> = symbols.iter().map(|symbol| Subject::of(index, symbol)).collect();
+    let mut used = Vec::new();
+    for (path, file) in files {
+        let mut lines: Vec<u32> = subjects.iter().flat_map(|subject| subject.lines(path, file)).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        used.extend(lines.into_iter().map(|line| Used { path, file, line }));
+    }
+    used
+}
+
+/// Gives the lines on which a name is used that nothing defines.
+pub(super) fn mentions<'i>(index: &'i Index, name: &str) -> Vec<Used<'i>> {
+    let last = name.rsplit(['.', ':', '#']).next().unwrap_or(name);
+    let keys = [last.to_owned(), format!(".{last}"), name.replace("::", ".")];
+    let mut keys: Vec<u32> = keys.iter().filter_map(|key| index.names.number(key)).collect();
+    keys.extend(index.names.beginning(&format!("+{last}<")).map(|(key, _)| key));
+    let lines = |file: &Filed| {
+        let mut lines: Vec<u32> = keys.iter().flat_map(|key| file.lines(*key)).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        lines
+    };
+    let used = |(path, file): (&'i String, &'i Filed)| {
+        lines(file).into_iter().map(move |line| Used { path, file, line })
+    };
+    index.files.iter().flat_map(used).collect()
+}
+
+/// Gives the names that are most like one that nothing has.
+pub(super) fn alike(index: &Index, name: &str) -> Vec<String> {
+    let wanted = name.rsplit(['.', ':', '#']).next().unwrap_or(name).to_lowercase();
+    let first = wanted.chars().next();
+    let mut known: Vec<&str> = Vec::new();
+    let defined = index.files.values().flat_map(|file| file.definitions.iter());
+    let mut seen = HashSet::new();
+    for definition in defined.filter(|definition| definition.kind.is_code()) {
+        if known.len() >= COMPARED {
+            break;
+        }
+        if !seen.insert(definition.name) {
+            continue;
+        }
+        let text = index.names.text(definition.name);
+        let starts_alike = text.chars().flat_map(char::to_lowercase).next() == first;
+        let long = text.len().abs_diff(wanted.len()) * 3 > text.len().max(wanted.len());
+        let within = wanted.len() > 3 && text.to_lowercase().contains(&wanted);
+        if (starts_alike && !long) || within {
+            known.push(text);
+        }
+    }
+    let mut alike = Vec::new();
+    while alike.len() < PROPOSED {
+        let Some(best) = nearest(&wanted, known.iter().copied()) else { break };
+        alike.push(best.to_owned());
+        known.retain(|other| *other != best);
+    }
+    alike
+}

@@ -1,0 +1,190 @@
+//! The tags of one text: the symbols that it defines, and the names that it uses.
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::told;
+use super::uses::{Scene, Uses, uses};
+use super::words::words;
+use crate::grammar::{self, Deep};
+use crate::locate::scope::{Kind, Outline};
+
+/// The steps that reading one text may take: those of an outline.
+const STEPS: usize = 500_000;
+/// Words that are kept of a symbol.
+const MOST_WORDS: usize = 24;
+
+/// The tags of a text.
+#[derive(Debug)]
+pub struct Tags {
+    /// The language that it was read in.
+    pub language: &'static str,
+    /// The symbols that it defines, in its order.
+    pub definitions: Vec<Tag>,
+    /// How many lines it has.
+    pub lines: u32,
+    /// Whether its uses are known as well.
+    pub whole: bool,
+    pub(super) uses: Uses,
+}
+
+/// A symbol where it is defined.
+#[derive(Debug, Clone)]
+pub struct Tag {
+    /// Its name below that of the symbol around it.
+    pub part: String,
+    /// What it is.
+    pub kind: Kind,
+    /// The number of the symbol around it.
+    pub around: Option<usize>,
+    /// Where it stands.
+    pub place: Place,
+    /// What its name, its signature and its doc speak of; those of the name are the first.
+    pub words: Vec<String>,
+    /// How many of them are the name's.
+    pub own_words: usize,
+}
+
+/// Where a symbol stands: lines from 1, and bytes of the view.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// The line with its name.
+    pub line: u32,
+    /// The first line, which may be that of a decorator or comment.
+    pub first: u32,
+    /// The last line.
+    pub last: u32,
+    /// Where its declaration begins.
+    pub head: u32,
+    /// Where its declaration ends: its body begins there, or it is over.
+    pub body: u32,
+}
+
+/// Reads texts one after the other, on a stack that suffices for every one of them.
+#[derive(Debug)]
+pub struct Reader<'d>(&'d Deep);
+
+/// Runs work with a reader, on a thread of its own that is waited for; why not, where there is no such stack.
+pub fn reading<T: Send>(work: impl FnOnce(&Reader<'_>) -> T + Send) -> Result<T, String> {
+    grammar::deep(|deep| work(&Reader(deep)))
+}
+
+impl Reader<'_> {
+    /// Reads the tags of a text; nothing where its language has no grammar, or the text cannot be read safely.
+    pub fn tags(&self, language: &str, path: &str, view: &str) -> Option<Tags> {
+        // Of the texts before and behind it, none is lost with one over which a grammar panics.
+        catch_unwind(AssertUnwindSafe(|| tags(self.0, language, path, view))).ok().flatten()
+    }
+}
+
+fn tags(deep: &Deep, language: &str, path: &str, view: &str) -> Option<Tags> {
+    let known = grammar::of(language)?.language;
+    let tree = grammar::read_on(deep, language, path, view, STEPS).ok()?;
+    let outline = Outline::in_tree(language, &tree, view)?;
+    let places = grammar::uses(deep, language, &tree, view, STEPS);
+    let lines = Rows::of(view);
+    let uses = places.as_ref().map(|places| {
+        let mut defined: Vec<Range<usize>> =
+            outline.symbols().filter(|it| it.kind != Kind::Impl).map(|it| it.name).collect();
+        defined.sort_unstable_by_key(|name| name.start);
+        let owners = Owners::of(&outline);
+        let members: HashSet<&str> = outline.symbols().map(|symbol| symbol.path).collect();
+        let (line, owner) = (|at| lines.line(at), |at| owners.of_place(at));
+        let has = |owner: &str, name: &str| members.contains(format!("{owner}.{name}").as_str());
+        uses(&Scene { language, view, places, defined: &defined, line: &line, owner: &owner, has: &has })
+    });
+    let whole = uses.is_ok();
+    Some(Tags {
+        language: known,
+        definitions: definitions(&outline, view, &lines, language),
+        lines: lines.count,
+        whole,
+        uses: uses.unwrap_or_default(),
+    })
+}
+
+fn definitions(outline: &Outline, view: &str, rows: &Rows, language: &str) -> Vec<Tag> {
+    let paths: Vec<&str> = outline.symbols().map(|symbol| symbol.path).collect();
+    let tag = |symbol: crate::locate::scope::Seen<'_>| {
+        let around = symbol.around.and_then(|around| paths.get(around));
+        let below = around.and_then(|around| symbol.path.strip_prefix(around)?.strip_prefix('.'));
+        let part = below.unwrap_or(symbol.path).to_owned();
+        let place = Place {
+            line: rows.line(symbol.name.start),
+            first: rows.line(first_of(view, &symbol.extent)),
+            last: rows.line(symbol.extent.end.saturating_sub(1).max(symbol.extent.start)),
+            head: small(symbol.head.start),
+            body: small(symbol.head.end),
+        };
+        let mut found: Vec<String> = Vec::new();
+        let mut add = |text: &str| {
+            for word in words(text) {
+                if found.len() < MOST_WORDS && !found.contains(&word) {
+                    found.push(word);
+                }
+            }
+            found.len()
+        };
+        let own_words = add(&part);
+        if symbol.kind.is_code() {
+            add(&told::doc(view, &symbol.extent, &symbol.head, language).unwrap_or_default());
+            add(&told::signature(view, &symbol.head, symbol.kind));
+        }
+        Tag { part, kind: symbol.kind, around: symbol.around, place, words: found, own_words }
+    };
+    outline.symbols().map(tag).collect()
+}
+
+/// The first byte of an extent that is no blank.
+fn first_of(view: &str, extent: &Range<usize>) -> usize {
+    let text = view.get(extent.clone()).unwrap_or_default();
+    extent.start + (text.len() - text.trim_start().len())
+}
+
+fn small(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+/// Where the lines of a text begin.
+#[derive(Debug)]
+pub(super) struct Rows {
+    starts: Vec<usize>,
+    pub(super) count: u32,
+}
+
+impl Rows {
+    pub(super) fn of(view: &str) -> Rows {
+        let ends = memchr::memchr_iter(b'\n', view.as_bytes()).map(|end| end + 1);
+        let starts: Vec<usize> = std::iter::once(0).chain(ends).collect();
+        let open = !view.is_empty() && !view.ends_with('\n');
+        Rows { count: small(starts.len() - 1 + usize::from(open)), starts }
+    }
+
+    /// The line of an offset, from 1.
+    pub(super) fn line(&self, at: usize) -> u32 {
+        small(self.starts.partition_point(|start| *start <= at).max(1))
+    }
+
+    /// Where a line begins; the end for one that is not there.
+    pub(super) fn start(&self, line: u32) -> Option<usize> {
+        self.starts.get(usize::try_from(line.checked_sub(1)?).ok()?).copied()
+    }
+}
+
+/// The types of a text, by their extents.
+struct Owners(Vec<(Range<usize>, String)>);
+
+impl Owners {
+    fn of(outline: &Outline) -> Owners {
+        let types = outline.symbols().filter(|symbol| symbol.kind.has_members());
+        let last = |path: &str| path.rsplit('.').next().unwrap_or(path).to_owned();
+        Owners(types.map(|symbol| (symbol.extent, last(symbol.path))).collect())
+    }
+
+    fn of_place(&self, at: usize) -> Option<String> {
+        let before = self.0.partition_point(|(extent, _)| extent.start <= at);
+        let around = self.0.get(..before)?.iter().rev().take(64).find(|(extent, _)| at < extent.end);
+        around.map(|(_, name)| name.clone())
+    }
+}

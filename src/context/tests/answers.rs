@@ -1,0 +1,142 @@
+//! What of it fits into an answer, and in which order.
+
+use super::super::Context;
+use super::{NOTHING, Question, World, at, used};
+
+fn project() -> World {
+    World::new(&[
+        (
+            "app/models.py",
+            "class User:\n    \"\"\"Somebody who can log in.\"\"\"\n\n    def rename(self, name):\n        self.name = name\n",
+        ),
+        (
+            "app/views.py",
+            "from app.models import User\n\ndef show(user):\n    user.rename('x')\n    return User()\n",
+        ),
+        ("lib/far/user.py", "class User:\n    pass\n"),
+        ("tests/test_models.py", "from app.models import User\n\ndef test_user():\n    User().rename('y')\n"),
+        ("notes.md", "# Users\n\n## How they log in\n"),
+    ])
+}
+
+#[test]
+fn near_goes_before_far_and_tests_come_last() {
+    let world = project();
+    let told = world.symbol("User");
+    assert_eq!(at(told.definitions.as_ref().unwrap()), ["app/models.py:1 User", "lib/far/user.py:1 User"]);
+    let near = |near| world.ask(Question { symbol: Some("User"), near: Some(near), ..NOTHING });
+    let own = near("lib/far/user.py");
+    assert_eq!(at(own.definitions.as_ref().unwrap()), ["lib/far/user.py:1 User", "app/models.py:1 User"]);
+    assert_eq!(used(&own.references), Vec::<String>::new(), "the file means its own");
+    let views = near("app/views.py");
+    assert_eq!(at(views.definitions.as_ref().unwrap())[0], "app/models.py:1 User");
+    assert_eq!(
+        used(&views.references),
+        [
+            "app/views.py:1",
+            "app/views.py:5 show",
+            "tests/test_models.py:1",
+            "tests/test_models.py:4 test_user"
+        ]
+    );
+}
+
+#[test]
+fn a_name_may_be_given_in_every_way() {
+    let world = project();
+    for name in [
+        "rename",
+        "User.rename",
+        "User::rename",
+        "User#rename",
+        "rename()",
+        "models.User.rename",
+        "app.models.User.rename",
+    ] {
+        let told = world.symbol(name);
+        assert_eq!(at(told.definitions.as_ref().unwrap()), ["app/models.py:4 User.rename"], "{name}");
+        assert_eq!(
+            used(&told.references),
+            ["app/views.py:4 show", "tests/test_models.py:4 test_user"],
+            "{name}"
+        );
+        let code = told.definitions.unwrap().remove(0).code;
+        assert_eq!(code.as_deref(), Some("    def rename(self, name):\n        self.name = name"));
+    }
+}
+
+#[test]
+fn a_name_that_nothing_has_is_answered_with_those_like_it() {
+    let world = project();
+    let told = world.symbol("Usre");
+    assert_eq!(told.definitions.as_deref(), Some(&[][..]));
+    assert!(
+        told.notes[0].contains("nothing in the workspace defines \"Usre\"; did you mean User"),
+        "{:?}",
+        told.notes
+    );
+    assert!(!told.truncated);
+    let odd = world.symbol(&"\u{202e}x".repeat(5_000));
+    assert!(odd.notes[0].len() < 1_000);
+    // What is only used is shown where it is.
+    let outside = World::new(&[("a.py", "from flask import Flask\napp = Flask()\n")]).symbol("Flask");
+    assert_eq!(used(&outside.references), ["a.py:1", "a.py:2"]);
+}
+
+#[test]
+fn words_find_names_then_what_is_said() {
+    let world = project();
+    let ask = |query: &str| at(&world.ask(Question { query: Some(query), ..NOTHING }).matches.unwrap());
+    assert_eq!(ask("rename a user")[0], "app/models.py:4 User.rename");
+    assert_eq!(ask("log in somebody")[0], "app/models.py:1 User");
+    assert_eq!(ask("test_user")[0], "tests/test_models.py:3 test_user");
+    assert!(ask("zebra").is_empty());
+    assert!(ask("§ \u{0} ...").is_empty());
+}
+
+#[test]
+fn a_file_is_outlined_with_what_it_uses() {
+    let told = project().ask(Question { near: Some("app/views.py"), ..NOTHING });
+    let target = told.target.unwrap();
+    assert_eq!((target.path.as_str(), target.lines, target.outline.len()), ("app/views.py", 5, 1));
+    assert_eq!(at(&told.uses), ["app/models.py:1 User"]);
+    assert_eq!(told.versions.keys().collect::<Vec<_>>(), ["app/models.py"]);
+}
+
+/// The names of an outline in so many tokens, and whether it says that some are missing.
+fn outlined(world: &World, tokens: usize) -> (Vec<String>, Context) {
+    let mut told = world.ask(Question { near: Some("a.py"), tokens, ..NOTHING });
+    let outline = std::mem::take(&mut told.target.as_mut().unwrap().outline);
+    (outline.into_iter().map(|symbol| symbol.name).collect(), told)
+}
+
+#[test]
+fn an_outline_that_does_not_fit_loses_what_matters_least() {
+    let class = |n: usize| {
+        format!(
+            "class Class{n}:\n    '''Says something about it.'''\n    field = 1\n    def method(self):\n        pass\n"
+        )
+    };
+    let world = World::new(&[("a.py", &(0..20).map(class).collect::<String>())]);
+    let (all, told) = outlined(&world, 50_000);
+    assert_eq!((all.len(), told.truncated, told.notes.len()), (60, false, 0));
+    let mut last = all.len();
+    for tokens in [1_600, 1_000, 600, 300, 150] {
+        let (some, told) = outlined(&world, tokens);
+        assert!(some.len() <= last && told.truncated, "{tokens}: {}", some.len());
+        let has_field = some.iter().any(|name| name.ends_with("field"));
+        let has_all_methods = some.iter().filter(|name| name.ends_with("method")).count() == 20;
+        assert!(!has_field || has_all_methods, "{tokens}");
+        last = some.len();
+    }
+    assert!(last < 10);
+}
+
+#[test]
+fn references_that_do_not_fit_are_counted() {
+    let text = format!("def f(): pass\n{}", "f()\n".repeat(500));
+    let told = World::new(&[("a.py", &text)]).ask(Question { symbol: Some("f"), tokens: 500, ..NOTHING });
+    let shown = told.references.len();
+    assert!(shown > 5 && shown < 100 && told.truncated);
+    assert_eq!(told.notes, [format!("{} of 500 references are not shown, in 1 files", 500 - shown)]);
+}

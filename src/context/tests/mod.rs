@@ -1,0 +1,71 @@
+//! What is told of small workspaces.
+
+mod answers;
+mod languages;
+mod uses;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{Context, Index, Page, Question, Reference, Seen, Symbol, Tags, answer, reading};
+use crate::policy::language_of;
+use crate::text::Stamp;
+
+/// The files of a workspace.
+pub(super) struct World(pub(super) BTreeMap<String, String>);
+
+impl World {
+    pub(super) fn new(files: &[(&str, &str)]) -> World {
+        World(files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect())
+    }
+
+    pub(super) fn index(&self) -> Index {
+        let mut index = Index::of("home");
+        reading(|reader| {
+            for (path, text) in &self.0 {
+                let language = language_of(path, None).expect(path);
+                if let Some(tags) = reader.tags(&language.name, path, text) {
+                    index.put(path, Stamp::of(text.as_bytes()), &tags);
+                }
+            }
+        })
+        .unwrap();
+        index
+    }
+
+    pub(super) fn page(&self, path: &str) -> Option<Arc<Page>> {
+        let text = self.0.get(path)?;
+        Some(Arc::new(Page::new(text.clone(), Stamp::of(text.as_bytes()))))
+    }
+
+    pub(super) fn ask(&self, question: Question<'_>) -> Context {
+        let page = question.near.map(|near| self.page(near).unwrap());
+        let tags = question.near.and_then(|near| tags(near, &self.0[near]));
+        let target = page.as_deref().map(|page| (page, tags.as_ref()));
+        let seen = Seen { target, ..Seen::default() };
+        answer(&self.index(), &question, seen, &mut |path| self.page(path))
+    }
+
+    pub(super) fn symbol(&self, name: &str) -> Context {
+        self.ask(Question { symbol: Some(name), ..NOTHING })
+    }
+}
+
+pub(super) const NOTHING: Question<'static> =
+    Question { symbol: None, query: None, near: None, tokens: 10_000 };
+
+pub(super) fn tags(path: &str, text: &str) -> Option<Tags> {
+    let language = &language_of(path, None).expect(path).name;
+    reading(|reader| reader.tags(language, path, text)).unwrap()
+}
+
+/// Symbols as `file:line name`.
+pub(super) fn at(symbols: &[Symbol]) -> Vec<String> {
+    symbols.iter().map(|it| format!("{}:{} {}", it.file, it.line, it.name)).collect()
+}
+
+/// References as `file:line`, with the symbol around.
+pub(super) fn used(references: &[Reference]) -> Vec<String> {
+    let within = |it: &Reference| it.within.as_deref().map(|within| format!(" {within}")).unwrap_or_default();
+    references.iter().map(|it| format!("{}:{}{}", it.file, it.line, within(it))).collect()
+}

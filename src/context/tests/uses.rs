@@ -1,0 +1,142 @@
+//! Which lines use a symbol.
+
+use super::{World, used};
+
+/// Files, the symbol that is asked for, and where it is used.
+type Case = (&'static [(&'static str, &'static str)], &'static str, &'static [&'static str]);
+
+const CASES: &[Case] = &[
+    // What is bound inside of a function is nobody else's.
+    (
+        &[
+            (
+                "a.py",
+                "def load(): pass\n\ndef g(load):\n    return load()\n\ndef h():\n    global load\n    load = load()\n    [load for load in h]\n",
+            ),
+            ("b.py", "from a import load as read\n\ndef k():\n    return read(load)\n"),
+            ("c.py", "import a\n\nhold = 1\nx = a.load\ny = b.load\n"),
+            ("d.py", "from other import load\nload()\n"),
+            ("e.py", "from a import *\nload()\n"),
+        ],
+        "load",
+        &["a.py:7 h", "a.py:8 h", "b.py:1", "b.py:4 k", "c.py:4", "e.py:2"],
+    ),
+    // A member is found at whatever has one of that name, but where another type is seen.
+    (
+        &[(
+            "a.py",
+            "class A:\n    def f(self):\n        self.f()\n        x.f()\n\nclass B:\n    def f(self):\n        self.f()\n        A.f(self)\n        B.f(self)\n        f()\n",
+        )],
+        "A.f",
+        &["a.py:3 A.f", "a.py:4 A.f", "a.py:9 B.f"],
+    ),
+    (&[("a.py", "class A: pass\n\ndef f(x: 'Optional[A]', A=1) -> A: pass\n")], "A", &["a.py:3 f"]),
+    (
+        &[
+            ("a.js", "export function go() {}\nexport default class Car {}\n"),
+            (
+                "b.js",
+                "import { go as run } from './a.js';\nimport * as a from './a';\nrun();\na.go();\n(go) => go();\n",
+            ),
+            ("c.js", "const { go } = require('./a');\ngo();\nconst other = { go };\n"),
+            ("d.js", "import { go } from 'elsewhere';\ngo();\n"),
+        ],
+        "go",
+        &["b.js:1", "b.js:3", "b.js:4", "c.js:1", "c.js:2", "c.js:3"],
+    ),
+    (
+        &[
+            (
+                "a.ts",
+                "export interface Shape { area(): number }\nexport const big = (s: Shape) => s.area();\n",
+            ),
+            (
+                "b.tsx",
+                "import { Shape } from './a';\nexport const V = (p: { s: Shape }) => <i>{p.s.area()}</i>;\n",
+            ),
+        ],
+        "Shape",
+        &["a.ts:2 big", "b.tsx:1", "b.tsx:2 V"],
+    ),
+    (
+        &[
+            (
+                "src/a.rs",
+                "pub struct Map;\nimpl Map {\n    pub fn new() -> Self { Self::make() }\n    fn make() -> Self { Map }\n}\n",
+            ),
+            (
+                "src/b.rs",
+                "use crate::a::{Map, Set};\nfn f(new: u8) -> Map { let m = Map::new(); vec![Map::new(), x.new()]; new }\n",
+            ),
+            ("src/c.rs", "use std::map::Map;\nfn f() -> Map { Map::new() }\n"),
+        ],
+        "Map.new",
+        &["src/b.rs:2 f", "src/c.rs:2 f"],
+    ),
+    (
+        &[
+            ("http/a.go", "package http\n\nfunc Get(url string) error { return nil }\n"),
+            ("http/b.go", "package http\n\nfunc f() { Get(\"\"); x.Get() }\n"),
+            (
+                "c.go",
+                "package main\n\nimport (\n\tweb \"example.org/http\"\n\t\"net/rpc\"\n)\n\nfunc Get() {}\n\nfunc main() {\n\tweb.Get(\"\")\n\trpc.Get()\n\tGet()\n}\n",
+            ),
+        ],
+        "http/a.go:Get",
+        &["http/b.go:3 f", "c.go:11 main"],
+    ),
+    (
+        &[
+            ("A.java", "package p;\nclass A {\n  int n;\n  void f() { this.f(); f(); int n; }\n}\n"),
+            ("B.java", "package p;\nclass B { void g(A a) { a.f(); }\n  void h() { B.f(); } }\n"),
+        ],
+        "A.f",
+        &["A.java:4 A.f", "B.java:2 B.g"],
+    ),
+    (
+        &[
+            ("a.h", "int sum(int a, int b);\n"),
+            (
+                "a.c",
+                "#include \"a.h\"\nint sum(int a, int b) { return a + b; }\nint main(void) { int x = sum(1, 2); return x; }\n",
+            ),
+            ("b.c", "int twice(int sum) { return sum + sum; }\n"),
+        ],
+        "sum",
+        &["a.c:3 main"],
+    ),
+    (
+        &[(
+            "a.cpp",
+            "namespace n { struct A { static int f(); int x; }; }\nint g(n::A *a) { return n::A::f() + a->x; }\n",
+        )],
+        "A.f",
+        &["a.cpp:2 g"],
+    ),
+    (&[("a.sh", "f() { g; }\ng() { f \"$X\"; }\nX=1\n")], "f", &["a.sh:2 g"]),
+    (
+        &[("a.html", "<p id=a></p>\n<label for=\"a\">x</label>\n<a href='#a'>y</a>\n")],
+        "a",
+        &["a.html:2", "a.html:3"],
+    ),
+    (
+        &[("a.css", "@keyframes turn { from { top: 0 } }\n.b { animation-name: turn; }\n")],
+        "turn",
+        &["a.css:2 .b"],
+    ),
+];
+
+#[test]
+fn uses_are_told_from_other_things_of_that_name() {
+    let mut wrong = Vec::new();
+    for (files, symbol, wanted) in CASES {
+        let world = World::new(files);
+        let (near, name) = symbol.split_once(':').map_or((None, *symbol), |(near, name)| (Some(near), name));
+        let question = super::Question { symbol: Some(name), near, ..super::NOTHING };
+        let seen = used(&world.ask(question).references);
+        if seen != *wanted {
+            wrong.push(format!("{symbol}: wanted {wanted:?}\n      got {seen:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

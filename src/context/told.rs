@@ -1,0 +1,136 @@
+//! What a declaration says of itself: its signature on one line, and the first line of what is written about it.
+
+use std::ops::Range;
+
+use crate::locate::scope::Kind;
+
+/// The longest signature and the longest line of a doc, in characters.
+const LONGEST: usize = 200;
+/// Bytes of a declaration, or above one, that are looked at.
+const LOOKED_AT: usize = 4_096;
+
+/// Signs of comments, longest first.
+const OPENERS: [&str; 10] = ["<!--", "/**", "/*!", "///", "//!", "--", "/*", "//", "*/", "#"];
+
+/// Gives the declaration from `head`, on one line and without its body.
+pub(super) fn signature(view: &str, head: &Range<usize>, kind: Kind) -> String {
+    let start = line_start(view, head.start);
+    let end = head.end.min(start.saturating_add(LOOKED_AT));
+    let whole = view.get(start..floor(view, end)).unwrap_or_default();
+    let whole = match kind {
+        Kind::Key | Kind::Heading | Kind::Element => whole.lines().next().unwrap_or_default(),
+        Kind::Constant | Kind::Variable | Kind::Field | Kind::Macro | Kind::Function | Kind::Method => whole,
+        Kind::Class
+        | Kind::Struct
+        | Kind::Enum
+        | Kind::Variant
+        | Kind::Trait
+        | Kind::Interface
+        | Kind::Impl
+        | Kind::Type
+        | Kind::Module
+        | Kind::Rule => whole.split('{').next().unwrap_or_default(),
+    };
+    let folded = folded(without_marks(whole));
+    let bare = folded.trim_end_matches(['{', ':', '=', ' ', '(', ',', ';']);
+    let bare = bare.strip_suffix("=>").unwrap_or(bare).trim_end_matches([' ', '=']);
+    // A prototype's parameters end in what would be opened otherwise.
+    clipped(if bare.is_empty() { &folded } else { bare })
+}
+
+/// A declaration without the annotations that stand before it.
+fn without_marks(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    while let Some(mark) = rest.strip_prefix('@').filter(|mark| !mark.starts_with("interface")) {
+        let after = mark.trim_start_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '.'));
+        let mut depth = 0_usize;
+        let end = after.char_indices().find(|(_, c)| {
+            depth = match c {
+                '(' => depth + 1,
+                ')' => depth.saturating_sub(1),
+                _ => depth,
+            };
+            depth == 0 && *c != ')'
+        });
+        match end {
+            Some((end, _)) => rest = after.get(end..).unwrap_or_default().trim_start(),
+            None => return text,
+        }
+    }
+    rest
+}
+
+/// Gives the first line of what is said of a symbol: in the docstring of Python, else in the comment above it.
+pub(super) fn doc(view: &str, extent: &Range<usize>, head: &Range<usize>, language: &str) -> Option<String> {
+    let inside = if language == "python" { docstring(view, head.end) } else { None };
+    inside.or_else(|| comment(view, extent.start..head.start, language))
+}
+
+fn docstring(view: &str, body: usize) -> Option<String> {
+    let end = floor(view, body.saturating_add(LOOKED_AT));
+    let text = view.get(body..end)?.trim_start().trim_start_matches(['r', 'R', 'u', 'U', 'b', 'B']);
+    let quote = ["\"\"\"", "'''", "\"", "'"].into_iter().find(|quote| text.starts_with(quote))?;
+    let inside = text.get(quote.len()..)?;
+    let inside = inside.split(quote).next()?;
+    inside.lines().map(folded).find(|line| says(line)).map(|line| clipped(&line))
+}
+
+/// The first line of a comment that says something; decorators and attributes stand between.
+fn comment(view: &str, above: Range<usize>, language: &str) -> Option<String> {
+    let start = above.start.max(above.end.saturating_sub(LOOKED_AT));
+    let text = view.get(ceil(view, start)..above.end)?;
+    let mut inside = false;
+    for line in text.lines().map(str::trim) {
+        let is_attribute = line.starts_with('@') || (language == "rust" && line.starts_with("#["));
+        let opener = OPENERS.into_iter().find(|opener| line.starts_with(opener));
+        if is_attribute || (opener.is_none() && !inside) {
+            continue;
+        }
+        inside = (inside || line.starts_with("/*") || line.starts_with("<!--"))
+            && !line.ends_with("*/")
+            && !line.ends_with("-->");
+        let words = opener.map_or(line, |opener| line.get(opener.len()..).unwrap_or_default());
+        let words = words.trim_start_matches(['*', '/', '#', '!', '-', ' ']);
+        let words = words.trim_end_matches("*/").trim_end_matches("-->");
+        let words = folded(words);
+        if says(&words) {
+            return Some(clipped(&words));
+        }
+    }
+    None
+}
+
+/// Whether a line has words, and not for programs only.
+fn says(line: &str) -> bool {
+    const MARKS: [&str; 7] = ["eslint-", "noqa", "type: ignore", "pylint:", "go:", "nolint", "@ts-"];
+    line.contains(char::is_alphabetic) && !MARKS.iter().any(|mark| line.starts_with(mark))
+}
+
+fn folded(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A line that is at most so long; what is cut ends in an ellipsis.
+pub(super) fn clipped(line: &str) -> String {
+    match line.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default().trim_end()),
+        None => line.to_owned(),
+    }
+}
+
+/// The first character of the line on which a declaration begins, where its modifiers may stand.
+fn line_start(view: &str, at: usize) -> usize {
+    let before = view.get(at.saturating_sub(LOOKED_AT)..at).unwrap_or_default();
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    // What stands before it on a line of its own belongs to it, unless something ends there.
+    if line.contains(['{', '}', ';', ')', ']']) { at } else { at - line.trim_start().len() }
+}
+
+fn floor(view: &str, at: usize) -> usize {
+    let at = at.min(view.len());
+    (0..=at).rev().find(|at| view.is_char_boundary(*at)).unwrap_or(0)
+}
+
+fn ceil(view: &str, at: usize) -> usize {
+    (at..=view.len()).find(|at| view.is_char_boundary(*at)).unwrap_or(view.len())
+}

@@ -1,0 +1,174 @@
+//! Which names a text uses, and how: the keys under which uses are kept.
+//!
+//! A key says as much of a use as can be seen without types: `name` as it is, `.name` as a member of something,
+//! `of.name` as a member of a module or type of that name, `+name<from` where it is brought in from a module, `+*` where
+//! everything is.
+//!
+//! Invariant: a name that is bound inside of a function is nobody's use there.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::bound::{Around, Scopes};
+use super::imports::Imports;
+use crate::grammar::Use;
+
+/// The longest name that is kept, in bytes.
+const LONGEST: usize = 200;
+
+/// Languages in which what begins with a capital letter is a type.
+const TYPES_FIRST: [&str; 4] = ["python", "javascript", "typescript", "java"];
+
+/// The uses of a text: for each key the lines, from 1, in their order.
+pub(super) type Uses = BTreeMap<String, Vec<u32>>;
+
+/// What is known of a text whose uses are gathered.
+pub(super) struct Scene<'a> {
+    pub(super) language: &'a str,
+    pub(super) view: &'a str,
+    /// What its places are, in its order.
+    pub(super) places: &'a [(Use, Range<usize>)],
+    /// Where names are defined, in its order.
+    pub(super) defined: &'a [Range<usize>],
+    /// Gives the line of an offset.
+    pub(super) line: &'a dyn Fn(usize) -> u32,
+    /// Gives the name of the type around an offset.
+    pub(super) owner: &'a dyn Fn(usize) -> Option<String>,
+    /// Whether a type of the text has a member of that name.
+    pub(super) has: &'a dyn Fn(&str, &str) -> bool,
+}
+
+/// Gathers the uses of a text.
+pub(super) fn uses(scene: &Scene<'_>) -> Uses {
+    let imports = Imports::of(scene);
+    let scopes = Scopes::of(scene);
+    let mut uses = Uses::new();
+    let mut around = Around::default();
+    for (meaning, span) in scene.places {
+        around.go_on(&scopes, span.start);
+        if *meaning == Use::Glob {
+            uses.entry("+*".to_owned()).or_default().push((scene.line)(span.start));
+        }
+        let Some(name) = scene.name(span) else { continue };
+        let keys = match scene.meant(*meaning, span) {
+            _ if scene.defines(span) => continue,
+            Use::Name if around.binds(&scopes, name) => continue,
+            Use::Name | Use::Type => vec![imports.true_name(name).to_owned()],
+            Use::Key => vec![name.to_owned(), format!(".{name}")],
+            Use::Member => scene.member(&imports, span, name),
+            Use::Path => path(scene, span, name),
+            Use::Import => vec![format!("+{name}<{}", imports.source(span.start))],
+            Use::Quoted => quoted(name),
+            Use::Local | Use::Outer if around.is_free(&scopes, name) => vec![name.to_owned()],
+            Use::Local
+            | Use::Module
+            | Use::Alias
+            | Use::Outer
+            | Use::Scope
+            | Use::None
+            | Use::From
+            | Use::Glob => {
+                continue;
+            }
+        };
+        let line = (scene.line)(span.start);
+        for key in keys {
+            let lines = uses.entry(key).or_default();
+            if lines.last() != Some(&line) {
+                lines.push(line);
+            }
+        }
+    }
+    uses
+}
+
+impl Scene<'_> {
+    /// The name at a place, without quotes or what marks it as a name.
+    fn name(&self, span: &Range<usize>) -> Option<&str> {
+        let text = self.view.get(span.clone())?.trim_matches(['"', '\'', '*', '#']);
+        (!text.is_empty() && text.len() <= LONGEST).then_some(text)
+    }
+
+    /// The keys of a member of something.
+    fn member(&self, imports: &Imports<'_>, span: &Range<usize>, name: &str) -> Vec<String> {
+        let member = format!(".{name}");
+        let Some(of) = receiver(self.view, span.start).1 else { return vec![member] };
+        if matches!(of, "self" | "cls" | "this") {
+            let owner = (self.owner)(span.start).filter(|owner| (self.has)(owner, name));
+            return vec![owner.map_or(member, |owner| format!("{owner}.{name}"))];
+        }
+        if let Some(module) = imports.module(of) {
+            return vec![format!("{module}.{name}")];
+        }
+        let is_type =
+            of.starts_with(char::is_uppercase) && (of.len() == 1 || of.contains(char::is_lowercase));
+        match imports.thing(of) {
+            Some(thing) if is_type => vec![format!("{thing}.{name}")],
+            Some(thing) => vec![format!("{thing}.{name}"), member],
+            None if is_type && TYPES_FIRST.contains(&self.language) => vec![format!("{of}.{name}")],
+            None => vec![member],
+        }
+    }
+
+    /// What stands in the tokens of a macro is told by the signs before it.
+    fn meant(&self, meaning: Use, span: &Range<usize>) -> Use {
+        if meaning != Use::Name || self.language != "rust" {
+            return meaning;
+        }
+        match receiver(self.view, span.start).0 {
+            Sign::Dot => Use::Member,
+            Sign::Colons => Use::Path,
+            Sign::None => Use::Name,
+        }
+    }
+
+    fn defines(&self, span: &Range<usize>) -> bool {
+        let before = self.defined.partition_point(|name| name.start <= span.start);
+        let name = before.checked_sub(1).and_then(|at| self.defined.get(at));
+        name.is_some_and(|name| span.end <= name.end)
+    }
+}
+
+/// The names in a text of their own, such as an annotation that is quoted.
+fn quoted(text: &str) -> Vec<String> {
+    let names = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+    names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
+}
+
+/// The keys of what a path with `::` leads to.
+fn path(scene: &Scene<'_>, span: &Range<usize>, name: &str) -> Vec<String> {
+    match receiver(scene.view, span.start).1 {
+        // What is named by where it lies needs not be brought in.
+        Some("crate" | "self" | "super") => vec![format!("+{name}<")],
+        Some("Self") => {
+            (scene.owner)(span.start).map(|owner| format!("{owner}.{name}")).into_iter().collect()
+        }
+        Some(owner) => vec![format!("{owner}.{name}")],
+        None => vec![format!(".{name}")],
+    }
+}
+
+/// What stands between a name and what it is a member of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sign {
+    Dot,
+    Colons,
+    None,
+}
+
+/// The sign before a name, and the name before that where nothing else stands there.
+pub(super) fn receiver(view: &str, at: usize) -> (Sign, Option<&str>) {
+    let before = view.get(..at).unwrap_or_default().trim_end();
+    let (sign, before) = match before {
+        _ if before.ends_with("::") => (Sign::Colons, before.strip_suffix("::")),
+        _ if before.ends_with("->") => (Sign::Dot, before.strip_suffix("->")),
+        _ if before.ends_with("..") => return (Sign::None, None),
+        _ if before.ends_with('.') => (Sign::Dot, before.strip_suffix('.')),
+        _ => return (Sign::None, None),
+    };
+    let before = before.unwrap_or_default().trim_end().trim_end_matches(['?', '!']);
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
+    let start = before.trim_end_matches(is_part).len();
+    let name = before.get(start..).filter(|name| !name.is_empty() && name.len() <= LONGEST);
+    (sign, name)
+}

@@ -1,0 +1,66 @@
+//! The words that names and sentences are made of.
+
+/// The shortest word that counts, and the longest, in bytes.
+const SHORTEST: usize = 2;
+const LONGEST: usize = 40;
+
+/// Words that say nothing of what a symbol is for.
+const EMPTY: &[&str] = &[
+    "and", "are", "as", "at", "be", "by", "for", "from", "if", "in", "is", "it", "its", "not", "of", "on",
+    "or", "self", "that", "the", "this", "to", "with",
+];
+
+/// Gives the words of a text in lower case: split at everything but letters and digits, and where a name goes on with
+/// a capital letter.
+pub(super) fn words(text: &str) -> impl Iterator<Item = String> {
+    let parts = text.split(|c: char| !c.is_alphanumeric());
+    parts
+        .flat_map(humps)
+        .map(|word| word.to_lowercase())
+        .filter(|word| word.len() >= SHORTEST && word.len() <= LONGEST && !EMPTY.contains(&word.as_str()))
+}
+
+/// Splits a name at its capital letters: `parseHTTPHeader` has three words.
+fn humps(part: &str) -> Vec<&str> {
+    let letters: Vec<(usize, char)> = part.char_indices().collect();
+    let mut starts = vec![0];
+    for pair in letters.windows(3).filter_map(|three| <[_; 3]>::try_from(three).ok()) {
+        let [(_, before), (at, here), (_, after)] = pair;
+        let rises = before.is_lowercase() && here.is_uppercase();
+        let turns = before.is_uppercase() && here.is_uppercase() && after.is_lowercase();
+        if rises || turns {
+            starts.push(at);
+        }
+    }
+    if let [.., (_, before), (at, here)] = letters.as_slice()
+        && before.is_lowercase()
+        && here.is_uppercase()
+    {
+        starts.push(*at);
+    }
+    starts.push(part.len());
+    let ends = starts.iter().skip(1);
+    starts.iter().zip(ends).filter_map(|(start, end)| part.get(*start..*end)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_have_their_words() {
+        let of = |text: &str| words(text).collect::<Vec<_>>().join(" ");
+        for (text, wanted) in [
+            ("parse_http_header", "parse http header"),
+            ("parseHTTPHeader", "parse http header"),
+            ("HTTPServer2", "http server2"),
+            ("getX", "get"),
+            ("Gibt die Größe zurück", "gibt die größe zurück"),
+            ("def f(self, max_size: int) -> None", "def max size int none"),
+            ("__init__", "init"),
+            ("", ""),
+        ] {
+            assert_eq!(of(text), wanted, "{text}");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! `ai_get_code_context`: what the code says of a file, a symbol, or some words.
+
+use std::sync::LazyLock;
+
+use rmcp::model::JsonObject;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Again, Ask, Effect, Tool};
+use crate::error::Error;
+use crate::front::answer::Voice;
+use crate::front::toolset::Toolset;
+use crate::front::{arguments, schema};
+use crate::request::{ContextFields, Look};
+
+/// The tool's row in the list of tools.
+pub const TOOL: Tool = Tool {
+    name: "ai_get_code_context",
+    title: "Get the context of code",
+    toolset: Toolset::Look,
+    effect: Effect::Looks,
+    again: Again::Nothing,
+    voice: Voice::PLAIN,
+    schema: || SCHEMA.clone(),
+    ask,
+};
+
+static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<GetCodeContext>);
+
+/// Outline of a file, definition and uses of a symbol, symbols by words; without arguments the shape of the project.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct GetCodeContext {
+    target_file: Option<String>,
+    query: Option<String>,
+    /// `name` or `Class.method`.
+    symbol: Option<String>,
+    max_tokens: Option<i64>,
+}
+
+fn ask(arguments: JsonObject) -> Result<Ask, Error> {
+    let GetCodeContext { target_file, query, symbol, max_tokens } = arguments::read(&SCHEMA, arguments)?;
+    ContextFields { target_file, query, symbol, max_tokens }.raise().map(Look::Context).map(Ask::Look)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Code;
+    use crate::request::{ContextLook, Target};
+
+    #[test]
+    fn it_asks_for_a_look() {
+        let asked =
+            ask(rmcp::object!({"target_file": "a.py", "symbol": "A.f", "query": " ", "max_tokens": 500}));
+        let Ask::Look(Look::Context(look)) = asked.unwrap() else { panic!() };
+        let target = Some(Target::File("a.py".into()));
+        assert_eq!(look, ContextLook { target, query: None, symbol: Some("A.f".into()), tokens: 500 });
+        for tokens in [99, 50_001] {
+            let refused = ask(rmcp::object!({"max_tokens": tokens})).unwrap_err();
+            assert_eq!((refused.code, refused.field.as_deref()), (Code::InvalidInput, Some("max_tokens")));
+        }
+    }
+
+    #[test]
+    fn its_listing_is_short() {
+        let listed = serde_json::to_string(&SCHEMA.clone()).unwrap();
+        assert!(listed.len() <= 360, "{}: {listed}", listed.len());
+    }
+}

@@ -1,0 +1,87 @@
+//! `delete_content`: a file, or what lies in a database, taken away.
+
+use std::sync::LazyLock;
+
+use rmcp::model::JsonObject;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::entity::{self, WireEntity};
+use super::{Again, Ask, Asked, Effect, Tool};
+use crate::edit::Edit;
+use crate::error::{Code, Error};
+use crate::front::answer::{Beside, DiffWish, Shape, Voice};
+use crate::front::toolset::Toolset;
+use crate::front::{arguments, schema};
+use crate::request::{Author, Expect, Mode, Request, Scrutiny};
+
+/// The tool's row in the list of tools.
+pub const TOOL: Tool = Tool {
+    name: "delete_content",
+    title: "Delete a file",
+    toolset: Toolset::Content,
+    effect: Effect::Changes,
+    again: Again::Nothing,
+    voice: VOICE,
+    schema: || SCHEMA.clone(),
+    ask,
+};
+
+const VOICE: Voice = Voice { refused, beside: &[Beside::Error], ..Voice::PLAIN };
+
+static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<DeleteContent>);
+
+/// Deletes a file or an entity. Its text stays in the journal, so that undo_edit can bring it back.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct DeleteContent {
+    /// A file: absolute, or relative to the first root. An entity: its path.
+    path: String,
+    /// What the path names; file unless given.
+    entity_type: Option<WireEntity>,
+    /// For app_file, which needs it: the app.
+    app_id: Option<String>,
+    /// For workflow: its organization; global unless given.
+    organization_id: Option<String>,
+    /// The `version` of an earlier answer; refused if the text changed since.
+    expected_version: Option<String>,
+}
+
+fn ask(arguments: JsonObject) -> Result<Ask, Error> {
+    let asked: DeleteContent = arguments::read(&SCHEMA, arguments)?;
+    let entity = entity::fields(asked.entity_type, asked.app_id, asked.organization_id);
+    let request = Request {
+        target: entity.raise(asked.path)?,
+        edit: Edit::Remove,
+        mode: Mode::Strict,
+        expect: asked.expected_version.map_or(Expect::Anything, Expect::Version),
+        scrutiny: Scrutiny::default(),
+        author: Author::default(),
+    };
+    let shape = Shape { voice: VOICE, diff: DiffWish::Left, ..Shape::default() };
+    Ok(Ask::Edit(Box::new(Asked { request, shape })))
+}
+
+fn refused(refusal: &Error, path: &str) -> Option<String> {
+    match refusal.code {
+        Code::FileNotFound => Some(format!("file not found: {path}")),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::Target;
+
+    #[test]
+    fn it_asks_for_no_file() {
+        let plain = ask(rmcp::object!({"path": "a"})).unwrap().into_edit().request;
+        assert_eq!((plain.target, plain.edit), (Target::File("a".into()), Edit::Remove));
+        assert_eq!((plain.mode, plain.expect), (Mode::Strict, Expect::Anything));
+        let versioned = ask(rmcp::object!({"path": "a", "expected_version": "0123456789ab"})).unwrap();
+        assert_eq!(versioned.into_edit().request.expect, Expect::Version("0123456789ab".into()));
+        let refused = ask(rmcp::object!({"entity_type": "file"})).unwrap_err();
+        assert_eq!((refused.code, refused.field.as_deref()), (Code::InvalidInput, Some("path")));
+    }
+}

@@ -1,0 +1,65 @@
+//! `get_content`: a whole text.
+
+use std::sync::LazyLock;
+
+use rmcp::model::JsonObject;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::entity::{WireEntity, fields};
+use super::{Again, Ask, Effect, Tool};
+use crate::error::Error;
+use crate::front::answer::Voice;
+use crate::front::toolset::Toolset;
+use crate::front::{arguments, schema};
+use crate::request::Look;
+
+/// The tool's row in the list of tools.
+pub const TOOL: Tool = Tool {
+    name: "get_content",
+    title: "Read a file",
+    toolset: Toolset::Look,
+    effect: Effect::Looks,
+    again: Again::Nothing,
+    voice: Voice::PLAIN,
+    schema: || SCHEMA.clone(),
+    ask,
+};
+
+static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<GetContent>);
+
+/// Reads a whole file, cut at 100,000 characters, with its `version`. For small files; for others search_content, then
+/// read_content_lines.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct GetContent {
+    /// Absolute, or relative to the first root.
+    path: String,
+    /// What `path` names, file unless given.
+    entity_type: Option<WireEntity>,
+    /// Of an app_file.
+    app_id: Option<String>,
+    /// Of a workflow; global without it.
+    organization_id: Option<String>,
+}
+
+fn ask(arguments: JsonObject) -> Result<Ask, Error> {
+    let GetContent { path, entity_type, app_id, organization_id } = arguments::read(&SCHEMA, arguments)?;
+    fields(entity_type, app_id, organization_id).raise(path).map(Look::Whole).map(Ask::Look)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Code;
+    use serde_json::json;
+
+    #[test]
+    fn it_asks_for_a_whole_text() {
+        let Ask::Look(Look::Whole(target)) = ask(rmcp::object!({"path": "a"})).unwrap() else { panic!() };
+        assert_eq!(target.shown(), "a");
+        let stray = json!({"path": "a", "entity_type": "module", "app_id": "1"});
+        let refused = ask(stray.as_object().cloned().unwrap()).unwrap_err();
+        assert_eq!((refused.code, refused.field.as_deref()), (Code::InvalidInput, Some("app_id")));
+    }
+}

@@ -1,0 +1,74 @@
+//! `list_content`: which texts there are.
+
+use std::sync::LazyLock;
+
+use rmcp::model::JsonObject;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::entity::{WireEntity, fields};
+use super::{Again, Ask, Effect, Tool};
+use crate::error::Error;
+use crate::front::answer::Voice;
+use crate::front::toolset::Toolset;
+use crate::front::{arguments, schema};
+use crate::request::{ListFields, Look};
+
+/// The tool's row in the list of tools.
+pub const TOOL: Tool = Tool {
+    name: "list_content",
+    title: "List files",
+    toolset: Toolset::Content,
+    effect: Effect::Looks,
+    again: Again::Nothing,
+    voice: Voice::PLAIN,
+    schema: || SCHEMA.clone(),
+    ask,
+};
+
+static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<ListContent>);
+
+/// Lists files by path, each with its size and `version`. Those that are hidden, or that git ignores, are left out.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ListContent {
+    /// A folder, or how the paths begin.
+    path_prefix: Option<String>,
+    /// 200 unless given.
+    max_results: Option<i64>,
+    /// What is meant, file unless given.
+    entity_type: Option<WireEntity>,
+    /// Of an app_file.
+    app_id: Option<String>,
+    /// Of a workflow; all without it.
+    organization_id: Option<String>,
+}
+
+fn ask(arguments: JsonObject) -> Result<Ask, Error> {
+    let asked: ListContent = arguments::read(&SCHEMA, arguments)?;
+    let ListContent { path_prefix, max_results, entity_type, app_id, organization_id } = asked;
+    let scope = fields(entity_type, app_id, organization_id);
+    ListFields { path_prefix, scope, max_results }.raise().map(Look::List).map(Ask::Look)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Code;
+    use serde_json::json;
+
+    #[test]
+    fn a_number_of_results_is_within_bounds() {
+        let most =
+            |value: serde_json::Value| match ask(json!({"max_results": value}).as_object().cloned().unwrap())
+            {
+                Ok(Ask::Look(Look::List(look))) => Ok(look.most),
+                Ok(other) => panic!("{other:?}"),
+                Err(refusal) => Err((refusal.code, refusal.field)),
+            };
+        assert_eq!((most(json!(null)), most(json!(5000))), (Ok(200), Ok(5000)));
+        for wrong in [0, 5001] {
+            assert_eq!(most(json!(wrong)), Err((Code::InvalidInput, Some("max_results".into()))));
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! `patch_content`: one text for another, of a file or of what lies in a database.
+
+use std::sync::LazyLock;
+
+use rmcp::model::JsonObject;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::entity::{self, WireEntity};
+use super::{Again, Ask, Asked, Effect, Tool};
+use crate::edit::Aim;
+use crate::error::{Code, Error};
+use crate::front::answer::{Beside, Names, Shape, Voice};
+use crate::front::toolset::Toolset;
+use crate::front::{arguments, schema};
+use crate::request::{Author, BlockFields, Expect, Mode, Request, Scrutiny};
+
+/// The tool's row in the list of tools.
+pub const TOOL: Tool = Tool {
+    name: "patch_content",
+    title: "Replace a unique text",
+    toolset: Toolset::Content,
+    effect: Effect::Changes,
+    again: Again::Changes,
+    voice: VOICE,
+    schema: || SCHEMA.clone(),
+    ask,
+};
+
+const VOICE: Voice = Voice {
+    names: Names { search: "old_string", replace: "new_string", ..Names::PLAIN },
+    refused,
+    beside: &[Beside::Error],
+    ..Voice::PLAIN
+};
+
+static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<PatchContent>);
+
+/// Replaces `old_string` by `new_string` in a file or an entity. It must stand there exactly once: quote enough of the
+/// lines around. The project's quality gates judge the result before it is written; a refusal leaves the text as it was.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct PatchContent {
+    /// A file: absolute, or relative to the first root. An entity: its path.
+    path: String,
+    /// The text as it stands there.
+    old_string: String,
+    /// What stands in its place; empty removes it.
+    new_string: String,
+    /// Look inside this symbol only, as in Class.method.
+    within: Option<String>,
+    /// What the path names; file unless given.
+    entity_type: Option<WireEntity>,
+    /// For app_file, which needs it: the app.
+    app_id: Option<String>,
+    /// For workflow: its organization; global unless given.
+    organization_id: Option<String>,
+    /// The `version` of an earlier answer; refused if what is edited changed since.
+    expected_version: Option<String>,
+}
+
+fn ask(arguments: JsonObject) -> Result<Ask, Error> {
+    let asked: PatchContent = arguments::read(&SCHEMA, arguments)?;
+    if asked.old_string.is_empty() {
+        return Err(Error::new(Code::InvalidInput, "old_string is required").field("old_string"));
+    }
+    let entity = entity::fields(asked.entity_type, asked.app_id, asked.organization_id);
+    let lines = asked.old_string.lines().count().max(asked.new_string.lines().count());
+    let fields = BlockFields {
+        search: asked.old_string,
+        replace: asked.new_string,
+        aim: Aim::Block,
+        likeness: None,
+        start_line: None,
+        end_line: None,
+        within: asked.within,
+        versioned: asked.expected_version.is_some(),
+    };
+    let shape = Shape { voice: VOICE, quoted_lines: Some(lines), ..Shape::default() };
+    let request = Request {
+        target: entity.raise(asked.path)?,
+        edit: fields.raise().map_err(|refusal| VOICE.renamed(refusal))?,
+        mode: Mode::Strict,
+        expect: asked.expected_version.map_or(Expect::Anything, Expect::Version),
+        scrutiny: Scrutiny::default(),
+        author: Author::default(),
+    };
+    Ok(Ask::Edit(Box::new(Asked { request, shape })))
+}
+
+fn refused(refusal: &Error, path: &str) -> Option<String> {
+    if refusal.field.as_deref() == Some("within") {
+        return None;
+    }
+    match refusal.code {
+        Code::MatchNotFound => Some(format!("old_string not found in {path}")),
+        Code::AmbiguousMatch => Some(format!(
+            "old_string matches {} locations. Include more context to make it unique.",
+            refusal.place_count()
+        )),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edit::Standing;
+    use crate::front::answer::refusal;
+    use crate::request::Target;
+    use serde_json::{Value, json};
+
+    fn asked(more: &Value) -> Result<Asked, Error> {
+        let mut arguments = json!({"path": "a", "old_string": "x", "new_string": ""});
+        arguments.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
+        ask(arguments.as_object().cloned().unwrap()).map(Ask::into_edit)
+    }
+
+    #[test]
+    fn it_asks_for_the_one_place() {
+        let plain = asked(&json!({"new_string": "y\nz\n"})).unwrap();
+        assert_eq!(plain.shape.quoted_lines, Some(2));
+        assert_eq!(plain.request.target, Target::File("a".into()));
+        assert_eq!((plain.request.mode, &plain.request.expect), (Mode::Strict, &Expect::Anything));
+        let search = plain.into_search();
+        assert_eq!((search.aim, search.standing), (Aim::Block, Standing::Done));
+        let versioned = asked(&json!({"expected_version": "0123456789ab"})).unwrap();
+        assert_eq!(versioned.request.expect, Expect::Version("0123456789ab".into()));
+        assert_eq!(versioned.into_search().standing, Standing::Again);
+    }
+
+    #[test]
+    fn a_refusal_names_the_field() {
+        for (more, field, said) in [
+            (json!({"old_string": ""}), "old_string", "old_string is required"),
+            (json!({"old_string": " \n"}), "old_string", "blank"),
+            (json!({"entity_type": "app_file"}), "app_id", "app_id is missing"),
+            (json!({"app_id": "1"}), "app_id", "app_file only"),
+            (json!({"entity_type": "form"}), "entity_type", "must be one of file, app_file"),
+            (json!({"mode": "interactive"}), "mode", "unknown field"),
+        ] {
+            let refused = asked(&more).unwrap_err();
+            assert_eq!((refused.code, refused.field.as_deref()), (Code::InvalidInput, Some(field)));
+            assert!(refused.message.contains(said), "{}", refused.message);
+        }
+    }
+
+    #[test]
+    fn a_refusal_has_its_words_alone_beside_the_message() {
+        let shape = Shape { path: Some("m.py".into()), voice: VOICE, ..Shape::default() };
+        for (error, said) in [
+            (
+                Error::new(Code::AmbiguousMatch, "m").counting(3),
+                "old_string matches 3 locations. Include more context to make it unique.",
+            ),
+            (Error::new(Code::MatchNotFound, "m"), "old_string not found in m.py"),
+            (Error::new(Code::MatchNotFound, "no such symbol").field("within"), "no such symbol"),
+            (Error::new(Code::EditConflict, "m"), "m"),
+        ] {
+            let told = refusal(&error, &shape).json;
+            assert_eq!(told["error"], said);
+            assert_eq!(told["message"], format!("nothing was written: {said}"));
+        }
+    }
+}

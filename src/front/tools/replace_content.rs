@@ -1,0 +1,110 @@
+//! `replace_content`: all of a text, of a file or of what lies in a database.
+
+use std::sync::LazyLock;
+
+use rmcp::model::JsonObject;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::entity::{self, WireEntity};
+use super::{Again, Ask, Asked, Effect, Tool};
+use crate::edit::Edit;
+use crate::error::Error;
+use crate::front::answer::{Beside, Shape, Voice};
+use crate::front::toolset::Toolset;
+use crate::front::{arguments, schema};
+use crate::request::{Author, Expect, Mode, Request, Scrutiny};
+
+/// The tool's row in the list of tools.
+pub const TOOL: Tool = Tool {
+    name: "replace_content",
+    title: "Write a whole text",
+    toolset: Toolset::Content,
+    effect: Effect::Changes,
+    again: Again::Nothing,
+    voice: VOICE,
+    schema: || SCHEMA.clone(),
+    ask,
+};
+
+const VOICE: Voice = Voice { beside: &[Beside::Error, Beside::Created], ..Voice::PLAIN };
+
+static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<ReplaceContent>);
+
+/// Creates a file or an entity, or replaces all of its text; for a change of a part prefer patch_content. The project's
+/// quality gates judge the text before it is written, and it must be what its `entity_type` says.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ReplaceContent {
+    /// A file: absolute, or relative to the first root. An entity: its path.
+    path: String,
+    /// The whole new text, written as given.
+    content: String,
+    /// What the path names; file unless given. A workflow has a function decorated with @workflow, a module none.
+    entity_type: Option<WireEntity>,
+    /// For app_file, which needs it: the app.
+    app_id: Option<String>,
+    /// For workflow: its organization; global unless given.
+    organization_id: Option<String>,
+    /// The `version` of an earlier answer; refused if what is edited changed since.
+    expected_version: Option<String>,
+}
+
+fn ask(arguments: JsonObject) -> Result<Ask, Error> {
+    let asked: ReplaceContent = arguments::read(&SCHEMA, arguments)?;
+    let entity = entity::fields(asked.entity_type, asked.app_id, asked.organization_id);
+    let shape = Shape { voice: VOICE, entity_type: Some(entity.name()), ..Shape::default() };
+    let request = Request {
+        target: entity.raise(asked.path)?,
+        edit: Edit::Content(asked.content),
+        mode: Mode::Strict,
+        expect: asked.expected_version.map_or(Expect::Anything, Expect::Version),
+        scrutiny: Scrutiny::default(),
+        author: Author::default(),
+    };
+    Ok(Ask::Edit(Box::new(Asked { request, shape })))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Code;
+    use crate::request::{Entity, EntityKind, Target};
+
+    #[test]
+    fn it_asks_for_the_whole_text_of_what_is_named() {
+        let file = ask(rmcp::object!({"path": "a", "content": ""})).unwrap().into_edit();
+        assert_eq!(file.request.target, Target::File("a".into()));
+        assert_eq!((file.request.edit, file.shape.entity_type), (Edit::Content(String::new()), Some("file")));
+        let workflow = ask(rmcp::object!({"path": "a", "content": "", "entity_type": "workflow",
+            "organization_id": "1", "expected_version": "0123456789ab"}))
+        .unwrap()
+        .into_edit();
+        assert_eq!(
+            workflow.request.target,
+            Target::Entity(Entity {
+                kind: EntityKind::Workflow,
+                path: "a".into(),
+                app_id: None,
+                organization_id: Some("1".into())
+            })
+        );
+        assert_eq!(workflow.request.expect, Expect::Version("0123456789ab".into()));
+        assert_eq!(workflow.shape.entity_type, Some("workflow"));
+    }
+
+    #[test]
+    fn a_refusal_names_the_field() {
+        for (arguments, field) in [
+            (rmcp::object!({"path": "a"}), "content"),
+            (rmcp::object!({"content": ""}), "path"),
+            (
+                rmcp::object!({"path": "a", "content": "", "entity_type": "module", "organization_id": "1"}),
+                "organization_id",
+            ),
+        ] {
+            let refused = ask(arguments).unwrap_err();
+            assert_eq!((refused.code, refused.field.as_deref()), (Code::InvalidInput, Some(field)));
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! `search_content`: the lines that a pattern matches.
+
+use std::sync::LazyLock;
+
+use rmcp::model::JsonObject;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::entity::{WireEntity, fields};
+use super::{Again, Ask, Effect, Tool};
+use crate::error::Error;
+use crate::front::answer::Voice;
+use crate::front::toolset::Toolset;
+use crate::front::{arguments, schema};
+use crate::request::{Look, SearchFields};
+
+/// The tool's row in the list of tools.
+pub const TOOL: Tool = Tool {
+    name: "search_content",
+    title: "Search files",
+    toolset: Toolset::Look,
+    effect: Effect::Looks,
+    again: Again::Nothing,
+    voice: Voice::PLAIN,
+    schema: || SCHEMA.clone(),
+    ask,
+};
+
+static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<SearchContent>);
+
+/// Finds the lines that a regex matches, with the lines around them and each file's `version`. Files that git ignores
+/// are left out.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct SearchContent {
+    /// Regex without look-around.
+    pattern: String,
+    /// File, folder or glob (`src/**/*.py`).
+    path: Option<String>,
+    /// Lines around each match, 3 unless given.
+    context_lines: Option<i64>,
+    /// 20 unless given.
+    max_results: Option<i64>,
+    /// Also hidden files.
+    hidden: Option<bool>,
+    /// A match may span lines.
+    multiline: Option<bool>,
+    /// What is meant, file unless given.
+    entity_type: Option<WireEntity>,
+    /// Of an app_file.
+    app_id: Option<String>,
+    /// Of a workflow; all without it.
+    organization_id: Option<String>,
+}
+
+fn ask(arguments: JsonObject) -> Result<Ask, Error> {
+    let asked: SearchContent = arguments::read(&SCHEMA, arguments)?;
+    let SearchContent { pattern, path, context_lines, max_results, hidden, multiline, .. } = asked;
+    let scope = fields(asked.entity_type, asked.app_id, asked.organization_id);
+    let (hidden, multiline) = (hidden.unwrap_or(false), multiline.unwrap_or(false));
+    let fields = SearchFields { pattern, path, scope, context_lines, max_results, hidden, multiline };
+    fields.raise().map(Look::Search).map(Ask::Look)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Code;
+    use serde_json::json;
+
+    fn asked(arguments: serde_json::Value) -> Result<crate::request::SearchLook, Error> {
+        match ask(arguments.as_object().cloned().unwrap())? {
+            Ask::Look(Look::Search(look)) => Ok(look),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_is_absent_has_its_default() {
+        let look = asked(json!({"pattern": "a"})).unwrap();
+        assert_eq!((look.context, look.most, look.hidden, look.multiline), (3, 20, false, false));
+        let look =
+            asked(json!({"pattern": "a", "context_lines": 0, "max_results": 1000, "hidden": true})).unwrap();
+        assert_eq!((look.context, look.most, look.hidden, look.path), (0, 1000, true, None));
+    }
+
+    #[test]
+    fn what_is_out_of_bounds_is_refused_by_name() {
+        for (field, value) in [
+            ("pattern", json!("")),
+            ("context_lines", json!(-1)),
+            ("context_lines", json!(51)),
+            ("max_results", json!(0)),
+            ("max_results", json!(1001)),
+            ("organization_id", json!("x")),
+        ] {
+            let mut arguments = json!({"pattern": "a"});
+            arguments[field] = value;
+            let refused = asked(arguments).unwrap_err();
+            assert_eq!((refused.code, refused.field.as_deref()), (Code::InvalidInput, Some(field)));
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! Where names are used: queries as tree-sitter's own for tags, one for each language.
+//!
+//! The definitions of a text are those of its outline, whose names can be given back to lockgate; what these queries add
+//! are the uses, and what is needed to leave out those of local names.
+//!
+//! Invariant: each pattern captures the last of its nodes alone, so that next to no match stays open; and a tree that
+//! nests deep is not searched, because every open pattern is looked at in every step.
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tree_sitter::{Language, Tree};
+
+use super::parse::Deep;
+use super::query::captures;
+use super::{Next, Unreadable, of, walk};
+
+/// Levels of a tree that is searched.
+const DEEPEST: usize = 1_000;
+/// Matches that may be open at once.
+const OPEN: u32 = 4_096;
+
+/// What a place in a text is to a name, the stronger the later: where several are true of a place, the last is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Use {
+    /// It uses the name as it is.
+    Name,
+    /// It uses the name of a type.
+    Type,
+    /// It binds the name where it stands.
+    Local,
+    /// It is a key that may be that of a member, or a value.
+    Key,
+    /// It uses a member of something.
+    Member,
+    /// It uses what a path leads to.
+    Path,
+    /// It brings the name in from elsewhere.
+    Import,
+    /// It brings in a module, or a part of its path.
+    Module,
+    /// It is another name for what is brought in.
+    Alias,
+    /// It says that the name is bound further out.
+    Outer,
+    /// It brings in everything.
+    Glob,
+    /// Local names are bound in it.
+    Scope,
+    /// It is nobody's use.
+    None,
+    /// It holds names in a text of its own.
+    Quoted,
+    /// It says where from things are brought in.
+    From,
+}
+
+impl Use {
+    fn of(capture: &str) -> Use {
+        match capture {
+            "reference.name" => Use::Name,
+            "reference.type" => Use::Type,
+            "reference.key" => Use::Key,
+            "reference.member" => Use::Member,
+            "reference.path" => Use::Path,
+            "reference.import" => Use::Import,
+            "import.module" => Use::Module,
+            "import.alias" => Use::Alias,
+            "import.glob" => Use::Glob,
+            "import.from" => Use::From,
+            "reference.quoted" => Use::Quoted,
+            "local.definition" => Use::Local,
+            "local.outer" => Use::Outer,
+            "local.scope" => Use::Scope,
+            _ => Use::None,
+        }
+    }
+}
+
+/// The queries, each of one or two files.
+const QUERIES: [(&str, [&str; 2]); 16] = [
+    ("python", [include_str!("python.scm"), ""]),
+    ("javascript", [include_str!("ecmascript.scm"), include_str!("javascript.scm")]),
+    ("typescript", [include_str!("ecmascript.scm"), include_str!("typescript.scm")]),
+    ("rust", [include_str!("rust.scm"), ""]),
+    ("go", [include_str!("go.scm"), ""]),
+    ("java", [include_str!("java.scm"), ""]),
+    ("c", [include_str!("c.scm"), ""]),
+    ("cpp", [include_str!("c.scm"), include_str!("cpp.scm")]),
+    ("bash", [include_str!("bash.scm"), ""]),
+    ("css", [include_str!("css.scm"), ""]),
+    ("html", [include_str!("html.scm"), ""]),
+    ("yaml", [include_str!("yaml.scm"), ""]),
+    ("json", [include_str!("none.scm"), ""]),
+    ("jsonc", [include_str!("none.scm"), ""]),
+    ("toml", [include_str!("none.scm"), ""]),
+    ("markdown", [include_str!("none.scm"), ""]),
+];
+
+/// Gives what the places of a text are to names, in its order; a place is given once.
+///
+/// Steps are those of [`read`](super::read), and a sixteenth as many for the search.
+pub fn uses(
+    _deep: &Deep,
+    language: &str,
+    tree: &Tree,
+    text: &str,
+    steps: usize,
+) -> Result<Vec<(Use, Range<usize>)>, Unreadable> {
+    if nests_deep(tree) {
+        return Err(Unreadable::TooDeep);
+    }
+    let query = query(language, &tree.language()).ok_or(Unreadable::Unknown)?;
+    let meanings: Vec<Use> = query.capture_names().iter().map(|name| Use::of(name)).collect();
+    let mut found: Vec<(Range<usize>, Use)> = Vec::new();
+    captures(&query, tree, text, (OPEN, steps), |capture, span| {
+        let meaning = meanings.get(capture).copied().unwrap_or(Use::None);
+        found.push((span, meaning));
+        true
+    })?;
+    let place = |(span, meaning): &(Range<usize>, Use)| (span.start, span.end, *meaning);
+    found.sort_unstable_by_key(place);
+    found.reverse();
+    // Of a scope and a name with the same extent both count.
+    found.dedup_by(|(span, meaning), (kept, stronger)| {
+        span == kept && (*meaning == Use::Scope) == (*stronger == Use::Scope)
+    });
+    found.reverse();
+    Ok(found.into_iter().map(|(span, meaning)| (meaning, span)).collect())
+}
+
+fn nests_deep(tree: &Tree) -> bool {
+    let mut deep = false;
+    walk(tree, |_, level| {
+        deep |= level > DEEPEST;
+        if deep { Next::End } else { Next::Inside }
+    });
+    deep
+}
+
+/// The query for a dialect, compiled once.
+fn query(language: &str, dialect: &Language) -> Option<Arc<tree_sitter::Query>> {
+    static COMPILED: Mutex<Vec<(Language, Arc<tree_sitter::Query>)>> = Mutex::new(Vec::new());
+    let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, query)) = compiled.iter().find(|(known, _)| known == dialect) {
+        return Some(Arc::clone(query));
+    }
+    // A header in C may have been read as C++.
+    let is_cpp = of("cpp").is_some_and(|cpp| cpp.dialects("").contains(dialect));
+    let language = if is_cpp { "cpp" } else { language };
+    let (_, [first, second]) = QUERIES.iter().find(|(name, _)| *name == language)?;
+    let query = Arc::new(tree_sitter::Query::new(dialect, &format!("{first}\n{second}")).ok()?);
+    compiled.push((dialect.clone(), Arc::clone(&query)));
+    Some(query)
+}
+
+/// The definitions that a grammar's own query for tags finds, where it has one: each name with its line.
+#[cfg(test)]
+pub fn own_tags(language: &str, path: &str, text: &str) -> Vec<(String, usize)> {
+    let javascript = tree_sitter_javascript::TAGS_QUERY;
+    let source = match language {
+        "python" => tree_sitter_python::TAGS_QUERY.to_owned(),
+        "javascript" => javascript.to_owned(),
+        "typescript" => tree_sitter_typescript::TAGS_QUERY.to_owned(),
+        "rust" => tree_sitter_rust::TAGS_QUERY.to_owned(),
+        "go" => tree_sitter_go::TAGS_QUERY.to_owned(),
+        "c" => tree_sitter_c::TAGS_QUERY.to_owned(),
+        "cpp" => tree_sitter_cpp::TAGS_QUERY.to_owned(),
+        "java" => tree_sitter_java::TAGS_QUERY.to_owned(),
+        _ => return Vec::new(),
+    };
+    let found = super::parse::deep(|deep| {
+        let tree = super::read_on(deep, language, path, text, 1 << 20).unwrap();
+        let query = tree_sitter::Query::new(&tree.language(), &source).unwrap();
+        let names = query.capture_names();
+        let mut cursor = tree_sitter::QueryCursor::new();
+        let mut matches = cursor.matches(&query, tree.root_node(), text.as_bytes());
+        let mut found = Vec::new();
+        while let Some(one) = tree_sitter::StreamingIterator::next(&mut matches) {
+            let name = |capture: &tree_sitter::QueryCapture<'_>| names[capture.index as usize];
+            if one.captures().iter().any(|capture| name(capture).starts_with("definition")) {
+                let node = one.captures().iter().find(|capture| name(capture) == "name").unwrap().node;
+                found.push((text[node.byte_range()].to_owned(), node.start_position().row + 1));
+            }
+        }
+        found
+    });
+    found.unwrap()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse::deep;
+    use super::super::{ALL, read_on};
+    use super::*;
+
+    const MANY: usize = 1 << 20;
+
+    fn found(language: &str, path: &str, text: &str) -> Result<Vec<(Use, String)>, Unreadable> {
+        let uses = deep(|deep| {
+            let tree = read_on(deep, language, path, text, MANY)?;
+            uses(deep, language, &tree, text, MANY)
+        });
+        let text = |(meaning, span): (Use, Range<usize>)| (meaning, text[span].to_owned());
+        Ok(uses.unwrap()?.into_iter().map(text).collect())
+    }
+
+    #[test]
+    fn every_query_is_one_of_its_grammar() {
+        for grammar in &ALL {
+            let (_, [first, second]) =
+                QUERIES.iter().find(|(name, _)| *name == grammar.language).expect(grammar.language);
+            for dialect in ["a", "a.tsx"].iter().flat_map(|path| grammar.dialects(path)) {
+                let query = tree_sitter::Query::new(&dialect, &format!("{first}\n{second}"));
+                let query = query.unwrap_or_else(|fault| panic!("{}: {fault}", grammar.language));
+                for name in query.capture_names() {
+                    assert!(*name == "none" || Use::of(name) != Use::None, "{}: @{name}", grammar.language);
+                }
+                assert!((0..query.pattern_count()).all(|at| query.general_predicates(at).is_empty()));
+            }
+        }
+    }
+
+    #[test]
+    fn each_place_is_one_thing() {
+        let seen = found("python", "a.py", "from a import b as c\ndef f(x=1): return x.y(z=b)\n").unwrap();
+        let seen: Vec<(Use, &str)> = seen
+            .iter()
+            .filter(|(meaning, _)| *meaning != Use::Scope)
+            .map(|(m, t)| (*m, t.as_str()))
+            .collect();
+        assert_eq!(
+            seen,
+            [
+                (Use::From, "a"),
+                (Use::Import, "b"),
+                (Use::Alias, "c"),
+                (Use::Name, "f"),
+                (Use::Local, "x"),
+                (Use::Name, "x"),
+                (Use::Member, "y"),
+                (Use::None, "z"),
+                (Use::Name, "b"),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_header_is_searched_as_what_it_was_read_as() {
+        let seen = found("c", "a.h", "class A : public B { int f(); };\n").unwrap();
+        assert!(seen.contains(&(Use::Type, "B".to_owned())), "{seen:?}");
+        assert!(found("c", "a.h", "int f(B b);\n").unwrap().contains(&(Use::Type, "B".to_owned())));
+    }
+
+    #[test]
+    fn a_tree_that_nests_deep_is_not_searched() {
+        let chain = format!("a{};\n", ".b()".repeat(20_000));
+        assert_eq!(found("javascript", "a.js", &chain), Err(Unreadable::TooDeep));
+        assert!(found("javascript", "a.js", &format!("a{};\n", ".b()".repeat(200))).is_ok());
+    }
+}

@@ -1,0 +1,7 @@
+; Extends the query for tags of tree-sitter-typescript, which knows types in annotations only.
+(type_identifier) @reference.type
+(nested_type_identifier name: (type_identifier) @reference.member)
+(nested_identifier property: (property_identifier) @reference.member)
+(required_parameter pattern: (identifier) @local.definition)
+(optional_parameter pattern: (identifier) @local.definition)
+(import_require_clause (identifier) @import.module)

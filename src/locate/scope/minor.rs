@@ -1,0 +1,68 @@
+//! Symbols that hold none: variables, constants, fields, members of enumerations, prototypes.
+//!
+//! Invariant: they change nothing of what is told about the other symbols.
+
+use super::name::{Named, children, declared, named, plain, scoped, text};
+use crate::grammar::Node;
+
+/// Names that are taken from one node, and how deep patterns are looked into.
+const MOST_NAMES: usize = 200;
+const MOST_LEVELS: usize = 8;
+
+/// What names the symbols of a node: there may be several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Names {
+    /// The texts of a field, but for patterns.
+    Field(&'static str),
+    /// The same, where nothing but its name belongs to each.
+    Each(&'static str),
+    /// The names in the patterns of a field.
+    Targets(&'static str),
+    /// The names inside the declarators.
+    Declarators,
+}
+
+impl Names {
+    /// Gives the names of a node.
+    pub(super) fn of(self, node: Node<'_>, view: &str) -> Vec<Named> {
+        let mut found = Vec::new();
+        match self {
+            Names::Field(field) | Names::Each(field) => {
+                let nodes = by_field(node, field).filter(|node| !node.kind().ends_with("_pattern"));
+                found.extend(nodes.filter_map(|node| named(&plain(node, view)?, node)));
+            }
+            Names::Targets(field) => {
+                by_field(node, field).for_each(|node| targets(node, view, 0, &mut found))
+            }
+            Names::Declarators => {
+                let nodes = by_field(node, "declarator").filter_map(|declarator| {
+                    declarator.child_by_field_name("name").or_else(|| declared(declarator))
+                });
+                let nodes = nodes.filter(|node| node.kind().ends_with("identifier"));
+                found.extend(nodes.filter_map(|node| named(&scoped(text(node, view)?), node)));
+            }
+        }
+        // What is called so is not to be used.
+        found.retain(|named| named.name != "_");
+        found
+    }
+}
+
+/// The first named children of a field.
+fn by_field<'t>(node: Node<'t>, field: &'static str) -> impl Iterator<Item = Node<'t>> {
+    let mut cursor = node.walk();
+    let nodes: Vec<Node<'t>> =
+        node.children_by_field_name(field, &mut cursor).filter(Node::is_named).take(MOST_NAMES).collect();
+    nodes.into_iter()
+}
+
+/// The names that a pattern binds.
+fn targets(node: Node<'_>, view: &str, level: usize, found: &mut Vec<Named>) {
+    match node.kind() {
+        "identifier" => found.extend(plain(node, view).and_then(|name| named(&name, node))),
+        "pattern_list" | "tuple_pattern" | "list_pattern" | "list_splat_pattern" if level < MOST_LEVELS => {
+            children(node).take(MOST_NAMES).for_each(|child| targets(child, view, level + 1, found));
+        }
+        _ => {}
+    }
+}

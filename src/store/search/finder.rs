@@ -1,0 +1,291 @@
+//! The search through one text: line by line, or as a whole where a match may reach over lines.
+//!
+//! Invariant: which lines are found does not depend on the pieces in which a text is searched, nor on the clock, but that
+//! what comes after its end is not found.
+
+use super::clock::Clock;
+use super::pattern::Pattern;
+use grep_matcher::{LineTerminator, Matcher};
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkMatch};
+use std::io;
+use std::ops::{ControlFlow, Range};
+use std::time::{Duration, Instant};
+
+/// Bytes that are searched before the clock is looked at: the first time, and within which bounds afterwards.
+const FIRST_PIECE: usize = 2 << 10;
+const PIECES: (usize, usize) = (512, 256 << 10);
+/// How long a piece should take: shorter ones are followed by larger ones, longer ones by smaller ones.
+const PIECE_TIME: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(20));
+/// Bytes that cannot be searched by pieces and are looked at before, to see how long the whole would take: so many
+/// samples, of so many bytes.
+const WIDE: usize = 512 << 10;
+const SAMPLES: (usize, usize) = (8, 1 << 10);
+
+/// How a search through a text ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// All of it was searched, or as much as was wanted.
+    Done,
+    /// The time was up before.
+    Late,
+    /// It was not searched as that would take longer than there is time.
+    Slow,
+}
+
+/// Takes the span of a match's lines, and says whether more are wanted.
+type Take<'f> = dyn FnMut(Range<usize>) -> ControlFlow<()> + 'f;
+
+/// Looks for a pattern, with what is used again for the next text.
+#[derive(Debug)]
+pub struct Finder<'p> {
+    pattern: &'p Pattern,
+    searcher: Searcher,
+    piece: usize,
+}
+
+impl<'p> Finder<'p> {
+    /// Looks for this pattern.
+    pub fn new(pattern: &'p Pattern) -> Finder<'p> {
+        let mut builder = SearcherBuilder::new();
+        builder
+            .line_terminator(LineTerminator::byte(b'\n'))
+            .line_number(false)
+            .bom_sniffing(false)
+            .binary_detection(BinaryDetection::none());
+        Finder { pattern, searcher: builder.build(), piece: FIRST_PIECE }
+    }
+
+    /// Goes through the matches in a text whose lines end in `\n`: the span of each one's lines, their line ends included.
+    /// A line is given once, and behind the lines of one match the next is looked for.
+    pub fn each(
+        &mut self,
+        text: &[u8],
+        clock: &Clock<'_>,
+        mut found: impl FnMut(Range<usize>) -> ControlFlow<()>,
+    ) -> End {
+        if self.pattern.is_whole {
+            self.whole(text, clock, &mut found)
+        } else {
+            self.lines(text, clock, &mut found)
+        }
+    }
+
+    /// Searches piece by piece, so that the clock is seen however long a pattern takes.
+    fn lines(&mut self, text: &[u8], clock: &Clock<'_>, found: &mut Take<'_>) -> End {
+        let mut from = 0;
+        while from < text.len() {
+            let end = piece_end(text, from, self.piece);
+            let piece = text.get(from..end).unwrap_or_default();
+            if !self.is_affordable(piece, clock) {
+                return End::Slow;
+            }
+            let mut lines = Lines { from, found: &mut *found, is_over: false };
+            let began = Instant::now();
+            // Neither the matcher nor the sink has an error to give.
+            let _ = self.searcher.search_slice(&self.pattern.matcher, piece, &mut lines);
+            if lines.is_over {
+                return End::Done;
+            }
+            self.weigh(began.elapsed(), piece.len());
+            from = end;
+            if !clock.goes_on() {
+                return if from < text.len() { End::Late } else { End::Done };
+            }
+        }
+        End::Done
+    }
+
+    fn weigh(&mut self, took: Duration, bytes: usize) {
+        let ((least, most), (short, long)) = (PIECES, PIECE_TIME);
+        if took > long {
+            self.piece = (self.piece / 4).max(least);
+        } else if took < short && bytes >= self.piece {
+            self.piece = (self.piece * 4).min(most);
+        }
+    }
+
+    /// Searches a text as a whole.
+    fn whole(&self, text: &[u8], clock: &Clock<'_>, found: &mut Take<'_>) -> End {
+        if !self.is_affordable(text, clock) {
+            return End::Slow;
+        }
+        let mut from = 0;
+        while from < text.len() {
+            let Ok(Some(matched)) = self.pattern.matcher.find_at(text, from) else { return End::Done };
+            let lines = around(text, matched.start()..matched.end());
+            if lines.is_empty() {
+                return End::Done;
+            }
+            from = lines.end;
+            if found(lines).is_break() {
+                return End::Done;
+            }
+            if !clock.goes_on() {
+                return End::Late;
+            }
+        }
+        End::Done
+    }
+
+    /// Whether there is time for a text that must be searched at one go, by how long samples of it take: the time of a
+    /// pattern is linear in the text, but the factor may be anything up to the size of its program.
+    fn is_affordable(&self, text: &[u8], clock: &Clock<'_>) -> bool {
+        if text.len() < WIDE {
+            return true;
+        }
+        let (samples, length) = SAMPLES;
+        let share = clock.left() / u32::try_from(text.len() / (samples * length)).unwrap_or(u32::MAX).max(1);
+        let began = Instant::now();
+        let step = text.len() / samples;
+        (0..samples).all(|sample| {
+            let sample = text.get(sample * step..).and_then(|rest| rest.get(..length)).unwrap_or_default();
+            let mut from = 0;
+            while let Ok(Some(matched)) = self.pattern.matcher.find_at(sample, from) {
+                // As in the search, what stands on the lines of a match is not looked at again.
+                from = around(sample, matched.start()..matched.end()).end.max(from + 1);
+                if from >= sample.len() {
+                    break;
+                }
+            }
+            began.elapsed() <= share
+        })
+    }
+}
+
+/// Passes on the lines of one piece.
+struct Lines<'f> {
+    /// Where the piece begins in the text.
+    from: usize,
+    found: &'f mut Take<'f>,
+    is_over: bool,
+}
+
+impl Sink for Lines<'_> {
+    type Error = io::Error;
+
+    fn matched(&mut self, _: &Searcher, line: &SinkMatch<'_>) -> io::Result<bool> {
+        let within = line.bytes_range_in_buffer();
+        self.is_over = (self.found)(self.from + within.start..self.from + within.end).is_break();
+        Ok(!self.is_over)
+    }
+}
+
+/// The end of a piece of about so many bytes: behind a line end, or that of the text.
+fn piece_end(text: &[u8], from: usize, bytes: usize) -> usize {
+    let least = from.saturating_add(bytes.max(1)) - 1;
+    let rest = text.get(least..).unwrap_or_default();
+    memchr::memchr(b'\n', rest).map_or(text.len(), |end| least + end + 1)
+}
+
+/// The lines that a match lies in, their ends included; nothing behind the end of the last line.
+fn around(text: &[u8], matched: Range<usize>) -> Range<usize> {
+    let before = text.get(..matched.start).unwrap_or_default();
+    let start = memchr::memrchr(b'\n', before).map_or(0, |end| end + 1);
+    // What ends in a line end does not lie in the line behind it.
+    let last = if matched.is_empty() { matched.end } else { matched.end - 1 };
+    let rest = text.get(last..).unwrap_or_default();
+    start..memchr::memchr(b'\n', rest).map_or(text.len(), |end| last + end + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::clock::Waits;
+    use super::super::pattern::Reach;
+    use super::*;
+    use proptest::prelude::*;
+
+    struct Nobody;
+
+    impl Waits for Nobody {
+        fn has_left(&self) -> bool {
+            false
+        }
+
+        fn hears(&self, _: usize, _: usize) {}
+    }
+
+    fn pattern(text: &str) -> Pattern {
+        Pattern::new(text, Reach::Line).unwrap()
+    }
+
+    fn lines(pattern: &Pattern, text: &str, piece: usize) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut finder = Finder { piece, ..Finder::new(pattern) };
+        let clock = Clock::new(Instant::now() + Duration::from_secs(600), &Nobody);
+        let end = finder.each(text.as_bytes(), &clock, |lines| {
+            found.push(text.get(lines).unwrap().to_owned());
+            ControlFlow::Continue(())
+        });
+        assert_eq!(end, End::Done);
+        found
+    }
+
+    #[test]
+    fn lines_are_found_once_and_whole() {
+        for (given, text, wanted) in [
+            ("return", "return return\nx\nreturn", vec!["return return\n", "return"]),
+            ("^$", "a\n\nb\n", vec!["\n"]),
+            ("$", "a\nb", vec!["a\n", "b"]),
+            ("a$", "a\nba\n", vec!["a\n", "ba\n"]),
+            ("x*", "a\n", vec!["a\n"]),
+            (r"\s", "a\n b\n", vec![" b\n"]),
+            (r"\Aa", "a\na\n", vec!["a\n"]),
+            (r"a\z", "a\na", vec!["a"]),
+            ("(?i)ÄB", "äb\n", vec!["äb\n"]),
+            ("a", "", vec![]),
+            ("^", "", vec![]),
+        ] {
+            for piece in [1, 3, 100] {
+                assert_eq!(lines(&pattern(given), text, piece), wanted, "{given} in {text:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_match_may_reach_over_lines_where_that_is_asked() {
+        for (given, text, wanted) in [
+            (r"a\nb", "x\na\nb\na\nb", vec!["a\nb\n", "a\nb"]),
+            (r"a\n", "a\nb\n", vec!["a\n"]),
+            (r"(?s)a.*b", "1\na\n\nb\n2\n", vec!["a\n\nb\n"]),
+            (r"\n", "a\nb", vec!["a\n"]),
+            ("a|b", "a\nb b\n", vec!["a\n", "b b\n"]),
+            ("$", "a\n", vec!["a\n"]),
+        ] {
+            let pattern = Pattern::new(given, Reach::Lines).unwrap();
+            assert_eq!(lines(&pattern, text, FIRST_PIECE), wanted, "{given} in {text:?}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_that_is_slow_ends_with_the_time() {
+        // Every `x` opens another way in which the pattern may go on.
+        let slow = Pattern::new("x.{0,900}y.{0,900}z", Reach::Line).unwrap();
+        for (text, seen) in [("x\n".repeat(3 << 20), End::Late), ("x".repeat(6 << 20), End::Slow)] {
+            let clock = Clock::new(Instant::now() + Duration::from_millis(100), &Nobody);
+            let end = Finder::new(&slow).each(text.as_bytes(), &clock, |_| ControlFlow::Continue(()));
+            assert_eq!(end, seen);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_do_not_show(
+            given in prop::sample::select(vec!["a", "^b", "b$", "a.b", "^$", "[ab]+$", r"\bb", "(?i)A", "c*", r"\Ba"]),
+            text in "[abc \n]{0,40}",
+            piece in 1_usize..20,
+        ) {
+            let pattern = pattern(given);
+            let naive: Vec<String> = text
+                .split_inclusive('\n')
+                .filter(|line| {
+                    let line = line.strip_suffix('\n').unwrap_or(line);
+                    regex::Regex::new(given).unwrap().is_match(line)
+                })
+                .map(str::to_owned)
+                .collect();
+            prop_assert_eq!(lines(&pattern, &text, piece), naive.clone());
+            let whole = Pattern { matcher: pattern.matcher.clone(), is_whole: true };
+            prop_assert_eq!(lines(&whole, &text, piece), naive);
+        }
+    }
+}

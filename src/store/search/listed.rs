@@ -1,0 +1,58 @@
+//! What stands in one folder.
+//!
+//! Invariant: no link is followed, and a file that is not UTF-8 by its name is never named.
+
+use super::ground::Signs;
+use crate::store::folder::Folder;
+use crate::store::publish;
+use rustix::fs::FileType;
+
+/// What is done with hidden files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hidden {
+    /// They are looked at like others.
+    Seen,
+    /// They are left out.
+    LeftOut,
+}
+
+/// What stands in a folder, as far as it is to be walked.
+#[derive(Default)]
+pub(super) struct Listed {
+    pub(super) folders: Vec<String>,
+    pub(super) files: Vec<String>,
+    pub(super) signs: Signs,
+    pub(super) unnamed: usize,
+}
+
+impl Listed {
+    /// Lists a folder; a name that is not UTF-8 is only counted.
+    pub(super) fn of(folder: &Folder, space: &mut Vec<u8>, hidden: Hidden) -> rustix::io::Result<Listed> {
+        let mut listed = Listed::default();
+        folder.entries(space, |_, kind, name| {
+            let Ok(name) = name.to_str() else {
+                listed.unnamed += 1;
+                return Ok(());
+            };
+            listed.signs.note(name);
+            let is_hidden = name.starts_with('.');
+            if is_hidden && (hidden == Hidden::LeftOut || publish::target_of(name).is_some()) {
+                return Ok(());
+            }
+            let kind = match kind {
+                FileType::Unknown => {
+                    folder.stat(name).map_or(kind, |stat| FileType::from_raw_mode(stat.st_mode))
+                }
+                known => known,
+            };
+            match kind {
+                FileType::Directory => listed.folders.push(name.to_owned()),
+                FileType::RegularFile => listed.files.push(name.to_owned()),
+                // Links are not followed, and the others hold no text.
+                _ => {}
+            }
+            Ok(())
+        })?;
+        Ok(listed)
+    }
+}

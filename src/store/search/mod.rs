@@ -1,0 +1,254 @@
+//! Looking through the files beneath the roots: which there are, and in how many lines of them a pattern is found.
+//!
+//! The matches themselves are not kept: a search says which files come first and how many matches each has, and whoever
+//! shows them reads these few files again, so that what is shown is one state of each.
+//!
+//! Invariant: an answer does not depend on the order in which threads did the work; memory does not grow with what is found.
+
+mod clock;
+mod finder;
+mod ground;
+mod ignores;
+mod kept;
+mod links;
+mod listed;
+mod pattern;
+mod queue;
+mod reader;
+#[cfg(test)]
+mod tests;
+mod walk;
+mod within;
+
+pub use clock::{Clock, Waits};
+pub use finder::{End, Finder};
+pub use listed::Hidden;
+pub use pattern::{Pattern, Reach};
+pub use walk::PassedOver;
+pub use within::{Below, Within};
+
+use super::facts::Facts;
+use super::files::Files;
+use super::place::Place;
+use crate::text::Hints;
+use kept::Kept;
+use reader::{Read, Reader};
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use walk::{File, Hand, Walk};
+
+/// What bounds a look through files.
+#[derive(Clone, Copy)]
+pub struct Bounds<'a> {
+    /// How much is to be shown, at most.
+    pub most: usize,
+    /// The largest file that is read, in bytes.
+    pub largest: u64,
+    /// How long it may go on.
+    pub clock: &'a Clock<'a>,
+}
+
+/// Where a pattern was found.
+#[derive(Debug)]
+pub struct Hits {
+    /// The first files in which it was, in the order of their paths, each with its matches: enough of them for what is to
+    /// be shown.
+    pub files: Vec<(Place, usize)>,
+    /// How many matches there are in all files.
+    pub total: usize,
+    /// How many files were searched.
+    pub searched: usize,
+    /// What could not be searched.
+    pub passed: PassedOver,
+}
+
+/// The files that there are.
+#[derive(Debug)]
+pub struct Found {
+    /// The first of them, in the order of their paths, each with its size in bytes.
+    pub files: Vec<(Place, u64)>,
+    /// Whether there are more.
+    pub is_cut: bool,
+    /// What could not be looked at.
+    pub passed: PassedOver,
+}
+
+/// The files that there are, and what tells whether they are as they were.
+#[derive(Debug)]
+pub struct Surveyed {
+    /// The files, in the order of their names.
+    pub files: Vec<(Place, Facts)>,
+    /// Whether there may be more.
+    pub is_cut: bool,
+    /// What could not be looked at.
+    pub passed: PassedOver,
+}
+
+impl Files {
+    /// Searches the files below some folders.
+    pub fn search(&self, below: &Below, pattern: &Pattern, hidden: Hidden, bounds: Bounds<'_>) -> Hits {
+        let clock = bounds.clock;
+        let hand = || Seeker {
+            files: self,
+            clock,
+            largest: bounds.largest,
+            finder: Finder::new(pattern),
+            reader: Reader::default(),
+            kept: Kept::new(bounds.most),
+            total: 0,
+            searched: 0,
+        };
+        let (seekers, passed) = Walk::new(&self.roots, below, hidden, bounds.clock).run(hand);
+        let (mut kept, mut total, mut searched) = (Kept::new(bounds.most), 0, 0);
+        for seeker in seekers {
+            kept.join(seeker.kept);
+            total += seeker.total;
+            searched += seeker.searched;
+        }
+        let files = kept.into_first().map(|(count, place)| (place, count)).collect();
+        Hits { files, total, searched, passed }
+    }
+
+    /// Lists the files below some folders.
+    pub fn find(&self, below: &Below, hidden: Hidden, bounds: Bounds<'_>) -> Found {
+        let hand = || Lister { kept: Kept::new(bounds.most), seen: 0 };
+        let (listers, passed) = Walk::new(&self.roots, below, hidden, bounds.clock).run(hand);
+        let (mut kept, mut seen) = (Kept::new(bounds.most), 0);
+        for lister in listers {
+            kept.join(lister.kept);
+            seen += lister.seen;
+        }
+        let files: Vec<(Place, u64)> = kept.into_first().map(|(_, file)| file).collect();
+        Found { is_cut: seen > files.len() || bounds.clock.is_stopped(), files, passed }
+    }
+}
+
+impl Files {
+    /// Gives the files below some folders, in the order of their paths, each with what tells whether it is as it was; so
+    /// many at most, whichever are found first.
+    pub fn survey(&self, below: &Below, hidden: Hidden, bounds: Bounds<'_>) -> Surveyed {
+        let left = AtomicUsize::new(bounds.most);
+        let hand = || Surveyor { left: &left, files: Vec::new(), is_cut: false };
+        let (hands, passed) = Walk::new(&self.roots, below, hidden, bounds.clock).run(hand);
+        let is_cut = bounds.clock.is_stopped() || hands.iter().any(|hand| hand.is_cut);
+        let mut files: Vec<(Place, Facts)> = hands.into_iter().flat_map(|hand| hand.files).collect();
+        files.sort_unstable_by(|(one, _), (other, _)| one.shown().cmp(other.shown()));
+        Surveyed { files, is_cut, passed }
+    }
+}
+
+/// Surveys the files that one thread is given.
+struct Surveyor<'a> {
+    left: &'a AtomicUsize,
+    files: Vec<(Place, Facts)>,
+    is_cut: bool,
+}
+
+impl Hand for Surveyor<'_> {
+    fn take(&mut self, file: &File<'_>, passed: &mut PassedOver) {
+        let stat = match file.stat() {
+            Ok(Some(stat)) => stat,
+            Ok(None) => return,
+            Err(_) => return passed.unreadable += 1,
+        };
+        let taken = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        self.is_cut |= taken.is_err();
+        if taken.is_ok() {
+            self.files.extend(file.place().map(|place| (place, Facts::of(&stat))));
+        }
+    }
+}
+
+/// Searches the files that one thread is given.
+struct Seeker<'a> {
+    files: &'a Files,
+    clock: &'a Clock<'a>,
+    largest: u64,
+    finder: Finder<'a>,
+    reader: Reader,
+    kept: Kept<Place>,
+    total: usize,
+    searched: usize,
+}
+
+impl Hand for Seeker<'_> {
+    fn take(&mut self, file: &File<'_>, passed: &mut PassedOver) {
+        let count = match self.count(file) {
+            Ok(Some(count)) => count,
+            Ok(None) => return,
+            Err(Passed::Large) => return passed.large += 1,
+            Err(Passed::Unreadable) => return passed.unreadable += 1,
+            Err(Passed::Slow) => return passed.slow += 1,
+        };
+        self.searched += 1;
+        if count == 0 {
+            return;
+        }
+        self.total += count;
+        let key = (file.ground.root, file.ground.join(file.name));
+        if self.kept.takes(&key)
+            && let Some(place) = file.place()
+        {
+            self.kept.put(key, count, place);
+        }
+    }
+}
+
+enum Passed {
+    Large,
+    Unreadable,
+    Slow,
+}
+
+impl Seeker<'_> {
+    /// How many matches there are in a file; nothing where it is no text, or may not be looked at.
+    fn count(&mut self, file: &File<'_>) -> Result<Option<usize>, Passed> {
+        let unreadable = |_| Passed::Unreadable;
+        let Some((open, stat)) = file.open().map_err(unreadable)? else { return Ok(None) };
+        let hints = || match file.place() {
+            Some(place) if file.ground.has_editorconfig => self.files.hints(&place),
+            Some(_) | None => Hints::default(),
+        };
+        let read = self.reader.read(&open, &stat, self.largest, hints).map_err(unreadable)?;
+        let text = match &read {
+            Read::Text(text) => text,
+            Read::Decoded(buffer) => buffer.view().as_bytes(),
+            Read::Binary => return Ok(None),
+            Read::Large => return Err(Passed::Large),
+        };
+        let mut count = 0;
+        let end = self.finder.each(text, self.clock, |_| {
+            count += 1;
+            ControlFlow::Continue(())
+        });
+        match end {
+            // What was counted until the time was up counts.
+            End::Done | End::Late => {}
+            End::Slow => return Err(Passed::Slow),
+        }
+        Ok((count == 0 || !reader::is_binary(text)).then_some(count))
+    }
+}
+
+/// Lists the files that one thread is given.
+struct Lister {
+    kept: Kept<(Place, u64)>,
+    seen: usize,
+}
+
+impl Hand for Lister {
+    fn take(&mut self, file: &File<'_>, passed: &mut PassedOver) {
+        let stat = match file.stat() {
+            Ok(Some(stat)) => stat,
+            Ok(None) => return,
+            Err(_) => return passed.unreadable += 1,
+        };
+        self.seen += 1;
+        let key = (file.ground.root, file.ground.join(file.name));
+        if self.kept.takes(&key)
+            && let Some(place) = file.place()
+        {
+            self.kept.put(key, 1, (place, u64::try_from(stat.st_size).unwrap_or(0)));
+        }
+    }
+}

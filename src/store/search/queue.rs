@@ -1,0 +1,127 @@
+//! Jobs that bring further jobs, shared among threads.
+//!
+//! Invariant: it ends when no job is left and none is being done, also where one failed.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Jobs that wait, the next one last.
+struct Queue<J> {
+    state: Mutex<State<J>>,
+    woken: Condvar,
+}
+
+struct State<J> {
+    jobs: Vec<J>,
+    busy: usize,
+}
+
+/// Does these jobs, and those that they bring, by so many threads; gives back what each thread worked with.
+///
+/// The jobs that one brings are done the last first, and before those that wait.
+pub(super) fn share<J: Send, H: Send>(
+    jobs: Vec<J>,
+    threads: usize,
+    hand: impl Fn() -> H + Sync,
+    work: impl Fn(&mut H, J) -> Vec<J> + Sync,
+) -> Vec<H> {
+    let queue = Queue { state: Mutex::new(State { jobs, busy: 0 }), woken: Condvar::new() };
+    let labour = || {
+        let mut hand = hand();
+        while let Some(job) = queue.take() {
+            let mut turn = Turn { queue: &queue, brought: Vec::new() };
+            turn.brought = work(&mut hand, job);
+        }
+        hand
+    };
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(labour)).collect();
+        let mut hands = vec![labour()];
+        for other in others {
+            match other.join() {
+                Ok(hand) => hands.push(hand),
+                Err(trouble) => std::panic::resume_unwind(trouble),
+            }
+        }
+        hands
+    })
+}
+
+/// A job that is being done; when it ends, however it does, what it brought is put into the queue.
+struct Turn<'q, J> {
+    queue: &'q Queue<J>,
+    brought: Vec<J>,
+}
+
+impl<J> Drop for Turn<'_, J> {
+    fn drop(&mut self) {
+        let mut state = self.queue.lock();
+        state.busy -= 1;
+        let more = self.brought.len();
+        state.jobs.append(&mut self.brought);
+        let is_over = state.busy == 0 && state.jobs.is_empty();
+        drop(state);
+        match more {
+            _ if is_over => self.queue.woken.notify_all(),
+            // This thread takes the last of them itself.
+            0 | 1 => {}
+            2 => self.queue.woken.notify_one(),
+            _ => self.queue.woken.notify_all(),
+        }
+    }
+}
+
+impl<J> Queue<J> {
+    fn lock(&self) -> MutexGuard<'_, State<J>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next job, once there is one; nothing when there will be none.
+    fn take(&self) -> Option<J> {
+        let mut state = self.lock();
+        loop {
+            if let Some(job) = state.jobs.pop() {
+                state.busy += 1;
+                return Some(job);
+            }
+            if state.busy == 0 {
+                return None;
+            }
+            state = self.woken.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_job_is_done_once_whatever_the_number_of_threads() {
+        for threads in [1, 2, 7] {
+            let work = |sum: &mut usize, job: usize| {
+                *sum += job;
+                (0..job).collect()
+            };
+            let sums = share(vec![10], threads, || 0, work);
+            let mut whole = 0;
+            let mut left = vec![10];
+            while let Some(job) = left.pop() {
+                whole += job;
+                left.extend(0..job);
+            }
+            assert_eq!((sums.len(), sums.iter().sum::<usize>()), (threads, whole));
+        }
+    }
+
+    #[test]
+    fn a_job_that_fails_ends_it_for_all() {
+        let failed = std::panic::catch_unwind(|| {
+            let work = |_: &mut (), job: usize| {
+                assert!(job != 3, "on purpose");
+                (0..job).collect()
+            };
+            share(vec![6], 4, || (), work)
+        });
+        assert!(failed.is_err());
+    }
+}

@@ -1,0 +1,172 @@
+//! A file as the text to search: decoded as every other room has it, and no more of it done than the search needs.
+//!
+//! Most files are UTF-8 with `\n` at the end of lines: their bytes are their text. Only what is not is decoded as a
+//! [`Buffer`] is.
+//!
+//! Invariant: what is searched is the view that the file's [`Buffer`] would have.
+
+use crate::text::{Buffer, Hints};
+use rustix::fs::Stat;
+use rustix::io::{Result, retry_on_intr};
+use std::os::fd::OwnedFd;
+
+/// Bytes in which a file that is no text has a NUL, as git has it.
+const HEAD: usize = 8000;
+/// The byte order mark of UTF-8.
+const MARK: &[u8] = b"\xEF\xBB\xBF";
+/// The byte order marks of UTF-16.
+const WIDE_MARKS: [&[u8]; 2] = [b"\xFF\xFE", b"\xFE\xFF"];
+
+/// Reads files one after the other, into memory that is used again.
+#[derive(Debug, Default)]
+pub(super) struct Reader {
+    bytes: Vec<u8>,
+    folded: Vec<u8>,
+}
+
+/// What reading a file gave.
+pub(super) enum Read<'r> {
+    /// Text, with `\n` alone at the end of lines.
+    Text(&'r [u8]),
+    /// The same, of a file that had to be decoded.
+    Decoded(Buffer),
+    /// No text.
+    Binary,
+    /// More bytes than the limit.
+    Large,
+}
+
+impl Reader {
+    /// Reads a file of at most so many bytes; `hints` is asked only where the bytes do not say what they are.
+    ///
+    /// Errors: what the system refuses.
+    pub(super) fn read(
+        &mut self,
+        file: &OwnedFd,
+        stat: &Stat,
+        largest: u64,
+        hints: impl FnOnce() -> Hints,
+    ) -> Result<Read<'_>> {
+        let is_whole = self.fill(file, stat, largest)?;
+        let bytes = self.bytes.as_slice();
+        let is_wide = WIDE_MARKS.iter().any(|mark| bytes.starts_with(mark));
+        let has_nul = memchr::memchr(0, bytes.get(..HEAD).unwrap_or(bytes)).is_some();
+        if !is_whole {
+            // A large file that is no text would not have been searched in any case.
+            return Ok(if has_nul && !is_wide { Read::Binary } else { Read::Large });
+        }
+        let is_utf8 = || bytes.is_ascii() || std::str::from_utf8(bytes).is_ok();
+        if is_wide || has_nul || !is_utf8() {
+            let hints = hints();
+            let is_binary = has_nul && !is_wide && hints.charset.is_none();
+            return Ok(if is_binary { Read::Binary } else { decoded(bytes, hints) });
+        }
+        let text = bytes.strip_prefix(MARK).unwrap_or(bytes);
+        Ok(Read::Text(fold(text, &mut self.folded)))
+    }
+
+    /// Reads to the end; whether that came within the limit. Of a larger file the beginning is read.
+    fn fill(&mut self, file: &OwnedFd, stat: &Stat, largest: u64) -> Result<bool> {
+        self.bytes.clear();
+        let size = u64::try_from(stat.st_size).unwrap_or(0);
+        let wanted = if size > largest { 0 } else { size };
+        // One byte more than there should be, so that a read that does not fill it has come to the end.
+        self.bytes.reserve(usize::try_from(wanted).unwrap_or(0).saturating_add(1).max(HEAD));
+        loop {
+            let room = self.bytes.capacity() - self.bytes.len();
+            let read =
+                retry_on_intr(|| rustix::io::read(file, rustix::buffer::spare_capacity(&mut self.bytes)))?;
+            let length = u64::try_from(self.bytes.len()).unwrap_or(u64::MAX);
+            if size > largest || length > largest {
+                return Ok(false);
+            }
+            if read == 0 || (read < room && length >= size) {
+                return Ok(true);
+            }
+            self.bytes.reserve(64 << 10);
+        }
+    }
+}
+
+/// Whether a text that was found to hold something holds a NUL, too, and is none.
+pub(super) fn is_binary(text: &[u8]) -> bool {
+    memchr::memchr(0, text).is_some()
+}
+
+fn decoded(bytes: &[u8], hints: Hints) -> Read<'static> {
+    match Buffer::read(bytes.to_vec(), hints) {
+        Ok(buffer) => Read::Decoded(buffer),
+        Err(_) => Read::Binary,
+    }
+}
+
+/// Turns every `\r\n` into `\n`.
+fn fold<'a>(text: &'a [u8], folded: &'a mut Vec<u8>) -> &'a [u8] {
+    if memchr::memchr(b'\r', text).is_none() {
+        return text;
+    }
+    folded.clear();
+    let mut from = 0;
+    for at in memchr::memmem::find_iter(text, b"\r\n") {
+        folded.extend_from_slice(text.get(from..at).unwrap_or_default());
+        from = at + 1;
+    }
+    if from == 0 {
+        return text;
+    }
+    folded.extend_from_slice(text.get(from..).unwrap_or_default());
+    folded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The text that is searched in a file of these bytes; nothing for one that is none.
+    fn searched(bytes: &[u8], limit: u64) -> Option<Vec<u8>> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), bytes).unwrap();
+        let open = std::fs::File::open(file.path()).unwrap();
+        let stat = rustix::fs::fstat(&open).unwrap();
+        let mut reader = Reader { bytes: b"what was left over".to_vec(), folded: b"\r\n".to_vec() };
+        let text = match reader.read(&open.into(), &stat, limit, Hints::default).unwrap() {
+            Read::Text(text) => text.to_vec(),
+            Read::Decoded(buffer) => buffer.view().as_bytes().to_vec(),
+            Read::Binary | Read::Large => return None,
+        };
+        (!is_binary(&text)).then_some(text)
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_searched_is_the_view(
+            bytes in prop_oneof![
+                prop::collection::vec(prop::sample::select(b"ab\r\n\xE9\xC3\xA9\0\xFE\xFF\xEF\xBB\xBF".to_vec()), 0..12),
+                "[a\r\né]{0,20}".prop_map(String::into_bytes),
+            ],
+        ) {
+            let buffer = Buffer::read(bytes.clone(), Hints::default()).ok();
+            let view = buffer.map(|buffer| buffer.view().as_bytes().to_vec()).filter(|view| !is_binary(view));
+            prop_assert_eq!(searched(&bytes, 1000), view);
+        }
+    }
+
+    #[test]
+    fn no_more_is_read_than_the_limit() {
+        assert_eq!(searched(b"12345", 5).as_deref(), Some(&b"12345"[..]));
+        assert_eq!(searched(b"123456", 5), None);
+        let kind = |bytes: &[u8]| {
+            let file = tempfile::NamedTempFile::new().unwrap();
+            std::fs::write(file.path(), bytes).unwrap();
+            let stat = rustix::fs::fstat(file.as_file()).unwrap();
+            let open = std::fs::File::open(file.path()).unwrap().into();
+            match Reader::default().read(&open, &stat, 5, Hints::default).unwrap() {
+                Read::Large => "large",
+                Read::Binary => "binary",
+                Read::Text(_) | Read::Decoded(_) => "text",
+            }
+        };
+        assert_eq!((kind(b"12345"), kind(b"123456"), kind(b"1234\x0056")), ("text", "large", "binary"));
+    }
+}

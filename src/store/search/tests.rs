@@ -1,0 +1,399 @@
+//! What a walk comes to and what it leaves out, held against the walk of the crate `ignore` and against the admission of
+//! single paths.
+
+use super::*;
+use crate::error::Code;
+use ignore::WalkBuilder;
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+struct Nobody;
+
+impl Waits for Nobody {
+    fn has_left(&self) -> bool {
+        false
+    }
+
+    fn hears(&self, _: usize, _: usize) {}
+}
+
+/// Somebody who has left before the work began.
+struct Gone;
+
+impl Waits for Gone {
+    fn has_left(&self) -> bool {
+        true
+    }
+
+    fn hears(&self, _: usize, _: usize) {}
+}
+
+fn clock(waiting: &dyn Waits) -> Clock<'_> {
+    Clock::new(Instant::now() + Duration::from_secs(600), waiting)
+}
+
+/// A folder with a root in it.
+struct Scene {
+    dir: tempfile::TempDir,
+    files: Files,
+}
+
+impl Scene {
+    fn new(tree: &[(&str, &str)]) -> Scene {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap().join("root");
+        fs::create_dir(&root).unwrap();
+        for (path, text) in tree {
+            write(&root.join(path), text);
+        }
+        let files = Files::open(&[root]).unwrap();
+        Scene { dir, files }
+    }
+
+    fn root(&self) -> PathBuf {
+        self.dir.path().canonicalize().unwrap().join("root")
+    }
+
+    fn found(&self, path: &str, hidden: Hidden) -> Vec<String> {
+        let Within::Below(below) = self.files.within(Some(path).filter(|path| !path.is_empty())).unwrap()
+        else {
+            panic!("{path} is a file")
+        };
+        let clock = clock(&Nobody);
+        let found = self.files.find(&below, hidden, Bounds { most: 1000, largest: 1 << 20, clock: &clock });
+        found.files.into_iter().map(|(place, _)| place.shown().to_owned()).collect()
+    }
+
+    fn hits(&self, pattern: &str, most: usize) -> Hits {
+        let Within::Below(below) = self.files.within(None).unwrap() else { panic!() };
+        let (pattern, clock) = (Pattern::new(pattern, Reach::Line).unwrap(), clock(&Nobody));
+        self.files.search(&below, &pattern, Hidden::Seen, Bounds { most, largest: 1 << 20, clock: &clock })
+    }
+
+    fn refused(&self, path: &str) -> Option<Code> {
+        self.files.within(Some(path)).err().map(|refusal| refusal.code)
+    }
+}
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+#[test]
+fn what_is_hidden_ignored_or_protected_is_left_out() {
+    let scene = Scene::new(&[
+        (".gitignore", "*.log\n/build\n!keep.log\n"),
+        ("a.txt", ""),
+        ("a.log", ""),
+        ("keep.log", ""),
+        ("build/a.txt", ""),
+        ("sub/build/a.txt", ""),
+        ("sub/.gitignore", "b.txt\n"),
+        ("sub/b.txt", ""),
+        (".hidden/a.txt", ""),
+        (".env", ""),
+        ("sub/server.pem", ""),
+        (".git/config", ""),
+        (".git/info/exclude", "excluded\n"),
+        ("excluded", ""),
+        (".vscode/settings.json", ""),
+        (".vscode/extensions.json", ""),
+        ("quality.yaml", ""),
+        ("inner/.git/HEAD", ""),
+        ("inner/a.log", ""),
+        ("inner/.gitignore", "inner.txt\n"),
+        ("inner/inner.txt", ""),
+        ("bare/HEAD", ""),
+        ("bare/objects/x", ""),
+        ("bare/refs/x", ""),
+        (".a.txt.0123456789abcdef.lockgate", ""),
+    ]);
+    let seen = ["a.txt", "inner/a.log", "keep.log", "sub/build/a.txt"];
+    assert_eq!(scene.found("", Hidden::LeftOut), seen);
+    let all = [
+        ".gitignore",
+        ".hidden/a.txt",
+        ".vscode/extensions.json",
+        "a.txt",
+        "inner/.gitignore",
+        "inner/a.log",
+        "keep.log",
+        "sub/.gitignore",
+        "sub/build/a.txt",
+    ];
+    assert_eq!(scene.found("", Hidden::Seen), all);
+    assert_eq!(scene.found("sub", Hidden::LeftOut), ["sub/build/a.txt"]);
+    assert_eq!(scene.found("build", Hidden::LeftOut), ["build/a.txt"]);
+    assert_eq!(scene.found(".hidden", Hidden::LeftOut), [".hidden/a.txt"]);
+    assert_eq!(scene.found("inner", Hidden::LeftOut), ["inner/a.log"]);
+}
+
+#[test]
+fn a_glob_finds_files_and_what_stands_there_comes_first() {
+    let scene = Scene::new(&[
+        ("a.py", ""),
+        ("b.md", ""),
+        ("src/a.py", ""),
+        ("src/b.pyi", ""),
+        ("src/deep/a.py", ""),
+        ("src/[id]/page.py", ""),
+        ("src/i/page.py", ""),
+        ("!odd.py", ""),
+        (".github/a.py", ""),
+    ]);
+    for (path, wanted) in [
+        ("*.py", &["!odd.py", "a.py", "src/[id]/page.py", "src/a.py", "src/deep/a.py", "src/i/page.py"][..]),
+        ("src/*.py", &["src/a.py"]),
+        ("./src/**/a.py", &["src/a.py", "src/deep/a.py"]),
+        ("src/**", &["src/[id]/page.py", "src/a.py", "src/b.pyi", "src/deep/a.py", "src/i/page.py"]),
+        ("src/*.{py,pyi}", &["src/a.py", "src/b.pyi"]),
+        ("src/[id]", &["src/[id]/page.py"]),
+        ("src/[id]/*.py", &["src/i/page.py"]),
+        ("!*.py", &["!odd.py"]),
+        (".github/*.py", &[".github/a.py"]),
+        ("*.rs", &[]),
+    ] {
+        assert_eq!(scene.found(path, Hidden::LeftOut), wanted, "{path}");
+    }
+    for (path, code) in [
+        ("none", Code::FileNotFound),
+        ("none/*.py", Code::FileNotFound),
+        ("src/*/../*.py", Code::BadPattern),
+        ("src/[.py", Code::BadPattern),
+        ("../*.py", Code::PathOutsideRoot),
+        ("/etc/*.conf", Code::PathOutsideRoot),
+        (".git", Code::Protected),
+        (".git/*", Code::Protected),
+        ("x/.GIT/hooks/*", Code::Protected),
+    ] {
+        assert_eq!(scene.refused(path), Some(code), "{path}");
+    }
+}
+
+#[test]
+fn a_beginning_of_a_path_is_one() {
+    let scene = Scene::new(&[("src/main.rs", ""), ("src/map.rs", ""), ("src/other.rs", ""), ("srcs/a", "")]);
+    let clock = clock(&Nobody);
+    let bounds = Bounds { most: 2, largest: 1, clock: &clock };
+    for (path, wanted, is_cut) in [
+        ("src/ma", &["src/main.rs", "src/map.rs"][..], false),
+        ("src", &["src/main.rs", "src/map.rs"], true),
+        ("srcs", &["srcs/a"], false),
+        ("s", &["src/main.rs", "src/map.rs"], true),
+        ("none/x", &[], false),
+    ] {
+        let found = scene.files.find(&scene.files.beginning(path).unwrap(), Hidden::LeftOut, bounds);
+        let names: Vec<&str> = found.files.iter().map(|(place, _)| place.shown()).collect();
+        assert_eq!((names.as_slice(), found.is_cut), (wanted, is_cut), "{path}");
+    }
+}
+
+#[test]
+fn other_names_of_what_is_protected_are_not_searched() {
+    let scene = Scene::new(&[
+        ("open.txt", "needle\n"),
+        (".env", "needle\n"),
+        ("plain/secret.txt", "needle\n"),
+        ("plain/settings/settings.json", "needle\n"),
+        ("plain/settings/fine.json", "needle\n"),
+        ("hooks/run.sh", "needle\n"),
+        (".git/objects/pack", "needle\n"),
+    ]);
+    let root = scene.root();
+    let found = || -> Vec<String> {
+        let hits = scene.hits("needle", 100);
+        assert_eq!(hits.total, hits.files.iter().map(|(_, count)| count).sum::<usize>());
+        hits.files.into_iter().map(|(place, _)| place.shown().to_owned()).collect()
+    };
+    let all = [
+        "hooks/run.sh",
+        "open.txt",
+        "plain/secret.txt",
+        "plain/settings/fine.json",
+        "plain/settings/settings.json",
+    ];
+    assert_eq!(found(), all, "the control: nothing leads to them yet");
+    fs::hard_link(root.join(".env"), root.join("second.txt")).unwrap();
+    fs::hard_link(root.join(".git/objects/pack"), root.join("pack.txt")).unwrap();
+    fs::hard_link(root.join("open.txt"), root.join("open too.txt")).unwrap();
+    symlink("plain/secret.txt", root.join(".envrc")).unwrap();
+    symlink("plain/settings", root.join(".vscode")).unwrap();
+    fs::create_dir(root.join(".husky")).unwrap();
+    symlink("../hooks/run.sh", root.join(".husky/pre-push")).unwrap();
+    assert_eq!(found(), ["open too.txt", "open.txt", "plain/settings/fine.json"]);
+    // As each of them is refused by itself.
+    for path in ["second.txt", "pack.txt", "plain/secret.txt", "plain/settings/settings.json", "hooks/run.sh"]
+    {
+        assert_eq!(scene.files.admit_to_read(path).unwrap_err().code, Code::Protected, "{path}");
+        assert_eq!(scene.refused(path), Some(Code::Protected), "{path}");
+    }
+    assert_eq!(scene.found("plain/settings", Hidden::Seen), ["plain/settings/fine.json"]);
+}
+
+#[test]
+fn a_link_is_not_followed_and_no_loop_is_walked() {
+    let scene = Scene::new(&[("real/a.txt", "needle\n")]);
+    let root = scene.root();
+    fs::write(scene.dir.path().join("theirs.txt"), "needle\n").unwrap();
+    symlink("..", root.join("real/up")).unwrap();
+    symlink("loop", root.join("loop")).unwrap();
+    symlink("../theirs.txt", root.join("theirs.txt")).unwrap();
+    symlink("..", root.join("out")).unwrap();
+    symlink("real", root.join("same")).unwrap();
+    assert_eq!(scene.found("", Hidden::Seen), ["real/a.txt"]);
+    assert_eq!(scene.found("same", Hidden::Seen), ["real/a.txt"]);
+    assert_eq!(scene.found("same/*.txt", Hidden::Seen), ["real/a.txt"]);
+    assert_eq!(scene.refused("out"), Some(Code::PathOutsideRoot));
+    assert_eq!(scene.refused("theirs.txt"), Some(Code::PathOutsideRoot));
+}
+
+#[test]
+fn a_root_within_another_is_walked_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let top = dir.path().canonicalize().unwrap().join("top");
+    for path in ["a", "inner/a", "inner/deep/a"] {
+        write(&top.join(path), "needle\n");
+    }
+    let files = Files::open(&[top.clone(), top.join("inner")]).unwrap();
+    let clock = clock(&Nobody);
+    let bounds = Bounds { most: 100, largest: 1 << 20, clock: &clock };
+    let names = |path: Option<&str>| -> Vec<String> {
+        let Within::Below(below) = files.within(path).unwrap() else { panic!() };
+        let found = files.find(&below, Hidden::LeftOut, bounds);
+        found.files.iter().map(|(place, _)| place.shown().to_owned()).collect()
+    };
+    let inner = |path: &str| top.join("inner").join(path).display().to_string();
+    assert_eq!(names(None), ["a".to_owned(), inner("a"), inner("deep/a")]);
+    assert_eq!(names(Some("inner")), ["inner/a", "inner/deep/a"]);
+    assert_eq!(names(Some(&inner("deep"))), [inner("deep/a")]);
+}
+
+#[test]
+fn the_rules_of_a_repository_above_a_root_count_and_others_do_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let top = dir.path().canonicalize().unwrap();
+    write(&top.join("outer/repository/sub/root/a.txt"), "");
+    write(&top.join("outer/repository/sub/root/b.txt"), "");
+    write(&top.join("outer/repository/sub/root/c.txt"), "");
+    write(&top.join("outer/.gitignore"), "c.txt\n");
+    write(&top.join("outer/repository/.gitignore"), "b.txt\n");
+    let names = || {
+        let files = Files::open(&[top.join("outer/repository/sub/root")]).unwrap();
+        let Within::Below(below) = files.within(None).unwrap() else { panic!() };
+        let clock = clock(&Nobody);
+        let found = files.find(&below, Hidden::LeftOut, Bounds { most: 9, largest: 9, clock: &clock });
+        found.files.iter().map(|(place, _)| place.shown().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(), ["a.txt", "b.txt", "c.txt"]);
+    fs::create_dir(top.join("outer/repository/.git")).unwrap();
+    assert_eq!(names(), ["a.txt", "c.txt"]);
+}
+
+#[test]
+fn a_search_that_nobody_waits_for_ends() {
+    let scene = Scene::new(&[("a", "needle\n")]);
+    let Within::Below(below) = scene.files.within(None).unwrap() else { panic!() };
+    let pattern = Pattern::new("needle", Reach::Line).unwrap();
+    let late = Clock::new(Instant::now(), &Nobody);
+    for clock in [clock(&Gone), late] {
+        let bounds = Bounds { most: 9, largest: 9, clock: &clock };
+        assert_eq!(scene.files.search(&below, &pattern, Hidden::Seen, bounds).total, 0);
+        assert!(clock.is_stopped());
+        assert!(scene.files.find(&below, Hidden::Seen, bounds).is_cut);
+    }
+}
+
+#[test]
+fn what_cannot_be_searched_is_counted() {
+    let scene =
+        Scene::new(&[("a", "needle\n"), ("binary", "needle\0\n"), ("late", ""), ("sub/b", "needle\n")]);
+    let root = scene.root();
+    fs::write(root.join("large"), "needle\n".repeat(1 << 18)).unwrap();
+    fs::write(root.join("late"), format!("needle\n{}\0", "x\n".repeat(9000))).unwrap();
+    let name = <std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(b"\xff");
+    fs::write(root.join(name), "needle\n").unwrap();
+    let hits = scene.hits("needle", 100);
+    assert_eq!(hits.total, 2);
+    assert_eq!(hits.passed, PassedOver { large: 1, unreadable: 0, unnamed: 1, slow: 0 });
+}
+
+/// What the crate's own walk gives, in the order of the paths.
+fn reference(root: &Path) -> BTreeSet<String> {
+    let mut walk = WalkBuilder::new(root);
+    walk.hidden(false).ignore(false).git_global(false).require_git(false).parents(false);
+    walk.filter_entry(|entry| entry.file_name() != ".git");
+    let is_file = |entry: &ignore::DirEntry| entry.file_type().is_some_and(|kind| kind.is_file());
+    let name =
+        |entry: ignore::DirEntry| entry.path().strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+    walk.build().map(Result::unwrap).filter(is_file).map(name).collect()
+}
+
+fn any_path() -> impl Strategy<Value = String> {
+    let name = prop::sample::select(vec!["a", "b", "c.log", "build", ".x"]);
+    prop::collection::vec(name, 1..4).prop_map(|names| names.join("/"))
+}
+
+fn any_rules() -> impl Strategy<Value = String> {
+    let rule = prop::sample::select(vec![
+        "a", "/a", "a/", "*.log", "!c.log", "build/", "/build", "b/*", "!b/a", "**/a", "a/**", ".x", "# a",
+        "\\!x", "a/b", "!a/", "c.l?g", "[ab]",
+    ]);
+    prop::collection::vec(rule, 0..4).prop_map(|rules| rules.join("\n"))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn the_rules_of_git_mean_what_they_mean_to_others(
+        paths in prop::collection::vec(any_path(), 1..12),
+        rules in prop::collection::vec((any_path(), any_rules()), 0..4),
+        top in any_rules(),
+        excluded in prop::option::of(any_rules()),
+    ) {
+        let scene = Scene::new(&[]);
+        let root = scene.root();
+        for path in &paths {
+            // Some of them are folders by now.
+            let _ = fs::create_dir_all(root.join(path).parent().unwrap()).and_then(|()| fs::write(root.join(path), ""));
+        }
+        let mut rules = rules;
+        rules.push((String::new(), top));
+        for (folder, rules) in &rules {
+            let _unless_a_file = fs::write(root.join(folder).join(".gitignore"), rules);
+        }
+        if let Some(excluded) = excluded {
+            write(&root.join(".git/info/exclude"), &excluded);
+        }
+        let found: BTreeSet<String> = scene.found("", Hidden::Seen).into_iter().collect();
+        prop_assert_eq!(found, reference(&root));
+    }
+
+    #[test]
+    fn the_first_matches_do_not_depend_on_threads(
+        texts in prop::collection::vec("[ab\n]{0,12}", 1..20), most in 1_usize..12,
+    ) {
+        let names: Vec<String> = (0..texts.len()).map(|at| format!("{}/{at}", at % 3)).collect();
+        let tree: Vec<(&str, &str)> = names.iter().map(String::as_str).zip(texts.iter().map(String::as_str)).collect();
+        let scene = Scene::new(&tree);
+        let mut counts: Vec<(&str, usize)> = tree
+            .iter()
+            .map(|(name, text)| (*name, text.lines().filter(|line| line.contains('a')).count()))
+            .filter(|(_, count)| *count > 0)
+            .collect();
+        counts.sort_unstable();
+        let total: usize = counts.iter().map(|(_, count)| count).sum();
+        let mut before = 0;
+        counts.retain(|(_, count)| {
+            before += count;
+            before - count < most
+        });
+        let hits = scene.hits("a", most);
+        let found: Vec<(&str, usize)> = hits.files.iter().map(|(place, count)| (place.shown(), *count)).collect();
+        prop_assert_eq!((found, hits.total, hits.searched), (counts, total, texts.len()));
+    }
+}

@@ -1,0 +1,256 @@
+//! The walk: from the roots, or from a folder in one of them, to the files that may be looked at.
+//!
+//! Folders are listed and files opened through descriptors; no link is followed. What is protected is left out, and so is
+//! what git passes over and, unless asked for, what is hidden. Another repository within is walked like any folder.
+//!
+//! Invariant: a file that is given was vetted as one that is admitted is; what could not be looked at is counted.
+
+use super::clock::Clock;
+use super::ground::Ground;
+use super::links::Links;
+use super::listed::{Hidden, Listed};
+use super::queue;
+use super::within::Below;
+use crate::store::admit;
+use crate::store::folder::{Folder, Identity};
+use crate::store::place::Place;
+use crate::store::root::Root;
+use crate::store::state;
+use rustix::fs::{FileType, Stat};
+use rustix::io::Errno;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Files of one folder that one thread takes at a time.
+const PORTION: usize = 64;
+/// Files after which the clock is looked at.
+const OFTEN: usize = 8;
+/// Threads at most; more of them wait for the same disk and memory.
+const MOST_THREADS: usize = 12;
+
+/// What could not be looked at.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PassedOver {
+    /// Files that are larger than the limit.
+    pub large: usize,
+    /// Files and folders that the system would not let be read.
+    pub unreadable: usize,
+    /// Entries whose names are not UTF-8.
+    pub unnamed: usize,
+    /// Files for which there was not time enough.
+    pub slow: usize,
+}
+
+impl PassedOver {
+    /// Adds what another thread passed over.
+    pub(super) fn add(&mut self, other: PassedOver) {
+        self.large += other.large;
+        self.unreadable += other.unreadable;
+        self.unnamed += other.unnamed;
+        self.slow += other.slow;
+    }
+}
+
+/// What a thread does with the files that it is given.
+pub(super) trait Hand: Send {
+    /// Takes a file.
+    fn take(&mut self, file: &File<'_>, passed: &mut PassedOver);
+}
+
+/// A walk.
+pub(super) struct Walk<'a> {
+    roots: &'a [Root],
+    below: &'a Below,
+    hidden: Hidden,
+    clock: &'a Clock<'a>,
+    tops: Vec<(Folder, Links)>,
+    /// lockgate's own folders.
+    own: Vec<Identity>,
+}
+
+/// A file that may be looked at, once its own nature is vetted.
+pub(super) struct File<'a> {
+    walk: &'a Walk<'a>,
+    pub(super) ground: &'a Ground,
+    folder: &'a Folder,
+    pub(super) name: &'a str,
+}
+
+enum Job {
+    Folder { above: Option<Arc<Ground>>, root: usize, path: String },
+    Files { ground: Arc<Ground>, folder: Arc<Folder>, names: Vec<String> },
+}
+
+/// One thread's part of a walk.
+struct Part<H> {
+    hand: H,
+    passed: PassedOver,
+    space: Vec<u8>,
+}
+
+impl<'a> Walk<'a> {
+    /// A walk over what is below some folders.
+    pub(super) fn new(roots: &'a [Root], below: &'a Below, hidden: Hidden, clock: &'a Clock<'a>) -> Walk<'a> {
+        let top = |root: &Root| (root.top(), Links::default());
+        let tops = roots.iter().map(top).filter_map(|(top, links)| Some((top.ok()?, links))).collect();
+        Walk { roots, below, hidden, clock, tops, own: state::own_folders() }
+    }
+
+    /// Walks, and gives back what each thread has in its hand, and what could not be looked at.
+    pub(super) fn run<H: Hand>(&self, hand: impl Fn() -> H + Sync) -> (Vec<H>, PassedOver) {
+        if self.tops.len() < self.roots.len() {
+            let passed = PassedOver { unreadable: self.roots.len(), ..PassedOver::default() };
+            return (Vec::new(), passed);
+        }
+        let start =
+            |(root, path, above): (usize, String, Option<Arc<Ground>>)| Job::Folder { above, root, path };
+        let jobs = self.below.starts().map(start).collect();
+        let threads = std::thread::available_parallelism().map_or(2, usize::from).min(MOST_THREADS);
+        let part = || Part { hand: hand(), passed: PassedOver::default(), space: Vec::new() };
+        let parts = queue::share(jobs, threads, part, |part, job| self.work(part, job));
+        let mut passed = PassedOver::default();
+        parts.iter().for_each(|part| passed.add(part.passed));
+        (parts.into_iter().map(|part| part.hand).collect(), passed)
+    }
+
+    fn work<H: Hand>(&self, part: &mut Part<H>, job: Job) -> Vec<Job> {
+        if !self.clock.goes_on() {
+            return Vec::new();
+        }
+        match job {
+            Job::Folder { above, root, path } => match self.folder(part, above, root, path) {
+                Ok(jobs) => jobs,
+                // Gone by now, or something else by now.
+                Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Vec::new(),
+                Err(_) => {
+                    part.passed.unreadable += 1;
+                    Vec::new()
+                }
+            },
+            Job::Files { ground, folder, names } => {
+                self.files(part, &ground, &folder, &names);
+                Vec::new()
+            }
+        }
+    }
+
+    fn folder<H>(
+        &self,
+        part: &mut Part<H>,
+        above: Option<Arc<Ground>>,
+        root: usize,
+        path: String,
+    ) -> rustix::io::Result<Vec<Job>> {
+        let (Some((top, _)), Some(at)) = (self.tops.get(root), self.roots.get(root)) else {
+            return Ok(Vec::new());
+        };
+        let folder = top.descend(&path)?;
+        let identity = folder.identity()?;
+        if self.is_elsewhere(identity, root, &path) || is_made_up(&folder, identity, above.as_deref())? {
+            return Ok(Vec::new());
+        }
+        let mut listed = Listed::of(&folder, &mut part.space, self.hidden)?;
+        part.passed.unnamed += listed.unnamed;
+        let entered = Ground::enter((root, at), above, path, (&folder, identity), listed.signs)?;
+        let Some(ground) = entered.map(Arc::new) else { return Ok(Vec::new()) };
+        self.sift(&mut listed, &ground, at);
+        self.clock.finds(listed.files.len());
+        let below =
+            |name: String| Job::Folder { above: Some(Arc::clone(&ground)), root, path: ground.join(&name) };
+        let mut jobs: Vec<Job> = listed.folders.into_iter().map(below).collect();
+        let (mut names, folder) = (listed.files, Arc::new(folder));
+        // They come last, so that they are taken first, and the folder is closed soon.
+        while !names.is_empty() {
+            let names = names.split_off(names.len().saturating_sub(PORTION));
+            jobs.push(Job::Files { ground: Arc::clone(&ground), folder: Arc::clone(&folder), names });
+        }
+        Ok(jobs)
+    }
+
+    /// Leaves out what a rule covers, what git passes over, and what is not asked for.
+    fn sift(&self, listed: &mut Listed, ground: &Ground, root: &Root) {
+        let mut path: PathBuf = root.real().join(&ground.path);
+        let has_ignores = ground.has_ignores();
+        let mut stays = |name: &String, is_folder: bool| {
+            if ground.covers(name) {
+                return false;
+            }
+            if !has_ignores {
+                return true;
+            }
+            path.push(name);
+            let passed = ground.passes_over(&path, is_folder);
+            path.pop();
+            !passed
+        };
+        listed.folders.retain(|name| stays(name, true));
+        listed.files.retain(|name| self.below.finds(ground, name) && stays(name, false));
+    }
+
+    /// Whether a folder is another root, which is walked as such, or lockgate's own.
+    fn is_elsewhere(&self, folder: Identity, root: usize, path: &str) -> bool {
+        let is_root = self.roots.iter().any(|root| root.identity() == folder);
+        (is_root && !self.below.is_start(root, path)) || self.own.contains(&folder)
+    }
+
+    fn files<H: Hand>(&self, part: &mut Part<H>, ground: &Ground, folder: &Folder, names: &[String]) {
+        for (at, name) in names.iter().enumerate() {
+            if self.clock.is_stopped() || (at % OFTEN == 0 && !self.clock.goes_on()) {
+                return;
+            }
+            part.hand.take(&File { walk: self, ground, folder, name }, &mut part.passed);
+        }
+        self.clock.does(names.len());
+    }
+}
+
+/// Whether the kernel makes up what is in a folder; one on the same device as the folder above it is as that is.
+fn is_made_up(folder: &Folder, identity: Identity, above: Option<&Ground>) -> rustix::io::Result<bool> {
+    let is_new = above.is_none_or(|above| above.identity.device != identity.device);
+    Ok(is_new && admit::is_made_up(folder)?)
+}
+
+impl File<'_> {
+    /// Opens the file for reading, once it is known that it may be looked at.
+    ///
+    /// Errors: what the system refuses. Nothing is given for what may not be looked at, or is no file any more.
+    pub(super) fn open(&self) -> rustix::io::Result<Option<(OwnedFd, Stat)>> {
+        let file = match self.folder.open_to_read(self.name) {
+            Ok(file) => file,
+            Err(Errno::NOENT | Errno::LOOP | Errno::NXIO | Errno::NOTDIR) => return Ok(None),
+            Err(errno) => return Err(errno),
+        };
+        let stat = rustix::fs::fstat(&file)?;
+        Ok(self.may_be_seen(&stat, &file).then_some((file, stat)))
+    }
+
+    /// What the file is, once it is known that it may be looked at.
+    ///
+    /// Errors: those of [`File::open`].
+    pub(super) fn stat(&self) -> rustix::io::Result<Option<Stat>> {
+        let file = match self.folder.touch(self.name) {
+            Ok(file) => file,
+            Err(Errno::NOENT) => return Ok(None),
+            Err(errno) => return Err(errno),
+        };
+        let stat = rustix::fs::fstat(&file)?;
+        Ok(self.may_be_seen(&stat, &file).then_some(stat))
+    }
+
+    fn may_be_seen(&self, stat: &Stat, file: &OwnedFd) -> bool {
+        let Some((top, links)) = self.walk.tops.get(self.ground.root) else { return false };
+        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+            return false;
+        }
+        // The folder is on a file system that stores files; a file may be mounted over one of its own.
+        let same = stat.st_dev == self.ground.identity.device;
+        let stored = same || admit::refuse_special(stat, file, self.name).is_ok();
+        stored && !self.ground.is_reached(self.name, stat, links, top)
+    }
+
+    /// The file's place; nothing where its root's own path is no text.
+    pub(super) fn place(&self) -> Option<Place> {
+        self.ground.place(self.walk.roots, self.name)
+    }
+}

@@ -1,0 +1,278 @@
+//! The page of the tools: what each says of itself, and one real call with its real answer.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+
+use lockgate::front::tools::{Again, Effect, TOOLS, Tool};
+use lockgate::front::toolset::{Selection, Toolset};
+use serde_json::{Map, Value, json};
+
+use super::page;
+use crate::suite::wire::Server;
+
+/// The project that the calls are about.
+const PROJECT: [(&str, &str); 3] = [
+    ("quality.yaml", "quality_gates:\n  python: [{ tool: syntax }]\n"),
+    (
+        "stock.py",
+        "\"\"\"What is in stock.\"\"\"\n\n\ndef take(stock, item, count):\n    \"\"\"Takes items out of the stock.\"\"\"\n    \
+         if count > stock[item]:\n        raise ValueError(item)\n    stock[item] -= count\n",
+    ),
+    (
+        "orders.py",
+        "from stock import take\n\n\ndef order(stock, item):\n    \"\"\"Orders one item.\"\"\"\n    take(stock, item, 1)\n",
+    ),
+];
+
+/// A call: the tool, and its arguments.
+type Call = (&'static str, &'static str);
+
+/// One call for each tool: what is called before it, and its arguments.
+const CALLS: &[(&str, &[Call], &str)] = &[
+    (
+        "safe_edit_file",
+        &[],
+        r#"{"path": "stock.py", "line_edits": [{"start_line": 7, "end_line": 7,
+            "new_content": "        raise ValueError(f\"not enough of {item}\")\n", "expect": "        raise ValueError(item)"}]}"#,
+    ),
+    (
+        "edit_files",
+        &[],
+        r#"{"edits": [{"path": "stock.py", "search": "def take(", "replace": "def remove("},
+            {"path": "orders.py", "search": "take", "replace": "remove"}]}"#,
+    ),
+    ("undo_edit", &[("safe_edit_file", RENAMED)], "{}"),
+    ("search_content", &[], r#"{"pattern": "\\btake\\(", "context_lines": 1}"#),
+    ("read_content_lines", &[], r#"{"path": "stock.py", "start_line": 4, "end_line": 8}"#),
+    ("get_content", &[], r#"{"path": "orders.py"}"#),
+    ("ai_get_code_context", &[], r#"{"symbol": "take", "max_tokens": 500}"#),
+    (
+        "edit_file",
+        &[],
+        r#"{"file_path": "orders.py", "old_string": "    take(stock, item, 1)", "new_string": "    return take(stock, item, 1)"}"#,
+    ),
+    (
+        "edit_code",
+        &[],
+        r#"{"file_path": "stock.py", "search_context": "    if count > stock[item]:\n        raise ValeuError(item)\n    stock[item] -= count",
+            "new_content": "    if count > stock[item]:\n        raise ValeuError(item)\n    stock[item] -= max(count, 0)"}"#,
+    ),
+    (
+        "ai_edit_code",
+        &[],
+        r#"{"target_file": "orders.py", "edit_instruction": "Order as many as are asked for.", "start_line": 4, "end_line": 6,
+            "code_block": "def order(stock, item, count=1):\n    \"\"\"Orders items.\"\"\"\n    take(stock, item, count)\n"}"#,
+    ),
+    (
+        "patch_content",
+        &[],
+        r#"{"path": "stock.py", "old_string": "raise ValueError(item)", "new_string": "raise KeyError(item)"}"#,
+    ),
+    ("replace_content", &[], r#"{"path": "shop/__init__.py", "content": "\"\"\"A shop.\"\"\"\n"}"#),
+    ("delete_content", &[], r#"{"path": "orders.py"}"#),
+    ("list_content", &[], "{}"),
+    ("list_edits", &[("safe_edit_file", RENAMED)], "{}"),
+    ("redo_edit", &[("safe_edit_file", RENAMED), ("undo_edit", "{}")], "{}"),
+    ("create_file", &[], r##"{"path": "notes/todo.md", "content": "# To do\n"}"##),
+];
+
+const RENAMED: &str = r#"{"path": "stock.py", "search": "count", "replace": "number"}"#;
+
+/// What an answer says differently each time, or on each machine, and what the page says instead.
+const MARKS: [(&str, &str); 3] = [("ms", "0"), ("level", "\"exchange\""), ("at", "\"2026-01-01T12:00:00Z\"")];
+
+#[test]
+fn the_page_of_tools_is_what_they_say_and_do() {
+    let (path, wanted) = (page("tools.md"), tools());
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(&path, &wanted).unwrap();
+    }
+    let there = fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        there == wanted,
+        "docs/tools.md is out of step; rewrite it with UPDATE=1 cargo test --test all docs"
+    );
+}
+
+fn tools() -> String {
+    let mut text = String::from(
+        "# Tools\n\n\
+         Generated from the tools' own schemas, and from calls of a real server; `UPDATE=1 cargo test --test all docs` rewrites it.\n\n\
+         A server offers the toolsets that `lockgate serve --tools` names, else those of `server.tools` in the policy, else\n",
+    );
+    let default = Selection::default().to_string();
+    write!(text, "`{default}`; `all` is every tool. With `--read-only` those that write are left out.\n\n")
+        .unwrap();
+    text.push_str("| toolset | tools |\n|---|---|\n");
+    for toolset in Toolset::ALL {
+        let names: Vec<String> = TOOLS
+            .iter()
+            .filter(|tool| tool.toolset == toolset)
+            .map(|tool| format!("[`{0}`](#{0})", tool.name))
+            .collect();
+        writeln!(text, "| `{}` | {} |", toolset.name(), names.join(", ")).unwrap();
+    }
+    text.push_str(
+        "\nWhat a refusal says stands in [errors.md](errors.md), how a quoted text is found in [locating.md](locating.md), and what the\n\
+         modes do in [modes.md](modes.md). `entity_type`, `app_id` and `organization_id` are understood by every tool that has them, and\n\
+         listed where the toolset `content` is offered. Below, what differs with each call or machine (times, names of edits, how the write\n\
+         was guarded) is given a fixed value. All calls are about the same small project, each about a new one.\n",
+    );
+    for (name, content) in PROJECT {
+        write!(text, "\n`{name}`:\n\n```{}\n{content}```\n", name.rsplit('.').next().unwrap()).unwrap();
+    }
+    TOOLS.iter().for_each(|tool| text.push_str(&section(tool)));
+    text
+}
+
+fn section(tool: &Tool) -> String {
+    let schema = Value::Object((tool.schema)());
+    let mut text = format!("\n## {}\n\n", tool.name);
+    let hints = [
+        ("readOnlyHint", tool.effect == Effect::Looks),
+        ("destructiveHint", tool.effect == Effect::Changes),
+        ("idempotentHint", tool.again == Again::Nothing),
+    ];
+    let hints: Vec<String> = hints.into_iter().map(|(name, holds)| format!("`{name}: {holds}`")).collect();
+    writeln!(text, "{}. Toolset `{}`; {}.\n", tool.title, tool.toolset.name(), hints.join(", ")).unwrap();
+    writeln!(text, "{}\n", schema["description"].as_str().unwrap()).unwrap();
+    text.push_str("| parameter | type | |\n|---|---|---|\n");
+    for (name, field) in schema["properties"].as_object().unwrap() {
+        let about = field["description"].as_str().unwrap_or_default().replace('|', "\\|").replace('<', "\\<");
+        let needed = if is_required(&schema, name) { "**required**. " } else { "" };
+        writeln!(text, "| `{name}` | {} | {needed}{about} |", kind(field).replace('|', "\\|")).unwrap();
+    }
+    let (arguments, answer) = called(tool.name);
+    write!(text, "\nA call:\n\n```json\n{}\n```\n", shown(&arguments)).unwrap();
+    write!(text, "\nIts answer:\n\n```json\n{}\n```\n", shown(&answer)).unwrap();
+    text
+}
+
+fn is_required(schema: &Value, name: &str) -> bool {
+    schema["required"].as_array().is_some_and(|names| names.contains(&json!(name)))
+}
+
+/// The most fields of an object that are listed with their types.
+const FEW: usize = 4;
+
+/// What may stand there, in words.
+fn kind(schema: &Value) -> String {
+    if let Some(names) = schema["enum"].as_array() {
+        return names
+            .iter()
+            .map(|name| format!("`{}`", name.as_str().unwrap()))
+            .collect::<Vec<_>>()
+            .join(", ");
+    }
+    match schema["type"].as_str().unwrap() {
+        "array" => format!("list of {}", kind(&schema["items"])),
+        "object" => {
+            let fields = schema["properties"].as_object().unwrap();
+            let short = fields.len() <= FEW;
+            let field = |(name, field): (&String, &Value)| {
+                let mark = if is_required(schema, name) { "" } else { "?" };
+                let kind = if short { format!(": {}", kind(field)) } else { String::new() };
+                format!("`{name}{mark}`{kind}")
+            };
+            let fields: Vec<String> = fields.iter().map(field).collect();
+            format!("{{{}}}", fields.join(", "))
+        }
+        other => other.to_owned(),
+    }
+}
+
+/// Makes the call of a tool on a project of its own.
+fn called(tool: &str) -> (Value, Value) {
+    let row = CALLS.iter().find(|(name, ..)| *name == tool);
+    let (_, before, arguments) =
+        row.unwrap_or_else(|| panic!("{tool} has no call in tests/suite/docs/tools.rs"));
+    let root = tempfile::tempdir().unwrap();
+    for (name, content) in PROJECT {
+        fs::write(root.path().join(name), content).unwrap();
+    }
+    let mut server = Server::start(root.path(), &[]);
+    let mut edits = BTreeMap::new();
+    let arguments: Value = serde_json::from_str(arguments).unwrap();
+    for (tool, arguments) in *before {
+        let answer = server.call(tool, &serde_json::from_str(arguments).unwrap());
+        assert!(!answer.is_error, "{tool}: {}", answer.text);
+        steady(&answer.structured, &mut edits);
+    }
+    let answer = server.call(tool, &arguments).structured;
+    (arguments, steady(&answer, &mut edits))
+}
+
+/// An answer without what differs each time; edits are numbered in the order in which they were named.
+fn steady(value: &Value, edits: &mut BTreeMap<String, usize>) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let mark = |(name, value): (&String, &Value)| {
+                let mark = MARKS.iter().find(|(known, _)| known == name);
+                let value = match mark {
+                    Some((_, mark)) if !value.is_object() => serde_json::from_str(mark).unwrap(),
+                    _ => steady(value, edits),
+                };
+                (name.clone(), value)
+            };
+            Value::Object(fields.iter().map(mark).collect::<Map<_, _>>())
+        }
+        Value::Array(items) => Value::Array(items.iter().map(|item| steady(item, edits)).collect()),
+        Value::String(text) => {
+            let words = text.split_inclusive([' ', ':', ',']).map(|word| named(word, edits));
+            Value::String(words.collect())
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
+}
+
+/// A word, or the number of the edit that it names.
+fn named(word: &str, edits: &mut BTreeMap<String, usize>) -> String {
+    let bare = word.trim_end_matches([' ', ':', ',']);
+    let is_edit = bare.split_once('-').is_some_and(|(start, number)| {
+        start.len() == 4 && start.chars().all(|c| c.is_ascii_hexdigit()) && number.parse::<u32>().is_ok()
+    });
+    if !is_edit {
+        return word.to_owned();
+    }
+    let next = edits.len() + 1;
+    let number = *edits.entry(bare.to_owned()).or_insert(next);
+    word.replacen(bare, &format!("7f3a-{number}"), 1)
+}
+
+/// JSON as people write it: what fits on a line stands on one.
+fn shown(value: &Value) -> String {
+    lines(value, 0)
+}
+
+fn lines(value: &Value, depth: usize) -> String {
+    let flat = flat(value);
+    let (inner, outer) = ("  ".repeat(depth + 1), "  ".repeat(depth));
+    if depth > 0 && flat.len() + inner.len() <= 110 {
+        return flat;
+    }
+    match value {
+        Value::Object(fields) if !fields.is_empty() => {
+            let field = |(name, value): (&String, &Value)| {
+                format!("{inner}{}: {}", json!(name), lines(value, depth + 1))
+            };
+            format!("{{\n{}\n{outer}}}", fields.iter().map(field).collect::<Vec<_>>().join(",\n"))
+        }
+        Value::Array(items) if !items.is_empty() => {
+            let item = |item: &Value| format!("{inner}{}", lines(item, depth + 1));
+            format!("[\n{}\n{outer}]", items.iter().map(item).collect::<Vec<_>>().join(",\n"))
+        }
+        _ => flat,
+    }
+}
+
+fn flat(value: &Value) -> String {
+    match value {
+        Value::Object(fields) => {
+            let field = |(name, value): (&String, &Value)| format!("{}: {}", json!(name), flat(value));
+            format!("{{{}}}", fields.iter().map(field).collect::<Vec<_>>().join(", "))
+        }
+        Value::Array(items) => format!("[{}]", items.iter().map(flat).collect::<Vec<_>>().join(", ")),
+        _ => value.to_string(),
+    }
+}
