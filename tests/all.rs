@@ -24,6 +24,7 @@ mod suite {
     mod gates;
     mod gates_cli;
     mod hostile_names;
+    mod http;
     mod init;
     mod journal;
     mod locating;

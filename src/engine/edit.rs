@@ -2,6 +2,7 @@
 //! apply, judge, decide, publish, report. An edit is a call of one; so there is one line for all.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::call::{Call, Target};
 use super::check::{Drafted, Seen, cancelled};
@@ -51,8 +52,10 @@ impl Workspace {
                 Attempt::Wait(keys) => keys,
             };
             call = back;
-            let lock = self.locks.hold(&keys, call.wait);
-            let lock = tokio::select! { lock = lock => lock?, () = watch.ended() => return Err(cancelled()) };
+            let (lock, since) = (self.locks.hold(&keys, call.wait), Instant::now());
+            let lock = tokio::select! { lock = lock => lock, () = watch.ended() => Err(cancelled()) };
+            watch.waited(since.elapsed());
+            let lock = lock?;
             held = Some((keys, lock));
         }
         Err(Error::new(Code::EditConflict, "the path leads to another file each time it is looked at"))

@@ -9,6 +9,8 @@ pub mod answer;
 pub mod arguments;
 #[cfg(feature = "cli")]
 pub mod cli;
+#[cfg(feature = "http")]
+pub mod http;
 pub mod mcp;
 pub mod past;
 pub mod schema;

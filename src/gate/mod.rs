@@ -42,5 +42,5 @@ pub use pins::{Pin, Pins, Search, search_path};
 pub use process::adopt_orphans;
 pub use trial::{canary, inside, version};
 pub use verdict::{Outcome, Run, Verdict};
-pub use watch::{Progress, Watch};
+pub use watch::{Progress, Waits, Watch};
 pub use workshop::Workshop;

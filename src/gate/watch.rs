@@ -10,16 +10,20 @@ use tokio_util::sync::CancellationToken;
 /// Takes the gate that starts, how many are done, and how many there are.
 pub type Progress = Box<dyn Fn(&str, usize, usize) + Send + Sync>;
 
+/// Takes how long a call waited for its locks.
+pub type Waits = Box<dyn Fn(Duration) + Send + Sync>;
+
 /// A caller's view of a judgement: it hears of each gate, and can cancel the rest.
 pub struct Watch {
     token: CancellationToken,
     progress: Option<Progress>,
+    waits: Option<Waits>,
 }
 
 impl Watch {
     /// Watches with a token that cancels, and a callback that hears of each gate.
     pub fn new(token: CancellationToken, progress: Option<Progress>) -> Watch {
-        Watch { token, progress }
+        Watch { token, progress, waits: None }
     }
 
     /// Watches for nobody: never cancelled, nothing reported.
@@ -31,6 +35,19 @@ impl Watch {
     #[must_use]
     pub fn telling(self, progress: Progress) -> Watch {
         Watch { progress: Some(progress), ..self }
+    }
+
+    /// The same, for a caller who wants to hear how long locks were waited for.
+    #[must_use]
+    pub fn timing(self, waits: Waits) -> Watch {
+        Watch { waits: Some(waits), ..self }
+    }
+
+    /// Tells how long the locks of a call were waited for.
+    pub fn waited(&self, time: Duration) {
+        if let Some(waits) = &self.waits {
+            waits(time);
+        }
     }
 
     /// Watches for the same caller, who is told nothing.

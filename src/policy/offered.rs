@@ -5,14 +5,15 @@ use super::node::{Fault, Node};
 
 /// Reads `server`: the toolsets that it names.
 pub(super) fn toolsets(node: &Node, what: &str) -> Result<Option<Vec<String>>, Fault> {
+    node.settings(what, &[keys::SERVER])?.optional("tools", names)
+}
+
+/// Reads the names of toolsets, at least one.
+pub(super) fn names(node: &Node, what: &str) -> Result<Vec<String>, Fault> {
     let named = keys::TOOLSETS.map(|name| (name, name));
-    node.settings(what, &[keys::SERVER])?.optional("tools", |node, what| {
-        let items = node.list(what)?;
-        if items.is_empty() {
-            return Err(
-                node.fault(format!("{what} is empty: name a toolset, or leave it out for the default"))
-            );
-        }
-        items.iter().map(|item| item.one_of(what, &named).map(str::to_owned)).collect()
-    })
+    let items = node.list(what)?;
+    if items.is_empty() {
+        return Err(node.fault(format!("{what} is empty: name a toolset, or leave it out for the default")));
+    }
+    items.iter().map(|item| item.one_of(what, &named).map(str::to_owned)).collect()
 }

@@ -51,4 +51,4 @@ pub use search::{
     Surveyed, Waits, Within,
 };
 pub use snapshot::{Before, Snapshot};
-pub use state::{State, Subject};
+pub use state::{State, Subject, outside};

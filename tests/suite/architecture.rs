@@ -22,6 +22,7 @@ const NAMED_BY: &[(&[&str], &[&str])] = &[
     (&["jsonc_parser"], &["front/cli/init/"]),
     (&["gix"], &["store/git/"]),
     (&["rmcp", "schemars"], &["front/"]),
+    (&["axum", "hyper", "hyper_util", "http_body_util", "prometheus_client", "tokio::net"], &["front/http/"]),
     (
         &["clap::", "clap_complete::", "anstream", "annotate_snippets", "indicatif"],
         &["front/cli/", "main.rs"],

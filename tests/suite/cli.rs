@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use super::wire::{Outcome, Server, lockgate, run};
 
-mod stopped;
+pub mod stopped;
 mod tour;
 
 const PYTHON: &str = "def total(items):\n    return sum(items)\n";

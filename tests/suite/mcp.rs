@@ -29,7 +29,7 @@ pub fn tool(name: &str) -> PathBuf {
 }
 
 /// Runs a command, and gives what it wrote when it succeeds.
-fn succeeds(command: &mut Command) -> String {
+pub fn succeeds(command: &mut Command) -> String {
     let output = command.output().unwrap();
     let text =
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));

@@ -1,6 +1,6 @@
 //! The policy as a whole: its page, its schema, and what a server takes from it.
 
-mod page;
+pub mod page;
 mod schema;
 
 use std::fs;

@@ -1,6 +1,8 @@
 """Has a person asked before a write, by the Python SDK of the protocol, in both of its eras.
 
-  confirm_client.py BINARY
+  confirm_client.py BINARY [http]
+
+With `http` the client speaks to the server over HTTP, else over pipes.
 
 Exits with 1 and a trace at the first thing that is not as it should be.
 """
@@ -13,7 +15,7 @@ from pathlib import Path
 import anyio
 from mcp import Client, StdioServerParameters, types
 
-BINARY = sys.argv[1]
+BINARY, OVER = sys.argv[1], sys.argv[2:]
 OLD, NEW = "legacy", "2026-07-28"
 TOOL = "safe_edit_file"
 LONG = "".join(f"line {number}\n" for number in range(100))
@@ -32,6 +34,18 @@ class Person:
 
 
 @asynccontextmanager
+async def server(arguments, env):
+    """What a client speaks through to a server of its own."""
+    if OVER == ["http"]:
+        from over_http import served
+
+        async with served(BINARY, arguments, env) as transport:
+            yield transport
+    else:
+        yield StdioServerParameters(command=BINARY, args=["serve", *arguments], env=env)
+
+
+@asynccontextmanager
 async def client(mode, confirm, person):
     """A client in `mode` of a server on a folder whose policy says `confirm`."""
     with tempfile.TemporaryDirectory() as folder:
@@ -39,8 +53,10 @@ async def client(mode, confirm, person):
         root.mkdir()
         (root / "quality.yaml").write_text(f"confirm: {confirm}\nquality_gates: {{ '*': [{{ tool: syntax }}] }}\n")
         env = {"HOME": folder, "XDG_STATE_HOME": f"{folder}/state", "PATH": "/usr/bin:/bin"}
-        command = StdioServerParameters(command=BINARY, args=["serve", "--tools", "all", "--root", str(root)], env=env)
-        async with Client(command, mode=mode, read_timeout_seconds=60, elicitation_callback=person) as connected:
+        async with (
+            server(["--tools", "all", "--root", str(root)], env) as transport,
+            Client(transport, mode=mode, read_timeout_seconds=60, elicitation_callback=person) as connected,
+        ):
             yield connected, root
 
 

@@ -1,6 +1,8 @@
 """Has a client's model write code, by the Python SDK of the protocol, in both of its eras.
 
-  sampling_client.py BINARY
+  sampling_client.py BINARY [http]
+
+With `http` the client speaks to the server over HTTP, else over pipes.
 
 Exits with 1 and a trace at the first thing that is not as it should be.
 """
@@ -13,7 +15,7 @@ from pathlib import Path
 import anyio
 from mcp import Client, MCPError, StdioServerParameters, types
 
-BINARY = sys.argv[1]
+BINARY, OVER = sys.argv[1], sys.argv[2:]
 OLD, NEW = "legacy", "2026-07-28"
 TOOL = "ai_edit_code"
 FILE = "a = 1\nb = 2\nc = 3\n"
@@ -56,6 +58,18 @@ class Person:
 
 
 @asynccontextmanager
+async def server(arguments, env):
+    """What a client speaks through to a server of its own."""
+    if OVER == ["http"]:
+        from over_http import served
+
+        async with served(BINARY, arguments, env) as transport:
+            yield transport
+    else:
+        yield StdioServerParameters(command=BINARY, args=["serve", *arguments], env=env)
+
+
+@asynccontextmanager
 async def client(mode, model, *more, person=None, policy=SYNTAX):
     """A client in `mode` of a server on a folder with `a.py`."""
     with tempfile.TemporaryDirectory() as folder:
@@ -64,10 +78,11 @@ async def client(mode, model, *more, person=None, policy=SYNTAX):
         (root / "quality.yaml").write_text(policy)
         (root / "a.py").write_text(FILE)
         env = {"HOME": folder, "XDG_STATE_HOME": f"{folder}/state", "PATH": "/usr/bin:/bin"}
-        arguments = ["serve", "--tools", "all", "--root", str(root), *more]
-        command = StdioServerParameters(command=BINARY, args=arguments, env=env)
         asking = dict(sampling_callback=model, elicitation_callback=person)
-        async with Client(command, mode=mode, read_timeout_seconds=60, **asking) as connected:
+        async with (
+            server(["--tools", "all", "--root", str(root), *more], env) as transport,
+            Client(transport, mode=mode, read_timeout_seconds=60, **asking) as connected,
+        ):
             yield connected, root / "a.py"
 
 

@@ -1,7 +1,8 @@
 // Has the TypeScript SDK of the protocol use every tool, in both of its eras: the calls stand in every_tool.json.
 //
-//   sdk_client.mjs BINARY NODE_MODULES
+//   sdk_client.mjs BINARY NODE_MODULES [http]
 //
+// With `http` the client speaks to the server over HTTP, else over pipes.
 // Exits with 1 and a trace at the first thing that is not as it should be.
 
 import assert from "node:assert/strict";
@@ -11,14 +12,27 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const [binary, modules] = process.argv.slice(2);
+const [binary, modules, over] = process.argv.slice(2);
 const require = createRequire(join(modules, "of-the-tests.js"));
-const { Client } = require("@modelcontextprotocol/client");
+const { Client, StreamableHTTPClientTransport } = require("@modelcontextprotocol/client");
 const { StdioClientTransport } = require("@modelcontextprotocol/client/stdio");
 
 const PLAN = JSON.parse(readFileSync(join(dirname(fileURLToPath(import.meta.url)), "every_tool.json"), "utf8"));
 const ERAS = { legacy: "legacy", "2026-07-28": { pin: "2026-07-28" } };
 const TOOL = "safe_edit_file";
+
+/** A server of its own: what a client speaks through, and how to end it. */
+async function served(args, env) {
+  if (over === "http") {
+    return (await import("./over_http.mjs")).served(
+      StreamableHTTPClientTransport,
+      binary,
+      ["--http", "127.0.0.1:0", ...args],
+      env,
+    );
+  }
+  return { transport: new StdioClientTransport({ command: binary, args: ["serve", ...args], env }), end: () => {} };
+}
 
 /** Does work with a client of a server with every tool, on a project of its own. */
 async function withClient(era, work) {
@@ -29,14 +43,15 @@ async function withClient(era, work) {
     writeFileSync(join(root, path), text);
   }
   const env = { HOME: folder, XDG_STATE_HOME: join(folder, "state"), PATH: "/usr/bin:/bin" };
-  const args = ["serve", "--tools", "all", "--root", root];
+  const { transport, end } = await served(["--tools", "all", "--root", root], env);
   const client = new Client({ name: "suite", version: "1" }, { versionNegotiation: { mode: ERAS[era] } });
-  await client.connect(new StdioClientTransport({ command: binary, args, env }));
+  await client.connect(transport);
   try {
     assert.equal(client.getProtocolEra(), era === "legacy" ? "legacy" : "modern");
     return await work(client, root);
   } finally {
     await client.close();
+    await end();
     rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -1,6 +1,8 @@
 """Has the Python SDK of the protocol use every tool, in both of its eras: the calls stand in every_tool.json.
 
-  sdk_client.py BINARY
+  sdk_client.py BINARY [http]
+
+With `http` the client speaks to the server over HTTP, else over pipes.
 
 Exits with 1 and a trace at the first thing that is not as it should be.
 """
@@ -16,10 +18,22 @@ from pathlib import Path
 import anyio
 from mcp import Client, StdioServerParameters
 
-BINARY = sys.argv[1]
+BINARY, OVER = sys.argv[1], sys.argv[2:]
 OLD, NEW = "legacy", "2026-07-28"
 PLAN = json.loads(Path(__file__).with_name("every_tool.json").read_text())
 TOOL = "safe_edit_file"
+
+
+@asynccontextmanager
+async def server(arguments, env):
+    """What a client speaks through to a server of its own."""
+    if OVER == ["http"]:
+        from over_http import served
+
+        async with served(BINARY, arguments, env) as transport:
+            yield transport
+    else:
+        yield StdioServerParameters(command=BINARY, args=["serve", *arguments], env=env)
 
 
 @asynccontextmanager
@@ -31,8 +45,10 @@ async def client(mode):
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).write_text(text)
         env = {"HOME": folder, "XDG_STATE_HOME": f"{folder}/state", "PATH": "/usr/bin:/bin"}
-        command = StdioServerParameters(command=BINARY, args=["serve", "--tools", "all", "--root", str(root)], env=env)
-        async with Client(command, mode=mode, read_timeout_seconds=60) as connected:
+        async with (
+            server(["--tools", "all", "--root", str(root)], env) as transport,
+            Client(transport, mode=mode, read_timeout_seconds=60) as connected,
+        ):
             yield connected, root
 
 

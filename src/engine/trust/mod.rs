@@ -20,7 +20,7 @@ use super::Workspace;
 use crate::error::Error;
 use crate::gate::{Grant, Pins, Search, clean, search_path};
 use crate::policy::{Policy, Terms};
-use crate::store::{Files, Place, PolicyFile, State, Subject};
+use crate::store::{Files, Place, PolicyFile, State, Subject, outside};
 use crate::text::Stamp;
 
 /// How a person gives the word that commands may run.
@@ -109,6 +109,22 @@ impl Workspace {
         let root = self.files.root_path(place).ok()?;
         let made = self.trust.state.cache(root);
         made.inspect_err(|why| tracing::debug!(%why, "tools keep nothing")).ok()
+    }
+
+    /// A secret of the user's own, and the file that holds it; made by `fresh` when it is not there.
+    ///
+    /// Errors: `PERMISSION_DENIED` where lockgate may keep nothing or others could have read it.
+    pub fn secret(
+        &self,
+        name: &str,
+        fresh: impl FnOnce() -> Result<String, Error>,
+    ) -> Result<(PathBuf, String), Error> {
+        self.trust.state.secret(name, fresh)
+    }
+
+    /// Why a file must not tell what the server may do: it lies where an edit could reach it.
+    pub fn reaches(&self, file: &Path) -> Option<String> {
+        outside(file, &self.trust.roots).err()
     }
 
     /// The folder in which tools may keep what they know of the samples of their gates, which are of no root.

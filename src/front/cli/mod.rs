@@ -41,8 +41,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Serves the tools to an MCP client over standard input and output
-    Serve(serve::Args),
+    /// Serves the tools to an MCP client over standard input and output, or to several over HTTP
+    Serve(Box<serve::Args>),
     /// Carries out one edit, or several together
     Edit(Box<edit::Args>),
     /// Judges files as they are against their text at a revision, or requests without writing; for CI
@@ -74,7 +74,7 @@ enum Command {
 /// Usage errors, `--help` and `--version` end the process here.
 pub fn run() -> ExitCode {
     let done = match Cli::parse().command {
-        Command::Serve(args) => serve::run(args),
+        Command::Serve(args) => serve::run(*args),
         Command::Edit(args) => edit::run(*args),
         Command::Check(args) => check::run(*args),
         Command::Log(args) => past::log::run(args),

@@ -10,9 +10,12 @@ use rmcp::service::{RequestContext, RoleServer};
 use serde_json::Value;
 use tokio::task::{JoinError, spawn_blocking};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::ask::{Asked, Inquiry, Prompt, Resumed, Returned, Seal, Written};
 use super::carry::{Carried, carry, raised};
+use super::ear::Tally;
+use super::server::Caller;
 use super::{Manners, Structured};
 use crate::engine::Workspace;
 use crate::error::{Code, Error};
@@ -37,6 +40,12 @@ pub(super) struct Desk {
     pub(super) stop: CancellationToken,
     /// What questions are sealed with.
     pub(super) seal: Seal,
+    /// Whose calls these are.
+    pub(super) caller: Caller,
+    /// Who is told of them.
+    pub(super) tally: Tally,
+    /// The calls that have not been answered.
+    pub(super) open: TaskTracker,
 }
 
 /// How often a person is asked about one call, should the file change meanwhile.
@@ -44,9 +53,25 @@ const ASKED: usize = 3;
 
 pub(super) type Context = RequestContext<RoleServer>;
 
+/// Carries out one call, and counts it.
+pub(super) async fn call(
+    tool: &'static Tool,
+    mut desk: Desk,
+    arguments: JsonObject,
+    returned: Returned,
+    context: Context,
+) -> CallToolResponse {
+    let _open = desk.open.token();
+    desk.tally.tool = tool.name;
+    let tally = desk.tally.clone();
+    let answer = carried_out(tool, desk, arguments, returned, context).await;
+    tally.answered(&answer);
+    answer
+}
+
 /// Carries out one call; the client's model is asked for code that is still to be written, and the person before a write
 /// where the policy says so.
-pub(super) async fn call(
+async fn carried_out(
     tool: &'static Tool,
     desk: Desk,
     arguments: JsonObject,
@@ -67,7 +92,7 @@ pub(super) async fn call(
         Resumed::Code(written) => (None, Some(written)),
         Resumed::Agreed(about, written) => (Some(about), written),
     };
-    let author = Author { agreed, ..author(tool, &context) };
+    let author = Author { agreed, ..author(tool, &desk.caller, &context) };
     match settled(asked, written, &inquiry, &desk).await {
         Asked::Answered((asked, written)) => {
             agreed_to(asked, written, author, &shape, &inquiry, &desk, &context).await
@@ -159,11 +184,16 @@ async fn refused(shape: Shape, refusal: Error) -> CallToolResult {
     render(shape, move |shape| answer::refusal(&refusal, shape)).await
 }
 
-/// Who calls, as the client names itself.
-fn author(tool: &Tool, context: &Context) -> Author {
+/// Who calls: whose token it is, and as the client names itself.
+fn author(tool: &Tool, caller: &Caller, context: &Context) -> Author {
     let client = context.client_info();
     let name = client.map(|client| clean(&format!("{} {}", client.name, client.version)));
-    let name = name.unwrap_or_default().chars().take(LONGEST_NAME).collect();
+    let name: String = name.unwrap_or_default().chars().take(LONGEST_NAME).collect();
+    let name = match &caller.name {
+        Some(token) if name.is_empty() => token.to_string(),
+        Some(token) => format!("{token} ({name})"),
+        None => name,
+    };
     Author { tool: tool.name.to_owned(), name, agreed: None }
 }
 

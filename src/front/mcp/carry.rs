@@ -9,6 +9,7 @@ use tokio::task::{JoinError, spawn_blocking};
 use tokio_util::sync::CancellationToken;
 
 use super::call::{Context, Desk};
+use super::ear::Edited;
 use super::progress::watch;
 use crate::engine::Workspace;
 use crate::error::{Code, Error, Question};
@@ -115,11 +116,13 @@ async fn write<T, F>(
     deed: impl FnOnce(Arc<Workspace>, Watch) -> F,
 ) -> Result<T, Error>
 where
-    T: Send + 'static,
+    T: Edited + Send + 'static,
     F: Future<Output = Result<T, Error>> + Send + 'static,
 {
     let done = watched(desk, context, deed).await;
-    done.unwrap_or_else(|trouble| Err(broken(&trouble).disk_unknown()))
+    let done = done.unwrap_or_else(|trouble| Err(broken(&trouble).disk_unknown()));
+    desk.tally.edited(&done);
+    done
 }
 
 /// Does something, watched over, until it is done.
@@ -135,7 +138,7 @@ where
     let ended = context.ct.child_token();
     let (watch, progress) = watch(context, ended.clone());
     // A task of its own: should it fail, this one still answers.
-    let deed = tokio::spawn(deed(Arc::clone(&desk.workspace), watch));
+    let deed = tokio::spawn(deed(Arc::clone(&desk.workspace), desk.tally.timing(watch)));
     let (done, ()) = tokio::select! {
         both = async { tokio::join!(deed, progress.pass_on()) } => both,
         never = pass_to(ended, desk.stop.clone()) => match never {},
@@ -144,7 +147,7 @@ where
 }
 
 /// How long a call may go on once the server is asked to stop: most edits are written by then.
-const GRACE: Duration = Duration::from_secs(2);
+pub(in crate::front) const GRACE: Duration = Duration::from_secs(2);
 
 /// Ends a call some time after the server is asked to stop.
 async fn pass_to(call: CancellationToken, stop: CancellationToken) -> Infallible {

@@ -6,6 +6,7 @@
 mod ask;
 mod call;
 mod carry;
+mod ear;
 mod envelope;
 mod frames;
 mod pipe;
@@ -26,7 +27,15 @@ use super::toolset::{Access, Selection};
 use crate::engine::Workspace;
 use crate::error::{Code, Error};
 use pipe::Pipe;
-use server::Server;
+
+#[cfg(feature = "http")]
+pub(super) use carry::GRACE;
+pub use ear::Ear;
+#[cfg(feature = "http")]
+pub(super) use reader::{Heard, LARGE, heard};
+#[cfg(feature = "http")]
+pub(super) use server::Caller;
+pub(super) use server::Server;
 
 /// Whether answers have `structuredContent` beside the text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

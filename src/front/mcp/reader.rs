@@ -14,6 +14,8 @@ use serde_json::error::Category;
 use tokio::io::AsyncRead;
 use tokio::sync::{Mutex, Semaphore, mpsc};
 
+#[cfg(feature = "http")]
+use super::envelope::Envelope;
 use super::frames::{Frame, Frames};
 use super::pipe::{Output, write};
 
@@ -21,7 +23,7 @@ use super::pipe::{Output, write};
 const LONGEST: usize = 64 * 1024 * 1024;
 
 /// Messages from this size on are parsed off the reactor.
-const LARGE: usize = 32 * 1024;
+pub(in crate::front) const LARGE: usize = 32 * 1024;
 
 /// Reads messages, passes on those that can be understood and answers the others.
 #[derive(Clone)]
@@ -32,7 +34,7 @@ pub(super) struct Reader {
 }
 
 /// What a line turned out to be.
-enum Heard {
+pub(in crate::front) enum Heard {
     /// A message to pass on.
     Message(Box<ClientJsonRpcMessage>),
     /// Nothing that can be carried out; this is answered.
@@ -111,6 +113,14 @@ impl Reader {
     }
 }
 
+/// What a message is that came by itself.
+#[cfg(feature = "http")]
+pub(in crate::front) fn heard(message: &[u8]) -> Heard {
+    let mut envelope = Envelope::default();
+    envelope.feed(message);
+    parse(message, envelope.take())
+}
+
 fn parse(line: &[u8], id: Option<RequestId>) -> Heard {
     let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
     let trouble = match serde_json::from_slice(line) {
@@ -129,7 +139,7 @@ fn parse(line: &[u8], id: Option<RequestId>) -> Heard {
 
 fn invalid(line: &[u8], trouble: &serde_json::Error) -> String {
     match line.trim_ascii_start().first() {
-        Some(b'[') => "batches are not supported; send each message on a line of its own".to_owned(),
+        Some(b'[') => "batches are not supported; send each message by itself".to_owned(),
         Some(_) | None => format!("the message is not a JSON-RPC request: {trouble}"),
     }
 }

@@ -1,20 +1,23 @@
 //! What the protocol asks of a server: who it is, which tools it has, and to call one.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use rmcp::handler::server::tool::{ToolCallContext, ToolRoute, ToolRouter};
 use rmcp::model::{
     self, CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorData, Implementation,
-    ServerCapabilities, ServerConfig, ToolAnnotations,
+    ProtocolVersion, ServerCapabilities, ServerConfig, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ServerHandler, tool_handler};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::Manners;
 use super::ask::{Returned, Seal};
 use super::call::{Desk, call};
+use super::ear::Tally;
 use crate::engine::Workspace;
 use crate::front::tools::{Again, Effect, Tool, entity, listed_name, read_content_lines};
 use crate::front::toolset::{Access, Selection, Toolset};
@@ -43,9 +46,16 @@ const TOLD: &[(&str, &str)] = &[
 const JUDGED: &str = "Send the last `version` as expected_version; line_map tells how line numbers moved. Quality gates judge \
     an edit before it is written. isError: nothing was written, unless it says that this is not known; mend what it names.";
 
+/// Whose calls a server carries out.
+#[derive(Debug, Clone, Default)]
+pub(in crate::front) struct Caller {
+    /// The name that the journal gets beside that of the client, where it is known by more than what the client says.
+    pub(in crate::front) name: Option<Arc<str>>,
+}
+
 /// The server of one workspace; clones share it.
 #[derive(Clone)]
-pub(super) struct Server {
+pub(in crate::front) struct Server {
     tool_router: Arc<ToolRouter<Server>>,
     instructions: Arc<str>,
     desk: Desk,
@@ -53,7 +63,7 @@ pub(super) struct Server {
 
 impl Server {
     /// The server that offers the tools of this selection, and whose edits end when `stop` is cancelled.
-    pub(super) fn new(
+    pub(in crate::front) fn new(
         workspace: Arc<Workspace>,
         selection: &Selection,
         access: Access,
@@ -68,8 +78,32 @@ impl Server {
         Server {
             tool_router: Arc::new(tool_router),
             instructions: instructions(selection, access).into(),
-            desk: Desk { workspace, manners, reader, stop, seal: Seal::new() },
+            desk: Desk {
+                workspace,
+                manners,
+                reader,
+                stop,
+                seal: Seal::new(),
+                caller: Caller::default(),
+                tally: Tally::default(),
+                open: TaskTracker::new(),
+            },
         }
+    }
+
+    /// The same for a caller that is known, whose calls are told to `ear`.
+    #[cfg(feature = "http")]
+    pub(in crate::front) fn told(mut self, caller: Caller, ear: Arc<dyn super::Ear>) -> Server {
+        self.desk.caller = caller;
+        self.desk.tally.ear = Some(ear);
+        self
+    }
+
+    /// Waits until no call is left that has not been answered.
+    #[cfg(feature = "http")]
+    pub(in crate::front) async fn idle(&self) {
+        self.desk.open.close();
+        self.desk.open.wait().await;
     }
 }
 
@@ -102,20 +136,27 @@ impl ServerHandler for Server {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
+        // Since then a session is not begun any more.
+        let stateless = context.meta.protocol_version().is_some_and(|it| it >= ProtocolVersion::V_2026_07_28);
         // A known method arrives here when its parameters have the wrong form.
         match request.method.as_str() {
             "tools/call" => {
                 Err(ErrorData::invalid_params("params must have a name, and arguments as an object", None))
             }
+            "initialize" if stateless => Err(not_offered("initialize")),
             "initialize" | "tools/list" => Err(ErrorData::invalid_params("params have the wrong form", None)),
             method => {
                 let method: String = method.chars().take(80).collect();
-                Err(ErrorData::new(model::ErrorCode::METHOD_NOT_FOUND, method, None))
+                Err(not_offered(method))
             }
         }
     }
+}
+
+fn not_offered(method: impl Into<Cow<'static, str>>) -> ErrorData {
+    ErrorData::new(model::ErrorCode::METHOD_NOT_FOUND, method, None)
 }
 
 /// The tool as it is listed beside the others of a selection.

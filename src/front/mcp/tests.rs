@@ -168,6 +168,15 @@ async fn clients_without_structured_content_get_text() {
 }
 
 #[tokio::test]
+async fn what_a_revision_does_not_have_any_more_is_unknown_in_it() {
+    let mut client = Client::new("edit");
+    for (id, method) in (2..).zip(["initialize", "ping", "logging/setLevel", "resources/subscribe"]) {
+        let answer = client.ask(id, method, json!({"_meta": meta()})).await;
+        assert_eq!(answer["error"]["code"], -32601, "{method}: {answer}");
+    }
+}
+
+#[tokio::test]
 async fn a_call_that_is_cancelled_asks_its_client_nothing_any_more() {
     for (policy, arguments, asked) in [
         (

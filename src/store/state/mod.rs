@@ -6,6 +6,7 @@
 //! used where it lies inside a root.
 
 mod own;
+mod secret;
 
 use super::trouble;
 use crate::error::{Code, Error};
@@ -18,6 +19,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+pub use own::outside;
 pub(super) use own::{own_folders, refuse_inside, refuse_reached};
 
 /// The folder of the records within lockgate's own.
@@ -111,7 +113,7 @@ impl State {
         let records = self.records()?;
         make(&records).map_err(|error| failed("making the folder", &records, &error))?;
         self.is_guarded().map_err(|why| refusal(&records, &why))?;
-        let staged = records.join(format!(".{:016x}.new", RandomState::new().build_hasher().finish()));
+        let staged = records.join(staged_name());
         let written = stage(&staged, record).and_then(|()| {
             std::fs::rename(&staged, records.join(subject.file_name()))?;
             File::open(&records)?.sync_all()
@@ -238,6 +240,11 @@ pub(super) fn doubt(found: &Metadata) -> Option<String> {
     } else {
         None
     }
+}
+
+/// A name that no other staged file has.
+fn staged_name() -> String {
+    format!(".{:016x}.new", RandomState::new().build_hasher().finish())
 }
 
 /// Writes a new file for the user alone, and waits until it is on the disk.

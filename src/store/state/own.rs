@@ -48,7 +48,7 @@ fn home(variable: &str, below_home: &str) -> Result<PathBuf, String> {
 /// The folder with its links resolved as far as it is there, when it lies outside of every root.
 ///
 /// Errors: in which root it lies, or what the system refuses.
-pub(super) fn outside(folder: &Path, roots: &[PathBuf]) -> Result<PathBuf, String> {
+pub fn outside(folder: &Path, roots: &[PathBuf]) -> Result<PathBuf, String> {
     let shown = folder.display();
     let settled = settle(folder).map_err(|error| format!("{shown} cannot be looked at: {error}"))?;
     for root in roots {

@@ -15,7 +15,7 @@ use crate::suite::wire::Server;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A root in which each edit is judged by a program that never ends.
-fn hanging(tag: &str) -> TempDir {
+pub fn hanging(tag: &str) -> TempDir {
     let root = tempfile::tempdir().unwrap();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools/misbehave.py");
     let policy = format!(
@@ -29,14 +29,14 @@ fn hanging(tag: &str) -> TempDir {
 }
 
 /// Whether a process with this word among its arguments runs.
-fn runs(tag: &str) -> bool {
+pub fn runs(tag: &str) -> bool {
     let folders = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
     let has = |line: Vec<u8>| line.split(|byte| *byte == 0).any(|word| word == tag.as_bytes());
     folders.filter_map(|folder| fs::read(folder.path().join("cmdline")).ok()).any(has)
 }
 
 #[track_caller]
-fn wait_until(what: &str, seen: impl Fn() -> bool) {
+pub fn wait_until(what: &str, seen: impl Fn() -> bool) {
     let begun = Instant::now();
     while !seen() {
         assert!(begun.elapsed() < PATIENCE, "waited in vain until {what}");

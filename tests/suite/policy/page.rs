@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use lockgate::policy::{Absent, Catalogue, Kind, Languages, Setting, Shape, settings};
 
 /// A line of a table of keys: path, type, default, meaning.
-type Row = [String; 4];
+pub type Row = [String; 4];
 
 fn page() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("docs/policy.md")
@@ -17,7 +17,7 @@ fn page() -> PathBuf {
 const MUST: &str = "must be given";
 
 /// Adds the rows of some tables of keys below a path.
-fn rows(tables: &[&[Setting]], above: &str, out: &mut Vec<Row>) {
+pub fn rows(tables: &[&[Setting]], above: &str, out: &mut Vec<Row>) {
     for setting in tables.iter().copied().flatten() {
         let path =
             if above.is_empty() { setting.name.to_owned() } else { format!("{above}.{}", setting.name) };
@@ -110,7 +110,7 @@ fn absent(absent: Absent) -> String {
     }
 }
 
-fn keys(rows: &[Row]) -> String {
+pub fn keys(rows: &[Row]) -> String {
     let mut text = "| key | type | default | meaning |\n|---|---|---|---|\n".to_owned();
     for [path, shape, default, meaning] in rows {
         writeln!(text, "| `{path}` | {} | {default} | {meaning} |", shape.replace('|', "\\|")).unwrap();
@@ -155,7 +155,7 @@ fn join(path: &str, [shape, default, meaning]: [String; 3]) -> Row {
     [path.to_owned(), shape, default, meaning]
 }
 
-fn replaced(page: &str, name: &str, text: &str) -> String {
+pub fn replaced(page: &str, name: &str, text: &str) -> String {
     let (opening, closing) = (format!("<!-- {name} -->\n"), format!("<!-- end of {name} -->"));
     let (before, rest) = page.split_once(&opening).unwrap_or_else(|| panic!("the page has no {opening}"));
     let (_, after) = rest.split_once(&closing).unwrap_or_else(|| panic!("the page has no {closing}"));

@@ -1,6 +1,11 @@
-//! `lockgate serve`: the tools for an MCP client, over standard input and output.
+//! `lockgate serve`: the tools for MCP clients, over standard input and output, or over HTTP.
+
+mod several;
+mod token;
 
 use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -9,10 +14,12 @@ use clap::value_parser;
 use tokio::runtime::Builder;
 use tracing_subscriber::EnvFilter;
 
+use super::paint;
 use super::roots::{Roots, Word};
 use super::work::runtime;
 use crate::engine::Workspace;
 use crate::error::Error;
+use crate::front::http::{self, Reach, Setup};
 use crate::front::mcp::{self, Manners, Structured};
 use crate::front::toolset::{Access, Selection};
 
@@ -25,9 +32,13 @@ const LAST_WORK: Duration = Duration::from_secs(1);
 /// The arguments of `lockgate serve`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "LOCKGATE_LOG=debug says more on standard error; standard output belongs to the protocol."
+    args_conflicts_with_subcommands = true,
+    after_help = "LOCKGATE_LOG=debug says more on standard error; standard output belongs to the protocol.\n\
+                  LOCKGATE_TOKEN is the token that clients show over HTTP; without it one is made and kept."
 )]
 pub(super) struct Args {
+    #[command(subcommand)]
+    instead: Option<Instead>,
     #[command(flatten)]
     roots: Roots,
     #[command(flatten)]
@@ -40,6 +51,19 @@ pub(super) struct Args {
     /// Seconds that the client's model may take, where it is asked for code
     #[arg(long, value_name = "S", default_value_t = Manners::PATIENCE, value_parser = value_parser!(u64).range(1..=3600))]
     model_timeout: u64,
+    /// Address and port to serve over HTTP, instead of standard input and output, such as 127.0.0.1:8137
+    #[arg(long, value_name = "ADDR")]
+    http: Option<SocketAddr>,
+    /// Configuration of a server for several clients over HTTP, which says who may reach what: docs/serving.md
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["http", "roots", "tools", "read_only"])]
+    config: Option<PathBuf>,
+}
+
+/// What is done instead of serving.
+#[derive(Debug, clap::Subcommand)]
+enum Instead {
+    /// Makes a token for a client of a server with a configuration
+    Token(token::Args),
 }
 
 /// Which tools are offered.
@@ -70,18 +94,38 @@ impl Choice {
 /// Serves until the client hangs up, or a signal asks to end; edits that run are ended and answered, and cancelled where
 /// they take longer than two seconds after a signal.
 pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
+    if let Some(Instead::Token(args)) = &args.instead {
+        return token::run(args);
+    }
     let (named, access) = (args.choice.named()?, args.choice.access());
-    let workspace = args.roots.open(args.word.promise())?;
+    let manners = Manners { structured: args.structured, patience: Duration::from_secs(args.model_timeout) };
+    let promise = args.word.promise();
+    if let Some(file) = &args.config {
+        log_to_stderr();
+        return over_http(several::of_configuration(file, promise, manners)?);
+    }
+    let workspace = args.roots.open(promise)?;
     workspace.keep_servers();
     log_to_stderr();
     let selection = named.unwrap_or_else(|| of_policy(&workspace));
-    let manners = Manners { structured: args.structured, patience: Duration::from_secs(args.model_timeout) };
+    if let Some(listen) = args.http {
+        let reach = Reach { workspace, selection, access };
+        return over_http(several::of_one(listen, reach, manners)?);
+    }
     let (runtime, stop) = runtime(Builder::new_multi_thread())?;
     let served = runtime.block_on(mcp::serve(workspace, selection, access, manners, stop.clone()));
     if stop.is_cancelled() {
         // Where standard input is read by a thread of its own, that thread waits for a client that says nothing.
         runtime.shutdown_timeout(LAST_WORK);
     }
+    served.map(|()| ExitCode::SUCCESS)
+}
+
+fn over_http(setup: Setup) -> Result<ExitCode, Error> {
+    let (runtime, stop) = runtime(Builder::new_multi_thread())?;
+    let listening = |address| paint::complain(&format!("listening on http://{address}/mcp\n"));
+    let served = runtime.block_on(http::serve(setup, stop, listening));
+    runtime.shutdown_timeout(LAST_WORK);
     served.map(|()| ExitCode::SUCCESS)
 }
 

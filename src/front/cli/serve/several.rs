@@ -1,0 +1,151 @@
+//! What a server over HTTP is told: by the command line for one user, by a configuration for several clients.
+
+use std::collections::HashMap;
+use std::fs::{self, Metadata};
+use std::net::SocketAddr;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::{of_policy, token};
+use crate::engine::{Promise, Workspace};
+use crate::error::{Code, Error};
+use crate::front::cli::paint;
+use crate::front::http::{Party, Reach, Secret, Setup};
+use crate::front::mcp::Manners;
+use crate::front::toolset::{Access, Selection};
+use crate::gate::adopt_orphans;
+use crate::policy::{Host, Readers, Serving, ServingBounds, Site, Token};
+
+/// The name of the secret that clients of a server without a configuration show.
+const SECRET: &str = "http-token";
+/// The bits that let others write.
+const OTHERS_WRITE: u32 = 0o022;
+
+/// A server for one user: one token, which is made where none is given.
+pub(super) fn of_one(listen: SocketAddr, reach: Reach, manners: Manners) -> Result<Setup, Error> {
+    let hosts = hosts(listen)?;
+    let secret = match token::given()? {
+        Some(secret) => secret,
+        None => {
+            let made = || Ok(Secret::fresh()?.reveal().to_owned());
+            let (path, secret) = reach.workspace.secret(SECRET, made)?;
+            let path = path.display().to_string();
+            paint::complain(&format!("the token for clients is in {}\n", paint::visible(&path)));
+            Secret::given(&secret, &path)?
+        }
+    };
+    // Pages of this machine's own may call, if they have the token: the protocol's inspector is one.
+    let sites = if listen.ip().is_loopback() { Site::own() } else { Vec::new() };
+    let party = Party { name: None, hash: secret.hash(), metrics: true, reach: Some(reach) };
+    Ok(Setup {
+        listen,
+        hosts,
+        sites,
+        metrics: Readers::Token,
+        bounds: ServingBounds::default(),
+        manners,
+        parties: vec![party],
+    })
+}
+
+/// The names by which a server is called that was told no more than its address.
+fn hosts(listen: SocketAddr) -> Result<Vec<Host>, Error> {
+    let address = listen.ip();
+    if address.is_loopback() {
+        return Ok(Host::own());
+    }
+    let named = if address.is_ipv6() { format!("[{address}]") } else { address.to_string() };
+    match Host::read(&named) {
+        Some(host) if !address.is_unspecified() => {
+            tracing::warn!("{address} is reached by other machines, and what they send is not encrypted");
+            Ok(vec![host])
+        }
+        Some(_) | None => {
+            let seen =
+                format!("{address} is every address of this machine, so nobody knows how clients call it");
+            let hint = "name one address, or give a configuration with `allowed_hosts` by --config";
+            Err(Error::new(Code::InvalidInput, seen).field("--http").hint(hint))
+        }
+    }
+}
+
+/// A server for several clients, as its configuration says.
+pub(super) fn of_configuration(file: &Path, promise: Promise, manners: Manners) -> Result<Setup, Error> {
+    // Whoever opens a workspace here starts no other programs than those of its gates.
+    adopt_orphans();
+    let Serving { listen, hosts, sites, metrics, bounds, tokens } = read(file)?;
+    let mut opened: HashMap<Vec<PathBuf>, Arc<Workspace>> = HashMap::new();
+    let mut parties = Vec::new();
+    for token in tokens {
+        let reach = reach(&token, &mut opened, promise)?;
+        let name = Some(Arc::from(token.name.as_str()));
+        parties.push(Party { name, hash: token.hash, metrics: token.metrics, reach });
+    }
+    if let Some(why) = opened.values().find_map(|workspace| workspace.reaches(file)) {
+        let seen = format!("an edit could change what each token may do: {why}");
+        return Err(Error::new(Code::InvalidInput, seen)
+            .field("--config")
+            .hint("keep the configuration outside of every root"));
+    }
+    Ok(Setup { listen, hosts, sites, metrics, bounds, manners, parties })
+}
+
+/// What a token reaches: tokens of the same roots share a workspace.
+fn reach(
+    token: &Token,
+    opened: &mut HashMap<Vec<PathBuf>, Arc<Workspace>>,
+    promise: Promise,
+) -> Result<Option<Reach>, Error> {
+    if token.roots.is_empty() {
+        return Ok(None);
+    }
+    let real = |root: &PathBuf| root.canonicalize().unwrap_or_else(|_| root.clone());
+    let roots: Vec<PathBuf> = token.roots.iter().map(real).collect();
+    let workspace = match opened.get(&roots) {
+        Some(workspace) => Arc::clone(workspace),
+        None => {
+            let workspace = Workspace::promising(&roots, promise)?;
+            workspace.keep_servers();
+            opened.insert(roots, Arc::clone(&workspace));
+            workspace
+        }
+    };
+    let selection: Selection = match &token.toolsets {
+        Some(toolsets) => toolsets.join(",").parse()?,
+        None => of_policy(&workspace),
+    };
+    let access = if token.read_only { Access::ReadOnly } else { Access::Write };
+    Ok(Some(Reach { workspace, selection, access }))
+}
+
+/// Reads a configuration that nobody else can have written.
+fn read(file: &Path) -> Result<Serving, Error> {
+    let shown = file.display().to_string();
+    let cannot = |trouble| {
+        Error::new(Code::IoFailed, format!("cannot read {}: {trouble}", paint::visible(&shown)))
+            .field("--config")
+    };
+    let found = fs::metadata(file).map_err(cannot)?;
+    if let Some(why) = doubt(&found) {
+        let seen = format!("{} {why}", paint::visible(&shown));
+        return Err(Error::new(Code::PermissionDenied, seen)
+            .field("--config")
+            .hint("have it be yours or root's alone to write"));
+    }
+    Serving::parse(&shown, &fs::read_to_string(file).map_err(cannot)?)
+}
+
+/// Why somebody else may have written a file.
+fn doubt(found: &Metadata) -> Option<String> {
+    let (owner, own) = (found.uid(), rustix::process::geteuid().as_raw());
+    if !found.is_file() {
+        Some("is not a file".to_owned())
+    } else if owner != own && owner != 0 {
+        Some(format!("belongs to another user (uid {owner})"))
+    } else if found.mode() & OTHERS_WRITE != 0 {
+        Some(format!("may be written by others (mode {:04o})", found.mode() & 0o7777))
+    } else {
+        None
+    }
+}

@@ -1,0 +1,49 @@
+//! `lockgate serve token`: a token for one more client of a server with a configuration.
+
+use std::env;
+use std::process::ExitCode;
+
+use crate::error::{Code, Error};
+use crate::front::cli::paint;
+use crate::front::http::Secret;
+use crate::policy::Token;
+
+/// The variable that gives a token instead of a file.
+pub(super) const TOKEN: &str = "LOCKGATE_TOKEN";
+
+/// The arguments of `lockgate serve token`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Who the token is for, as the journal will name it
+    name: String,
+}
+
+/// Prints a new token, and what the configuration is told of it; of one that the environment gives, only the latter.
+pub(super) fn run(args: &Args) -> Result<ExitCode, Error> {
+    let name = &args.name;
+    if !Token::is_name(name) {
+        let seen = "a name has letters, digits, `.`, `_`, `@` and `-`, and at most 64 of them";
+        return Err(Error::new(Code::InvalidInput, seen).field("NAME"));
+    }
+    let (secret, shown) = match given()? {
+        Some(secret) => (secret, false),
+        None => (Secret::fresh()?, true),
+    };
+    let hash = blake3::Hash::from_bytes(secret.hash()).to_hex();
+    let mut told = String::new();
+    if shown {
+        told = format!("# For the client, and shown this once: {}\n", secret.reveal());
+    }
+    told.push_str(&format!("  - name: {name}\n    hash: blake3:{hash}\n    roots: [/path/to/a/project]\n"));
+    paint::say_plain(told.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The token that the environment gives.
+pub(super) fn given() -> Result<Option<Secret>, Error> {
+    match env::var_os(TOKEN) {
+        None => Ok(None),
+        Some(text) if text.is_empty() => Ok(None),
+        Some(text) => Secret::given(text.to_str().unwrap_or_default(), TOKEN).map(Some),
+    }
+}

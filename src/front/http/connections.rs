@@ -1,0 +1,151 @@
+//! The connections that are open, no more than a bound: who comes when all places are taken gets that of the connection
+//! that was idle longest.
+//!
+//! Invariant: a connection with a request is never ended to make room.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustix::process::{Resource, getrlimit};
+use tokio::sync::Notify;
+
+use super::life::Life;
+use crate::policy::ServingBounds;
+
+/// Files that are left for what is edited and for the programs of gates.
+const OTHER_FILES: u64 = 256;
+/// The fewest connections that a server has.
+const FEWEST: usize = 16;
+
+/// The open connections.
+#[derive(Debug)]
+pub(super) struct Connections {
+    bounds: ServingBounds,
+    most: usize,
+    open: Mutex<Open>,
+    changed: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Open {
+    lives: HashMap<u64, Arc<Life>>,
+    last: u64,
+}
+
+/// The place of one connection.
+#[derive(Debug)]
+pub(super) struct Place {
+    pub(super) life: Arc<Life>,
+    number: u64,
+    of: Arc<Connections>,
+}
+
+impl Connections {
+    /// None as yet; no more may come than the bounds and the system's limit of open files allow.
+    pub(super) fn new(bounds: ServingBounds) -> Arc<Connections> {
+        let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX).saturating_sub(OTHER_FILES);
+        let most = bounds.connections.min(usize::try_from(files).unwrap_or(usize::MAX)).max(FEWEST);
+        if most < bounds.connections {
+            tracing::warn!(
+                "no more than {most} connections are taken: the limit of open files (ulimit -n) is low"
+            );
+        }
+        Arc::new(Connections { bounds, most, open: Mutex::default(), changed: Notify::new() })
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.open().lives.len()
+    }
+
+    /// Waits until there is a place.
+    pub(super) async fn place(self: &Arc<Self>) -> Place {
+        loop {
+            let changed = self.changed.notified();
+            if let Some(place) = self.take() {
+                return place;
+            }
+            changed.await;
+        }
+    }
+
+    /// Waits until there is no connection.
+    pub(super) async fn none(&self) {
+        loop {
+            let changed = self.changed.notified();
+            if self.count() == 0 {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    fn take(self: &Arc<Self>) -> Option<Place> {
+        let mut open = self.open();
+        if open.lives.len() >= self.most {
+            let idle = open.lives.iter().filter_map(|(number, life)| Some((life.idle_since()?, *number)));
+            let (_, longest) = idle.min()?;
+            if let Some(life) = open.lives.remove(&longest) {
+                life.ended.cancel();
+            }
+        }
+        open.last += 1;
+        let (number, life) = (open.last, Arc::new(Life::new(self.bounds)));
+        open.lives.insert(number, Arc::clone(&life));
+        Some(Place { life, number, of: Arc::clone(self) })
+    }
+
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.of.open().lives.remove(&self.number);
+        self.of.changed.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::time::timeout;
+
+    use super::*;
+
+    fn connections() -> Arc<Connections> {
+        Connections::new(ServingBounds { connections: 16, ..ServingBounds::default() })
+    }
+
+    #[tokio::test]
+    async fn who_was_idle_longest_makes_room_and_who_is_busy_does_not() {
+        let connections = connections();
+        let mut places = Vec::new();
+        for _ in 0..16 {
+            places.push(connections.place().await);
+        }
+        let busy = places[0].life.begin();
+        let _next = connections.place().await;
+        let ended: Vec<bool> = places.iter().map(|place| place.life.ended.is_cancelled()).collect();
+        assert_eq!(ended.iter().position(|ended| *ended), Some(1));
+        assert_eq!((ended.iter().filter(|ended| **ended).count(), connections.count()), (1, 16));
+        drop(busy);
+    }
+
+    #[tokio::test]
+    async fn where_all_are_busy_one_waits_for_a_place() {
+        let connections = connections();
+        let mut places = Vec::new();
+        for _ in 0..16 {
+            let place = connections.place().await;
+            places.push((place.life.begin(), place));
+        }
+        assert!(timeout(Duration::from_millis(50), connections.place()).await.is_err());
+        drop(places.pop());
+        assert!(timeout(Duration::from_secs(20), connections.place()).await.is_ok());
+        places.clear();
+        timeout(Duration::from_secs(20), connections.none()).await.unwrap();
+    }
+}

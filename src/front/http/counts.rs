@@ -1,0 +1,181 @@
+//! What is counted, and how it is told to Prometheus.
+//!
+//! Invariant: how many series there are depends on this program alone: no name that a client or a project makes up is a
+//! label.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
+
+use super::connections::Connections;
+use crate::engine::Report;
+use crate::error::Error;
+use crate::front::mcp::Ear;
+use crate::policy::Catalogue;
+
+/// Upper bounds of lengths of time, in seconds.
+const SECONDS: [f64; 12] = [0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
+/// What stands for the gates that policies define themselves.
+const OWN: &str = "defined";
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Edit {
+    tool: &'static str,
+    status: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Call {
+    tool: &'static str,
+    outcome: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Matched {
+    tier: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Gate {
+    gate: &'static str,
+    outcome: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct GateName {
+    gate: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Answer {
+    status: u16,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Reason {
+    reason: &'static str,
+}
+
+type Times = Family<GateName, Histogram, fn() -> Histogram>;
+
+/// Everything that is counted.
+pub(super) struct Counts {
+    registry: Registry,
+    connections: Arc<Connections>,
+    open: Gauge,
+    sessions: Gauge,
+    edits: Family<Edit, Counter>,
+    calls: Family<Call, Counter>,
+    tiers: Family<Matched, Counter>,
+    gates: Family<Gate, Counter>,
+    gate_times: Times,
+    lock_waits: Histogram,
+    requests: Family<Answer, Counter>,
+    refusals: Family<Reason, Counter>,
+}
+
+fn times() -> Histogram {
+    Histogram::new(SECONDS)
+}
+
+impl Counts {
+    /// Nothing as yet.
+    pub(super) fn new(connections: Arc<Connections>) -> Arc<Counts> {
+        let mut counts = Counts {
+            registry: Registry::with_prefix("lockgate"),
+            connections,
+            open: Gauge::default(),
+            sessions: Gauge::default(),
+            edits: Family::default(),
+            calls: Family::default(),
+            tiers: Family::default(),
+            gates: Family::default(),
+            gate_times: Family::new_with_constructor(times),
+            lock_waits: times(),
+            requests: Family::default(),
+            refusals: Family::default(),
+        };
+        counts.register();
+        Arc::new(counts)
+    }
+
+    fn register(&mut self) {
+        let registry = &mut self.registry;
+        registry.register("edits", "Targets of edits, by what became of them", self.edits.clone());
+        registry.register("calls", "Calls of tools that were answered", self.calls.clone());
+        registry.register("matches", "Texts that were looked for and found, by the tier", self.tiers.clone());
+        registry.register("gate_runs", "Gates that were asked, by their outcome", self.gates.clone());
+        registry.register("gate_seconds", "How long gates took", self.gate_times.clone());
+        registry.register("lock_wait_seconds", "How long edits that waited did", self.lock_waits.clone());
+        registry.register("http_requests", "Requests, by the status of their answer", self.requests.clone());
+        registry.register(
+            "http_refusals",
+            "Requests that were not carried out, by the reason",
+            self.refusals.clone(),
+        );
+        registry.register("http_connections", "Open connections", self.open.clone());
+        registry.register(
+            "http_sessions",
+            "Sessions of clients of 2025-11-25 and older",
+            self.sessions.clone(),
+        );
+    }
+
+    /// A request was answered.
+    pub(super) fn request(&self, status: StatusCode) {
+        self.requests.get_or_create(&Answer { status: status.as_u16() }).inc();
+    }
+
+    /// A request was refused before it was one of the protocol.
+    pub(super) fn refused(&self, reason: &'static str) {
+        self.refusals.get_or_create(&Reason { reason }).inc();
+    }
+
+    /// All of it, as Prometheus reads it.
+    pub(super) fn text(&self, sessions: usize) -> String {
+        let whole = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+        self.open.set(whole(self.connections.count()));
+        self.sessions.set(whole(sessions));
+        let mut text = String::new();
+        if encode(&mut text, &self.registry).is_err() {
+            tracing::error!("what was counted could not be written");
+        }
+        text
+    }
+}
+
+impl Ear for Counts {
+    fn answered(&self, tool: &'static str, success: bool) {
+        let outcome = if success { "done" } else { "refused" };
+        self.calls.get_or_create(&Call { tool, outcome }).inc();
+    }
+
+    fn reported(&self, tool: &'static str, report: &Report) {
+        self.edits.get_or_create(&Edit { tool, status: report.status.name() }).inc();
+        if let Some(receipt) = &report.receipt {
+            self.tiers.get_or_create(&Matched { tier: receipt.tier.name() }).inc();
+        }
+        for run in &report.verdict.runs {
+            let gate = Catalogue::names().find(|name| *name == run.gate).unwrap_or(OWN);
+            self.gates.get_or_create(&Gate { gate, outcome: run.outcome.name() }).inc();
+            let time = Duration::from_millis(run.ms);
+            self.gate_times.get_or_create(&GateName { gate }).observe(time.as_secs_f64());
+        }
+    }
+
+    fn refused(&self, tool: &'static str, refusal: &Error) {
+        self.edits.get_or_create(&Edit { tool, status: refusal.code.name() }).inc();
+    }
+
+    fn waited(&self, time: Duration) {
+        self.lock_waits.observe(time.as_secs_f64());
+    }
+}

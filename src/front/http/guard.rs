@@ -1,0 +1,78 @@
+//! What a request's head says of where it comes from, held against what the server was told.
+//!
+//! A page of another site can make a browser on this machine send requests here, under a name that it has made to mean this
+//! machine. `Host` and `Origin` give it away: https://modelcontextprotocol.io/specification, "DNS rebinding".
+//!
+//! Invariant: a head that could be read in two ways is refused.
+
+use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
+
+use super::refused::Refused;
+use super::secret;
+use crate::policy::{Host, Site};
+
+/// Lets a request through that is for one of these hosts and comes from no page or one of these sites; gives the header
+/// that names the site.
+pub(super) fn check(
+    uri: &Uri,
+    headers: &HeaderMap,
+    hosts: &[Host],
+    sites: &[Site],
+) -> Result<Option<HeaderValue>, Refused> {
+    let bad = |message| Refused::new(StatusCode::BAD_REQUEST, "host", message);
+    let host = only(headers, &HOST).map_err(|()| bad("more than one Host header"))?;
+    let host = host.ok_or_else(|| bad("no Host header"))?;
+    // A request line may name a host as well, and would be the one that counts.
+    let named = uri.authority().map(|authority| authority.as_str());
+    for asked in host.to_str().ok().into_iter().chain(named) {
+        let asked = Host::read(asked).ok_or_else(|| bad("the Host header is not valid"))?;
+        if !hosts.iter().any(|host| host.admits(&asked)) {
+            let message = "this server is not called by this Host: `allowed_hosts` names how it is";
+            return Err(Refused::new(StatusCode::FORBIDDEN, "host", message));
+        }
+    }
+    if host.to_str().is_err() {
+        return Err(bad("the Host header is not valid"));
+    }
+    origin(headers, sites)
+}
+
+fn origin(headers: &HeaderMap, sites: &[Site]) -> Result<Option<HeaderValue>, Refused> {
+    let many = |()| Refused::new(StatusCode::BAD_REQUEST, "origin", "more than one Origin header");
+    let Some(origin) = only(headers, &ORIGIN).map_err(many)? else { return Ok(None) };
+    match origin.to_str().ok().and_then(Site::read) {
+        Some(asked) if sites.iter().any(|site| site.admits(&asked)) => Ok(Some(origin.clone())),
+        Some(_) | None => {
+            let message =
+                "pages of this Origin may not call this server: `allowed_origins` names those that may";
+            Err(Refused::new(StatusCode::FORBIDDEN, "origin", message))
+        }
+    }
+}
+
+/// The hash of the token that a request shows.
+pub(super) fn shown(headers: &HeaderMap) -> Result<blake3::Hash, Refused> {
+    let many = |()| Refused::new(StatusCode::BAD_REQUEST, "token", "more than one Authorization header");
+    let missing =
+        || Refused::unknown("Bearer realm=\"lockgate\"", "this server needs `Authorization: Bearer TOKEN`");
+    let value = only(headers, &AUTHORIZATION).map_err(many)?.ok_or_else(missing)?;
+    secret::bearer(value.as_bytes()).ok_or_else(missing)
+}
+
+/// The token is none that the server knows.
+pub(super) fn unknown() -> Refused {
+    Refused::unknown(
+        "Bearer realm=\"lockgate\", error=\"invalid_token\"",
+        "the server does not know this token",
+    )
+}
+
+/// The one header of that name; an error where there are several.
+fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a HeaderValue>, ()> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next(), values.next()) {
+        (_, Some(_)) => Err(()),
+        (value, None) => Ok(value),
+    }
+}

@@ -1,0 +1,97 @@
+//! Clients come, and are attended to until they or the server go.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use hyper::body::{Body as _, Incoming};
+use hyper::server::conn::http1::Builder;
+use hyper::service::{Service, service_fn};
+use hyper::{Request, Response};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+
+use super::connections::{Connections, Place};
+use super::kept::Kept;
+use super::pace::Paced;
+
+/// How long nobody is let in after the system could not.
+const PAUSE: Duration = Duration::from_millis(100);
+/// The largest head of a request, in bytes.
+const HEAD: usize = 32 * 1024;
+
+/// Lets clients in until the server closes.
+pub(super) async fn listen(
+    listener: TcpListener,
+    connections: Arc<Connections>,
+    router: Router,
+    closing: CancellationToken,
+) {
+    let service = TowerToHyperService::new(router);
+    loop {
+        // Where there is no place, who came waits here, and all others before the door.
+        let next = async { (listener.accept().await, connections.place().await) };
+        let (came, place) = tokio::select! {
+            next = next => next,
+            () = closing.cancelled() => return,
+        };
+        match came {
+            Ok((stream, from)) => {
+                tracing::debug!(%from, "a client came");
+                drop(stream.set_nodelay(true));
+                tokio::spawn(attend(stream, place, service.clone(), closing.clone()));
+            }
+            Err(trouble) => {
+                tracing::warn!(%trouble, "a client could not be let in");
+                sleep(PAUSE).await;
+            }
+        }
+    }
+}
+
+/// Attends to one client.
+async fn attend(
+    stream: TcpStream,
+    place: Place,
+    service: TowerToHyperService<Router>,
+    closing: CancellationToken,
+) {
+    let life = Arc::clone(&place.life);
+    let answering = service_fn(|request: Request<Incoming>| {
+        let (life, busy, bodied) = (&life, life.begin(), !request.body().is_end_stream());
+        let answer = service.call(request);
+        async move {
+            let answer = answer.await?;
+            if bodied && answer.status().as_u16() >= 400 {
+                life.leave_unread();
+            }
+            Ok::<Response<_>, Infallible>(answer.map(|body| Kept { body, _kept: busy }))
+        }
+    });
+    let stream = TokioIo::new(Paced::new(stream, Arc::clone(&life)));
+    let mut builder = Builder::new();
+    // The connection's life has a time of its own for each of its phases.
+    builder.timer(TokioTimer::new()).header_read_timeout(Option::<Duration>::None).max_header_size(HEAD);
+    let mut connection = std::pin::pin!(builder.serve_connection(stream, answering));
+    let mut told = false;
+    loop {
+        tokio::select! {
+            ended = connection.as_mut() => {
+                if let Err(trouble) = ended {
+                    tracing::debug!(%trouble, "a connection has ended");
+                }
+                return;
+            }
+            () = life.overdue() => return,
+            () = life.ended.cancelled() => return,
+            () = closing.cancelled(), if !told => {
+                told = true;
+                connection.as_mut().graceful_shutdown();
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! A connection's bytes, whose coming and going is noted in its life.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::{Sleep, sleep};
+
+use super::life::Life;
+
+/// How much of what a client still sends is passed over at the end, and for how long: were the connection cut while
+/// something comes, the system would take back the answer, too.
+const LINGER: (usize, Duration) = (16 << 20, Duration::from_secs(1));
+
+/// A stream of a client.
+pub(super) struct Paced {
+    stream: TcpStream,
+    life: Arc<Life>,
+    passed_over: usize,
+    ending: Option<Pin<Box<Sleep>>>,
+}
+
+impl Paced {
+    pub(super) fn new(stream: TcpStream, life: Arc<Life>) -> Paced {
+        Paced { stream, life, passed_over: 0, ending: None }
+    }
+
+    fn note(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        self.life.sent(written.is_ready());
+        written
+    }
+
+    /// Reads what comes until the client ends, or for as long as it is listened to.
+    fn pass_over(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let mut room = [0_u8; 8192];
+        while self.passed_over < LINGER.0 {
+            let mut buffer = ReadBuf::new(&mut room);
+            match ready!(Pin::new(&mut self.stream).poll_read(context, &mut buffer)) {
+                Ok(()) if !buffer.filled().is_empty() => self.passed_over += buffer.filled().len(),
+                Ok(()) | Err(_) => break,
+            }
+        }
+        Poll::Ready(())
+    }
+}
+
+impl AsyncRead for Paced {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        if buffer.filled().len() > before {
+            self.life.received();
+        }
+        read
+    }
+}
+
+impl AsyncWrite for Paced {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.note(written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
+        self.note(written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.ending.is_none() {
+            ready!(Pin::new(&mut self.stream).poll_shutdown(context))?;
+            if !self.life.leaves_unread() {
+                return Poll::Ready(Ok(()));
+            }
+            self.ending = Some(Box::pin(sleep(LINGER.1)));
+        }
+        let late = self.ending.as_mut().is_some_and(|ending| ending.as_mut().poll(context).is_ready());
+        if !late {
+            ready!(self.pass_over(context));
+        }
+        Poll::Ready(Ok(()))
+    }
+}

@@ -1,0 +1,116 @@
+//! Which path leads where.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderValue, Response, StatusCode};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::IntoResponse;
+use axum::routing::{any, get};
+
+use super::door::Door;
+use super::pages;
+use super::refused::Refused;
+
+type Doors = State<Arc<Door>>;
+
+/// What OpenMetrics calls itself; Prometheus reads it.
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// Every path that there is.
+pub(super) fn router(door: Arc<Door>) -> Router {
+    let guarded = Router::new()
+        .route("/mcp", any(protocol))
+        .route("/metrics", get(metrics).fallback(only_get))
+        .fallback(nowhere)
+        .layer(from_fn_with_state(Arc::clone(&door), guard));
+    // Whoever asks whether the server is alive may call it by any name, and is told nothing else.
+    Router::new()
+        .route("/healthz", get(alive).fallback(only_get))
+        .route("/readyz", get(ready).fallback(only_get))
+        .merge(guarded)
+        .layer(from_fn_with_state(Arc::clone(&door), count))
+        .with_state(door)
+}
+
+async fn count(State(door): Doors, request: Request, next: Next) -> Response<Body> {
+    let answer = next.run(request).await;
+    door.counts.request(answer.status());
+    answer
+}
+
+/// Looks at the head of a request before anybody else does.
+async fn guard(State(door): Doors, request: Request, next: Next) -> Response<Body> {
+    let page = match door.check(request.uri(), request.headers()) {
+        Ok(page) => page,
+        Err(refused) => return refuse(&door, refused),
+    };
+    let mut answer = match &page {
+        Some(_) if pages::is_preflight(request.method(), request.headers()) => {
+            pages::preflight(request.headers())
+        }
+        Some(_) | None => next.run(request).await,
+    };
+    if let Some(page) = page {
+        pages::mark(&mut answer, page);
+    }
+    answer
+}
+
+async fn protocol(State(door): Doors, request: Request) -> Response<Body> {
+    match door.enter(request).await {
+        Ok(answer) => answer,
+        Err(refused) => refuse(&door, refused),
+    }
+}
+
+async fn metrics(State(door): Doors, request: Request) -> Response<Body> {
+    match door.check_reader(request.headers()) {
+        Ok(()) => told(StatusCode::OK, OPEN_METRICS, door.counts.text(door.sessions())),
+        Err(refused) => refuse(&door, refused),
+    }
+}
+
+async fn alive() -> Response<Body> {
+    plain(StatusCode::OK, "alive\n")
+}
+
+async fn ready(State(door): Doors) -> Response<Body> {
+    if door.is_open() {
+        plain(StatusCode::OK, "ready\n")
+    } else {
+        plain(StatusCode::SERVICE_UNAVAILABLE, "stopping\n")
+    }
+}
+
+async fn nowhere(State(door): Doors) -> Response<Body> {
+    refuse(
+        &door,
+        Refused::new(StatusCode::NOT_FOUND, "path", "there is nothing here: the protocol is at /mcp"),
+    )
+}
+
+async fn only_get(State(door): Doors) -> Response<Body> {
+    refuse(&door, Refused::method("GET, HEAD"))
+}
+
+fn refuse(door: &Door, refused: Refused) -> Response<Body> {
+    tracing::info!(status = refused.status.as_u16(), reason = refused.reason, "a request was refused");
+    door.counts.refused(refused.reason);
+    refused.into_response()
+}
+
+fn plain(status: StatusCode, text: &'static str) -> Response<Body> {
+    told(status, "text/plain; charset=utf-8", text.to_owned())
+}
+
+fn told(status: StatusCode, kind: &'static str, text: String) -> Response<Body> {
+    let mut response = Response::new(Body::from(text));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}

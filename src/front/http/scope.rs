@@ -1,0 +1,119 @@
+//! What one token may do: a server of its own, over the files that it reaches.
+//!
+//! Invariant: sessions, questions to a person and what is counted against a limit are those of one token.
+
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes};
+use axum::http::request::Parts;
+use axum::http::{Request, Response, StatusCode};
+use http_body_util::Full;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
+
+use super::refused::Refused;
+use super::{Party, Reach};
+use crate::front::mcp::{Caller, Ear, Manners, Server};
+use crate::policy::ServingBounds;
+
+/// One that may call.
+pub(super) struct Scope {
+    pub(super) hash: [u8; 32],
+    pub(super) metrics: bool,
+    pub(super) tools: Option<Tools>,
+}
+
+/// The tools of one that may call.
+pub(super) struct Tools {
+    server: Server,
+    service: StreamableHttpService<Server, LocalSessionManager>,
+    sessions: Arc<LocalSessionManager>,
+    most_sessions: usize,
+    requests: Arc<Semaphore>,
+    streams: Arc<Semaphore>,
+}
+
+/// What all scopes of a server have in common.
+pub(super) struct Common<'a> {
+    pub(super) bounds: ServingBounds,
+    pub(super) manners: Manners,
+    pub(super) ear: Arc<dyn Ear>,
+    pub(super) stop: &'a CancellationToken,
+    pub(super) ended: &'a CancellationToken,
+}
+
+impl Scope {
+    pub(super) fn new(party: Party, common: &Common<'_>) -> Scope {
+        let caller = Caller { name: party.name };
+        let tools = party.reach.map(|reach| Tools::new(reach, caller, common));
+        Scope { hash: party.hash, metrics: party.metrics, tools }
+    }
+}
+
+impl Tools {
+    fn new(reach: Reach, caller: Caller, common: &Common<'_>) -> Tools {
+        let Reach { workspace, selection, access } = reach;
+        let server = Server::new(workspace, &selection, access, common.manners, common.stop.clone())
+            .told(caller, Arc::clone(&common.ear));
+        let mut sessions = LocalSessionManager::default();
+        sessions.session_config.keep_alive = Some(common.bounds.session_idle);
+        let sessions = Arc::new(sessions);
+        // Host, Origin and the size of the body were looked at before.
+        let config = StreamableHttpServerConfig::default()
+            .disable_allowed_hosts()
+            .with_max_request_body_bytes(common.bounds.body)
+            .with_json_response(true)
+            .with_cancellation_token(common.ended.clone());
+        let ours = server.clone();
+        Tools {
+            service: StreamableHttpService::new(move || Ok(ours.clone()), Arc::clone(&sessions), config),
+            server,
+            sessions,
+            most_sessions: common.bounds.sessions,
+            requests: Arc::new(Semaphore::new(common.bounds.requests)),
+            streams: Arc::new(Semaphore::new(common.bounds.sessions)),
+        }
+    }
+
+    /// The right to have one more request worked on.
+    pub(super) fn request(&self) -> Result<OwnedSemaphorePermit, Refused> {
+        one(&self.requests, "requests of this token are worked on; send it again")
+    }
+
+    /// The right to listen to one more stream.
+    pub(super) fn stream(&self) -> Result<OwnedSemaphorePermit, Refused> {
+        one(&self.streams, "streams of this token are open")
+    }
+
+    /// Refuses a session more than there may be.
+    pub(super) async fn check_sessions(&self) -> Result<(), Refused> {
+        if self.sessions.sessions.read().await.len() < self.most_sessions {
+            return Ok(());
+        }
+        let message = "this token has as many sessions as it may: end one, or use a client of 2026-07-28";
+        Err(Refused::busy(StatusCode::SERVICE_UNAVAILABLE, "sessions", message))
+    }
+
+    /// How many sessions there are.
+    pub(super) fn sessions(&self) -> usize {
+        self.sessions.sessions.try_read().map_or(0, |sessions| sessions.len())
+    }
+
+    /// Carries out a request, as the protocol has it.
+    pub(super) async fn carry_out(&self, parts: Parts, body: Bytes) -> Response<Body> {
+        self.service.handle(Request::from_parts(parts, Full::new(body))).await.map(Body::new)
+    }
+
+    /// Waits until no call is left that has not been answered.
+    pub(super) async fn idle(&self) {
+        self.server.idle().await;
+    }
+}
+
+fn one(of: &Arc<Semaphore>, many: &str) -> Result<OwnedSemaphorePermit, Refused> {
+    let busy =
+        |_| Refused::busy(StatusCode::TOO_MANY_REQUESTS, "requests", format!("as many as may be {many}"));
+    Arc::clone(of).try_acquire_owned().map_err(busy)
+}

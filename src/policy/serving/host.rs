@@ -1,0 +1,174 @@
+//! The names by which a server is called, and the web pages that may call it: as the headers `Host` and `Origin` have
+//! them.
+//!
+//! Invariant: two that compare equal mean the same, and a text of which that is not certain is none.
+
+use std::net::Ipv6Addr;
+
+/// A host, with its port or for any port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Host {
+    name: String,
+    port: Option<u16>,
+}
+
+impl Host {
+    /// Reads `name`, `name:port`, `[address]` or `[address]:port`.
+    pub fn read(text: &str) -> Option<Host> {
+        let end =
+            if text.starts_with('[') { text.find(']')? + 1 } else { text.find(':').unwrap_or(text.len()) };
+        let (name, rest) = text.split_at_checked(end)?;
+        let port = match rest.strip_prefix(':') {
+            Some(digits) => Some(port(digits)?),
+            None if rest.is_empty() => None,
+            None => return None,
+        };
+        Some(Host { name: named(name)?, port })
+    }
+
+    /// The names of the machine itself, for any port.
+    pub fn own() -> Vec<Host> {
+        ["localhost", "127.0.0.1", "[::1]"].iter().filter_map(|name| Host::read(name)).collect()
+    }
+
+    /// Whether a request for `asked` is one for this host.
+    pub fn admits(&self, asked: &Host) -> bool {
+        self.name == asked.name && (self.port.is_none() || self.port == asked.port)
+    }
+}
+
+/// Where a web page comes from: scheme, host and port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Site {
+    scheme: String,
+    name: String,
+    port: Option<u16>,
+}
+
+impl Site {
+    /// Reads `scheme://host` or `scheme://host:port`; `null` is the origin of no page in particular, and none.
+    pub fn read(text: &str) -> Option<Site> {
+        let (scheme, host) = text.split_once("://")?;
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+        if !scheme.starts_with(|c: char| c.is_ascii_alphabetic()) || !scheme.chars().all(plain) {
+            return None;
+        }
+        let (scheme, Host { name, port }) = (scheme.to_ascii_lowercase(), Host::read(host)?);
+        let port = port.or(match scheme.as_str() {
+            "http" => Some(80),
+            "https" => Some(443),
+            _ => None,
+        });
+        Some(Site { scheme, name, port })
+    }
+
+    /// The pages that this machine itself serves, on any port.
+    pub fn own() -> Vec<Site> {
+        let site = |host: Host| Site { scheme: "http".to_owned(), name: host.name, port: None };
+        Host::own().into_iter().map(site).collect()
+    }
+
+    /// Whether a page of `asked` is one of this site.
+    pub fn admits(&self, asked: &Site) -> bool {
+        let port = self.port.is_none() || self.port == asked.port;
+        port && self.scheme == asked.scheme && self.name == asked.name
+    }
+}
+
+fn port(digits: &str) -> Option<u16> {
+    let plain = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
+    if plain { digits.parse().ok() } else { None }
+}
+
+fn named(name: &str) -> Option<String> {
+    if let Some(address) = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')) {
+        let address: Ipv6Addr = address.parse().ok()?;
+        return Some(format!("[{address}]"));
+    }
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
+    (!name.is_empty() && name.len() <= 253 && name.chars().all(plain)).then(|| name.to_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_its_name_and_its_port() {
+        let admits = |allowed: &str, asked: &str| {
+            Host::read(allowed).unwrap().admits(&Host::read(asked).unwrap_or_else(|| panic!("{asked}")))
+        };
+        for (allowed, asked) in [
+            ("localhost", "LOCALHOST:1"),
+            ("Edits.example.com", "edits.example.com"),
+            ("a:80", "a:80"),
+            ("[::1]", "[0:0:0:0:0:0:0:1]:9"),
+            ("127.0.0.1", "127.0.0.1:8137"),
+        ] {
+            assert!(admits(allowed, asked), "{allowed} {asked}");
+        }
+        for (allowed, asked) in [
+            ("a:80", "a"),
+            ("a:80", "a:81"),
+            ("a", "b"),
+            ("a", "a."),
+            ("a", "x.a"),
+            ("a", "a.x"),
+            ("[::1]", "[::2]"),
+        ] {
+            assert!(!admits(allowed, asked), "{allowed} {asked}");
+        }
+        for wrong in [
+            "", ":80", "a:", "a:x", "a:+1", "a:65536", "a b", "u@a", "a/b", "::1", "[::1", "[::1]x", "[a]",
+            "http://a", "é",
+        ] {
+            assert_eq!(Host::read(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_pages_of_this_machine_have_any_port_and_no_other_name() {
+        let own = |text: &str| Site::own().iter().any(|site| site.admits(&Site::read(text).unwrap()));
+        for text in ["http://localhost", "http://127.0.0.1:3000", "http://[::1]:8137", "http://LOCALHOST:1"] {
+            assert!(own(text), "{text}");
+        }
+        for text in [
+            "https://localhost",
+            "http://localhost.evil.example",
+            "http://127.0.0.2",
+            "http://evil.example:80",
+        ] {
+            assert!(!own(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_site_is_scheme_host_and_port() {
+        for (one, other) in [
+            ("https://a", "https://A:443"),
+            ("http://a:80", "HTTP://a"),
+            ("vscode-webview://1ab2", "vscode-webview://1ab2"),
+        ] {
+            assert_eq!(Site::read(one).unwrap(), Site::read(other).unwrap(), "{one} {other}");
+        }
+        for (one, other) in
+            [("https://a", "http://a"), ("https://a", "https://a:80"), ("https://a", "https://b")]
+        {
+            assert_ne!(Site::read(one), Site::read(other), "{one} {other}");
+        }
+        for wrong in [
+            "",
+            "null",
+            "a",
+            "https://",
+            "https:/a",
+            "https://a/",
+            "https://a/b",
+            "https://u@a",
+            "://a",
+            "https://a, https://b",
+        ] {
+            assert_eq!(Site::read(wrong), None, "{wrong}");
+        }
+    }
+}

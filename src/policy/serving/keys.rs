@@ -1,0 +1,56 @@
+//! Every key that the configuration of a server for several clients may have, in one table.
+
+use crate::policy::keys::{TOOLSETS, tables};
+use crate::policy::shape::Absent::{Is, Refused, Says};
+use crate::policy::shape::Shape::{Age, Duration, Flag, List, Map, Size, Text, Whole, Words};
+use crate::policy::shape::{Range, Setting};
+
+pub(super) const BODY: Range = Range { least: 1024, most: 64 << 20, said: "from 1KiB to 64MiB" };
+pub(super) const WITHIN: Range = Range { least: 100, most: 600_000, said: "from 100ms to 10m" };
+pub(super) const SESSION: Range = Range {
+    least: 900_000,
+    most: 7 * 86_400_000,
+    said: "from 15m, the longest that a person is waited for, to 7d",
+};
+pub(super) const CONNECTIONS: Range = Range { least: 16, most: 100_000, said: "from 16 to 100000" };
+pub(super) const COUNT: Range = Range { least: 1, most: 10_000, said: "from 1 to 10000" };
+
+tables! {
+    /// The configuration itself.
+    SERVING {
+        "listen": Text, Is("127.0.0.1:8137") => "the address and port to listen on; an address that other machines reach needs `allowed_hosts`";
+        "allowed_hosts": List(&Text, 1), Says("`localhost`, `127.0.0.1` and `[::1]` with any port")
+            => "the names by which clients call the server, as in `Host`, each with its port or for any port";
+        "allowed_origins": List(&Text, 0), Is("[]")
+            => "the web pages whose scripts may call, as in `Origin`; requests without `Origin` come from no web page";
+        "metrics": Words(&["token", "open"]), Is("token")
+            => "who may read `/metrics`: `token`: clients whose token says so; `open`: everybody who reaches the server";
+        "limits": Map(&[LIMITS]), Is("{}") => "how much and how long";
+        "tokens": List(&Map(&[TOKEN]), 1), Refused => "who may call, and what each may do";
+    }
+    LIMITS {
+        "body": Size(BODY), Is("4MiB") => "the largest body of a request";
+        "headers_within": Duration(WITHIN), Is("10s") => "how long a client may take to send the head of a request";
+        "body_within": Duration(WITHIN), Is("30s") => "how long a client may take to send a body";
+        "read_within": Duration(WITHIN), Is("30s") => "how long a client may take none of an answer that waits for it";
+        "idle": Duration(WITHIN), Is("90s") => "how long a connection may stay open without a request";
+        "connections": Whole(CONNECTIONS), Is("1024")
+            => "how many connections may be open; where there are as many, the one that was idle longest makes room";
+        "requests": Whole(COUNT), Is("64") => "how many requests of one token are worked on at a time; one more is refused with 429";
+        "sessions": Whole(COUNT), Is("256")
+            => "how many sessions one token may have, of clients of 2025-11-25 and older; one more is refused with 503";
+        "session_idle": Age(SESSION), Is("8h") => "how long a session without a request is kept";
+    }
+    /// One entry of `tokens`.
+    TOKEN {
+        "name": Text, Refused => "who this is: letters, digits, `.`, `_`, `@` and `-`; the journal names it";
+        "hash": Text, Refused => "`blake3:` and the BLAKE3 of the token in hexadecimal, as `lockgate serve token` prints it";
+        "roots": List(&Text, 0), Says("none: the token has no tools")
+            => "the folders whose files it reaches, by absolute paths";
+        "read_only": Flag, Is("false") => "`true`: it has no tool that can write";
+        "tools": List(&Words(&TOOLSETS), 1), Says("those of the policy at the top of the first root, else `[edit, look]`")
+            => "the toolsets that it is offered";
+        "metrics": Flag, Is("false") => "`true`: it may read `/metrics`, which counts what all tokens do";
+        "organization": Text, Says("none") => "this version keeps no organisations, and refuses the key";
+    }
+}

@@ -1,0 +1,183 @@
+//! How a server for several clients is set up: where it listens, who may call, and within which limits.
+//!
+//! It is written by the person who runs the server, in the words and with the reader of a policy.
+//!
+//! Invariant: what is read is whole: an address that other machines reach has hosts by which it is called, and no two
+//! tokens are alike.
+
+mod host;
+mod keys;
+#[cfg(test)]
+mod tests;
+mod token;
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use super::node::{Fault, Node};
+use super::{Setting, quantity, yaml};
+use crate::error::{Code, Error};
+
+pub use host::{Host, Site};
+pub use token::Token;
+
+/// The setup of a server for several clients.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Serving {
+    /// Where it listens.
+    pub listen: SocketAddr,
+    /// By which names it is called.
+    pub hosts: Vec<Host>,
+    /// Which web pages may call it.
+    pub sites: Vec<Site>,
+    /// Who may read the metrics.
+    pub metrics: Readers,
+    /// How much and how long.
+    pub bounds: ServingBounds,
+    /// Who may call.
+    pub tokens: Vec<Token>,
+}
+
+/// Who may read the metrics.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Readers {
+    /// Clients whose token says so.
+    #[default]
+    Token,
+    /// Everybody.
+    All,
+}
+
+/// How much a server takes, and for how long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ServingBounds {
+    /// The largest body of a request, in bytes.
+    pub body: usize,
+    /// How long a client may take to send the head of a request.
+    pub headers_within: Duration,
+    /// How long a client may take to send a body.
+    pub body_within: Duration,
+    /// How long a client may take none of an answer that waits for it.
+    pub read_within: Duration,
+    /// How long a connection may stay open without a request.
+    pub idle: Duration,
+    /// How many connections may be open.
+    pub connections: usize,
+    /// How many requests of one token are worked on at a time.
+    pub requests: usize,
+    /// How many sessions one token may have.
+    pub sessions: usize,
+    /// How long a session without a request is kept.
+    pub session_idle: Duration,
+}
+
+impl Default for ServingBounds {
+    fn default() -> ServingBounds {
+        let seconds = Duration::from_secs;
+        ServingBounds {
+            body: 4 << 20,
+            headers_within: seconds(10),
+            body_within: seconds(30),
+            read_within: seconds(30),
+            idle: seconds(90),
+            connections: 1024,
+            requests: 64,
+            sessions: 256,
+            session_idle: seconds(8 * 60 * 60),
+        }
+    }
+}
+
+impl Serving {
+    /// The port of a server that is told none.
+    pub const PORT: u16 = 8137;
+
+    /// Reads a configuration.
+    ///
+    /// Errors: `INVALID_INPUT`, with line and column, but without the line itself: a token may stand there, put in the
+    /// place of its hash.
+    pub fn parse(name: &str, text: &str) -> Result<Serving, Error> {
+        yaml::read(name, text, serving).map_err(|refusal| {
+            let told = refusal.message.lines().next().unwrap_or_default();
+            Error::new(Code::InvalidInput, told)
+                .hint("correct the configuration; docs/serving.md has every key")
+        })
+    }
+
+    /// Every key of a configuration.
+    pub fn settings() -> &'static [Setting] {
+        keys::SERVING
+    }
+}
+
+fn serving(root: &Node) -> Result<Serving, Fault> {
+    let fields = root.settings("the configuration", &[keys::SERVING])?;
+    let listen = fields.optional("listen", address)?.unwrap_or(([127, 0, 0, 1], Serving::PORT).into());
+    let hosts = fields.optional("allowed_hosts", |node, what| {
+        each(node, what, "a host such as `edits.example.com` or `[::1]:8137`, without a scheme", Host::read)
+    })?;
+    if !listen.ip().is_loopback() && hosts.is_none() {
+        let seen = "other machines reach this address: name in `allowed_hosts` how clients call the server";
+        return Err(fields.get("listen").unwrap_or(root).fault(seen));
+    }
+    let tokens = fields.require("tokens")?;
+    let listed = tokens.list("`tokens`")?;
+    let read: Vec<Token> =
+        listed.iter().map(|item| token::token(item, "a token")).collect::<Result<_, _>>()?;
+    if read.is_empty() {
+        return Err(tokens.fault("`tokens` is empty: nobody could call"));
+    }
+    token::check_apart(listed, &read)?;
+    let readers = [("token", Readers::Token), ("open", Readers::All)];
+    Ok(Serving {
+        listen,
+        hosts: hosts.unwrap_or_else(Host::own),
+        sites: fields
+            .optional("allowed_origins", |node, what| {
+                each(node, what, "an origin such as `https://ide.example.com`, without a path", Site::read)
+            })?
+            .unwrap_or_default(),
+        metrics: fields.optional("metrics", |node, what| node.one_of(what, &readers))?.unwrap_or_default(),
+        bounds: fields.optional("limits", bounds)?.unwrap_or_default(),
+        tokens: read,
+    })
+}
+
+fn address(node: &Node, what: &str) -> Result<SocketAddr, Fault> {
+    let wrong = |_| node.fault(format!("{what} must be an address and a port, as in `127.0.0.1:8137`"));
+    node.text(what)?.parse().map_err(wrong)
+}
+
+fn each<T>(node: &Node, what: &str, wanted: &str, read: fn(&str) -> Option<T>) -> Result<Vec<T>, Fault> {
+    let one = |item: &Node| {
+        read(item.text(what)?).ok_or_else(|| item.fault(format!("each of {what} must be {wanted}")))
+    };
+    node.list(what)?.iter().map(one).collect()
+}
+
+fn bounds(node: &Node, what: &str) -> Result<ServingBounds, Fault> {
+    let fields = node.settings(what, &[keys::LIMITS])?;
+    let base = ServingBounds::default();
+    let time = |name: &str, base: Duration| {
+        let read = fields.optional(name, |node, what| quantity::duration(node, what, keys::WITHIN));
+        read.map(|time| time.unwrap_or(base))
+    };
+    let count = |name: &str, range, base: usize| {
+        let read = fields.optional(name, |node, what| node.within(what, range));
+        read.map(|count| count.and_then(|count| usize::try_from(count).ok()).unwrap_or(base))
+    };
+    let body = fields.optional("body", |node, what| quantity::size(node, what, keys::BODY))?;
+    Ok(ServingBounds {
+        body: body.and_then(|body| usize::try_from(body).ok()).unwrap_or(base.body),
+        headers_within: time("headers_within", base.headers_within)?,
+        body_within: time("body_within", base.body_within)?,
+        read_within: time("read_within", base.read_within)?,
+        idle: time("idle", base.idle)?,
+        connections: count("connections", keys::CONNECTIONS, base.connections)?,
+        requests: count("requests", keys::COUNT, base.requests)?,
+        sessions: count("sessions", keys::COUNT, base.sessions)?,
+        session_idle: fields
+            .optional("session_idle", |node, what| quantity::age(node, what, keys::SESSION))?
+            .unwrap_or(base.session_idle),
+    })
+}

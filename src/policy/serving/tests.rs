@@ -1,0 +1,110 @@
+use super::*;
+
+const HASH: &str = "blake3:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+
+fn read(text: &str) -> Result<Serving, String> {
+    Serving::parse("serve.yaml", &text.replace("HASH", HASH)).map_err(|refusal| {
+        assert_eq!(refusal.code, Code::InvalidInput);
+        refusal.message
+    })
+}
+
+const LEAST: &str = "tokens: [{ name: a, hash: 'HASH', roots: [/p] }]\n";
+
+#[test]
+fn the_least_configuration_is_a_loopback_server_that_trusts_no_page() {
+    let serving = read(LEAST).unwrap();
+    assert_eq!((serving.listen.to_string(), serving.hosts), ("127.0.0.1:8137".to_owned(), Host::own()));
+    assert_eq!(
+        (serving.sites, serving.metrics, serving.bounds),
+        (vec![], Readers::Token, ServingBounds::default())
+    );
+    let [token] = serving.tokens.as_slice() else { panic!("one token") };
+    assert_eq!((token.name.as_str(), token.hash[1], token.hash[31]), ("a", 0x11, 0xff));
+    assert!(!token.read_only && !token.metrics && token.toolsets.is_none());
+}
+
+#[test]
+fn everything_that_can_be_said_is_kept() {
+    let serving = read(
+        "listen: 0.0.0.0:80\nallowed_hosts: [a.example:80]\nallowed_origins: ['https://b.example']\nmetrics: open\n\
+         limits: { body: 1MiB, headers_within: 1s, body_within: 2s, read_within: 3s, idle: 4s, connections: 16, \
+         requests: 5, sessions: 6, session_idle: 1d }\n\
+         tokens:\n- { name: a, hash: 'HASH', roots: [/p, /q], read_only: true, tools: [edit], metrics: true }\n",
+    )
+    .unwrap();
+    let seconds = Duration::from_secs;
+    let bounds = ServingBounds {
+        body: 1 << 20,
+        headers_within: seconds(1),
+        body_within: seconds(2),
+        read_within: seconds(3),
+        idle: seconds(4),
+        connections: 16,
+        requests: 5,
+        sessions: 6,
+        session_idle: seconds(86_400),
+    };
+    assert_eq!((serving.bounds, serving.metrics), (bounds, Readers::All));
+    assert_eq!(serving.hosts, [Host::read("a.example:80").unwrap()]);
+    assert_eq!(serving.sites, [Site::read("https://b.example:443").unwrap()]);
+    let token = &serving.tokens[0];
+    assert!(token.read_only && token.metrics && token.roots.len() == 2);
+    assert_eq!(token.toolsets.as_deref(), Some(&["edit".to_owned()][..]));
+}
+
+#[test]
+fn what_is_wrong_is_refused_with_its_place() {
+    let token = |more: &str| format!("tokens:\n- {{ name: a, hash: 'HASH', roots: [/p]{more} }}\n");
+    for (text, seen) in [
+        (String::new(), "serve.yaml:1:1: the configuration must be a map, not nothing"),
+        ("tokens: []".to_owned(), "`tokens` is empty"),
+        ("listen: 127.0.0.1:1\n".to_owned(), "the key `tokens` is missing"),
+        (format!("tokenz: []\n{LEAST}"), "serve.yaml:1:1: unknown key `tokenz`, did you mean `tokens`?"),
+        (format!("{LEAST}listen: 8137\n"), "serve.yaml:2:9: `listen` must be a text"),
+        (format!("{LEAST}listen: localhost:1\n"), "must be an address and a port"),
+        (format!("{LEAST}listen: 0.0.0.0:1\n"), "serve.yaml:2:9: other machines reach this address"),
+        (format!("{LEAST}listen: '[::]:1'\n"), "other machines reach this address"),
+        (format!("{LEAST}allowed_hosts: ['http://a']\n"), "without a scheme"),
+        (format!("{LEAST}allowed_hosts: ['*']\n"), "without a scheme"),
+        (format!("{LEAST}allowed_origins: ['null']\n"), "must be an origin"),
+        (format!("{LEAST}allowed_origins: ['*']\n"), "must be an origin"),
+        (format!("{LEAST}limits: {{ body: 1GiB }}\n"), "from 1KiB to 64MiB"),
+        (format!("{LEAST}limits: {{ idle: 0 }}\n"), "from 100ms to 10m"),
+        (format!("{LEAST}limits: {{ session_idle: 1m }}\n"), "from 15m"),
+        (format!("{LEAST}metrics: yes\n"), "unknown metrics `yes`"),
+        (token(", organization: acme"), "does not keep `organization`"),
+        (token(", tools: []"), "is empty"),
+        (token(", tools: [edti]"), "did you mean `edit`?"),
+        (token(", read_only: yes"), "must be `true` or `false`"),
+        ("tokens: [{ name: a, hash: 'HASH' }]".to_owned(), "good for nothing"),
+        ("tokens: [{ name: a, hash: 'HASH', roots: [p] }]".to_owned(), "absolute paths"),
+        ("tokens: [{ name: 'a b', hash: 'HASH', roots: [/p] }]".to_owned(), "`name` has letters"),
+        ("tokens: [{ hash: 'HASH', roots: [/p] }]".to_owned(), "the key `name` is missing"),
+        (format!("{LEAST}{LEAST}"), "stands here a second time"),
+        (
+            "tokens:\n- { name: a, hash: 'HASH', roots: [/p] }\n- { name: a, hash: 'HASH', roots: [/p] }"
+                .to_owned(),
+            "serve.yaml:3:3: a second token has the name `a`",
+        ),
+        (
+            "tokens:\n- { name: a, hash: 'HASH', roots: [/p] }\n- { name: b, hash: 'HASH', roots: [/p] }"
+                .to_owned(),
+            "serve.yaml:3:3: `a` and `b` are one token",
+        ),
+    ] {
+        let told = read(&text).expect_err(&text);
+        assert!(told.contains(seen), "{text}\n{told}");
+    }
+}
+
+#[test]
+fn a_token_in_the_place_of_its_hash_is_not_repeated() {
+    for secret in ["lockgate_s3cr3t", "blake3:s3cr3t", "blake3:00", "[s3cr3t]"] {
+        let told =
+            Serving::parse("serve.yaml", &format!("tokens:\n- name: a\n  roots: [/p]\n  hash: {secret}\n"));
+        let told = told.unwrap_err();
+        assert!(told.message.contains("`hash` must be"), "{}", told.message);
+        assert!(!told.message.contains("s3cr3t"), "{}", told.message);
+    }
+}

@@ -1,0 +1,114 @@
+//! Who may call a server, and what each may do.
+
+use std::path::{Path, PathBuf};
+
+use super::keys::TOKEN;
+use crate::policy::node::{Fault, Node};
+use crate::policy::offered;
+
+/// The longest name of a token, in characters.
+const LONGEST_NAME: usize = 64;
+/// What stands before the digits of a hash.
+const BLAKE3: &str = "blake3:";
+
+/// One that may call, and what it may do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Token {
+    /// Who this is.
+    pub name: String,
+    /// The BLAKE3 of the token.
+    pub hash: [u8; 32],
+    /// The folders that it reaches, by absolute paths.
+    pub roots: Vec<PathBuf>,
+    /// Whether it has no tool that can write.
+    pub read_only: bool,
+    /// The toolsets that it is offered, where the configuration says; each is one of this version.
+    pub toolsets: Option<Vec<String>>,
+    /// Whether it may read the metrics.
+    pub metrics: bool,
+}
+
+/// Reads one entry of `tokens`.
+pub(super) fn token(node: &Node, what: &str) -> Result<Token, Fault> {
+    let fields = node.settings(what, &[TOKEN])?;
+    if let Some(organization) = fields.get("organization") {
+        let seen = "this version does not keep `organization`: leave it out, and keep apart by `roots`";
+        return Err(organization.fault(seen));
+    }
+    let token = Token {
+        name: name(fields.require("name")?)?,
+        hash: hash(fields.require("hash")?)?,
+        roots: fields.optional("roots", roots)?.unwrap_or_default(),
+        read_only: fields.optional("read_only", Node::flag)?.unwrap_or_default(),
+        toolsets: fields.optional("tools", offered::names)?,
+        metrics: fields.optional("metrics", Node::flag)?.unwrap_or_default(),
+    };
+    if token.roots.is_empty() && !token.metrics {
+        return Err(node.fault("a token without `roots` and without `metrics: true` is good for nothing"));
+    }
+    Ok(token)
+}
+
+/// Refuses two tokens that cannot be told apart.
+pub(super) fn check_apart(nodes: &[Node], tokens: &[Token]) -> Result<(), Fault> {
+    for (at, (node, token)) in nodes.iter().zip(tokens).enumerate() {
+        for other in tokens.iter().take(at) {
+            if other.name == token.name {
+                return Err(node.fault(format!("a second token has the name `{}`", token.name)));
+            }
+            if other.hash == token.hash {
+                return Err(node.fault(format!("`{}` and `{}` are one token", other.name, token.name)));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn name(node: &Node) -> Result<String, Fault> {
+    let name = node.text("`name`")?;
+    if !Token::is_name(name) {
+        let seen =
+            format!("`name` has letters, digits, `.`, `_`, `@` and `-`, and at most {LONGEST_NAME} of them");
+        return Err(node.fault(seen));
+    }
+    Ok(name.to_owned())
+}
+
+impl Token {
+    /// Whether a token can have this name.
+    pub fn is_name(name: &str) -> bool {
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '@' | '-');
+        !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(plain)
+    }
+}
+
+/// Never shows what stands there: it may be the token itself, put in the wrong place.
+fn hash(node: &Node) -> Result<[u8; 32], Fault> {
+    let wanted = || {
+        node.fault(
+            "`hash` must be `blake3:` and 64 hexadecimal digits, as `lockgate serve token NAME` prints it",
+        )
+    };
+    let digits = node.text("`hash`").map_err(|_| wanted())?.strip_prefix(BLAKE3).ok_or_else(wanted)?;
+    let byte = |pair: &[u8]| {
+        let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+        match pair {
+            [high, low] => Some(digit(high)? << 4 | digit(low)?),
+            _ => None,
+        }
+    };
+    let bytes: Option<Vec<u8>> = digits.as_bytes().chunks(2).map(byte).collect();
+    bytes.and_then(|bytes| bytes.try_into().ok()).ok_or_else(wanted)
+}
+
+fn roots(node: &Node, what: &str) -> Result<Vec<PathBuf>, Fault> {
+    let root = |item: &Node| {
+        let path = item.text(what)?;
+        if Path::new(path).is_absolute() {
+            Ok(PathBuf::from(path))
+        } else {
+            Err(item.fault(format!("{what} must be absolute paths")))
+        }
+    };
+    node.list(what)?.iter().map(root).collect()
+}

@@ -1,0 +1,137 @@
+//! A secret that clients of the user's own show: made once, kept for the user alone.
+//!
+//! Invariant: what is given was read from a file that nobody else can read or write.
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Read};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+
+use super::{State, doubt, failed, stage, staged_name};
+use crate::error::{Code, Error};
+
+/// The folder of secrets within lockgate's own.
+const SECRETS: &str = "secrets";
+/// More than a secret ever has.
+const LARGEST: u64 = 4096;
+/// The bits that let others read.
+const OTHERS_READ: u32 = 0o077;
+
+impl State {
+    /// The secret of that name and the file that holds it; made by `fresh` when it is not there.
+    ///
+    /// Errors: `PERMISSION_DENIED` where lockgate may keep nothing or others could have read it, and what the system
+    /// refuses.
+    pub fn secret(
+        &self,
+        name: &str,
+        fresh: impl FnOnce() -> Result<String, Error>,
+    ) -> Result<(PathBuf, String), Error> {
+        let folder = self.own(SECRETS).map_err(|why| {
+            Error::new(Code::PermissionDenied, format!("no secret can be kept: {why}"))
+                .hint("set XDG_STATE_HOME to a folder of yours outside of every root")
+        })?;
+        let path = folder.join(name);
+        if let Some(secret) = read(&path)? {
+            return Ok((path, secret));
+        }
+        let staged = folder.join(staged_name());
+        // Linked, not renamed: of two processes that make it at a time, both read the first one's.
+        let made = stage(&staged, format!("{}\n", fresh()?).as_bytes())
+            .and_then(|()| std::fs::hard_link(&staged, &path));
+        drop(std::fs::remove_file(&staged));
+        match made {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+                Err(failed("making the secret", &path, &error))
+            }
+            Ok(()) | Err(_) => match read(&path)? {
+                Some(secret) => Ok((path, secret)),
+                None => Err(Error::new(Code::IoFailed, format!("{} is gone", path.display()))),
+            },
+        }
+    }
+}
+
+fn read(path: &Path) -> Result<Option<String>, Error> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
+    let file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failed("opening the secret", path, &error)),
+    };
+    let fails = |error: &std::io::Error| failed("reading the secret", path, error);
+    let found = file.metadata().map_err(|error| fails(&error))?;
+    let readable = || {
+        let open = found.mode() & OTHERS_READ != 0;
+        open.then(|| format!("may be read by others (mode {:04o})", found.mode() & 0o7777))
+    };
+    if let Some(why) = doubt(&found).or_else(readable) {
+        let seen = format!("{} {why}", path.display());
+        return Err(Error::new(Code::PermissionDenied, seen).hint("remove the file: another one is made"));
+    }
+    let mut text = String::new();
+    file.take(LARGEST).read_to_string(&mut text).map_err(|error| fails(&error))?;
+    Ok(Some(text.trim_end().to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    fn state(dir: &Path) -> State {
+        let own = |name: &str| Ok(dir.join(name));
+        State::at(own("state"), own("cache"), &[])
+    }
+
+    fn unasked() -> Result<String, Error> {
+        panic!("the secret is there")
+    }
+
+    #[test]
+    fn a_secret_is_made_once_for_the_user_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let state = state(dir.path());
+        let (path, secret) = state.secret("http", || Ok("first".to_owned())).unwrap();
+        assert_eq!((secret.as_str(), path.metadata().unwrap().mode() & 0o7777), ("first", 0o600));
+        assert_eq!(path.parent().unwrap().metadata().unwrap().mode() & 0o7777, 0o700);
+        assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "no staged file is left");
+        assert_eq!(state.secret("http", unasked).unwrap().1, "first");
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(state.secret("http", || Ok("second".to_owned())).unwrap().1, "second");
+    }
+
+    #[test]
+    fn a_secret_that_others_could_know_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let state = state(dir.path());
+        let (path, _) = state.secret("http", || Ok("known".to_owned())).unwrap();
+        for (mode, seen) in
+            [(0o640, "read by others"), (0o604, "read by others"), (0o620, "written by others")]
+        {
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+            let refused = state.secret("http", unasked).unwrap_err();
+            assert_eq!(refused.code, Code::PermissionDenied);
+            assert!(
+                refused.message.contains(seen) && !refused.message.contains("known"),
+                "{}",
+                refused.message
+            );
+        }
+        std::fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink(dir.path().join("elsewhere"), &path).unwrap();
+        assert!(state.secret("http", || Ok("x".to_owned())).is_err());
+    }
+
+    #[test]
+    fn no_secret_lies_inside_a_root() {
+        let dir = tempfile::tempdir().unwrap();
+        let own = || Ok(dir.path().join("state"));
+        let state = State::at(own(), own(), &[dir.path().to_owned()]);
+        let refused = state.secret("http", unasked).unwrap_err();
+        assert!(refused.message.contains("inside the root"), "{}", refused.message);
+    }
+}

@@ -1,0 +1,242 @@
+//! What some clients do to others: slow ones, half ones and many.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use serde_json::json;
+
+use super::raw::{Client, ERAS, Era, Raw, Served, TOKEN, entry, head, page};
+use crate::suite::wire::PATIENCE;
+
+/// How much longer a client may wait beside a crowd, in times of an undisturbed run; the best of some runs counts.
+const RATIO: f64 = 3.0;
+const RUNS: usize = 5;
+
+fn served(root: &Path, limits: &str) -> Served {
+    let shared = format!("roots: [{}], tools: [all]", root.display());
+    Served::configured(&format!("limits: {{ {limits} }}\ntokens:\n{}", entry("alice", TOKEN, &shared)))
+}
+
+/// How long a client takes for some calls, at best.
+fn pace(served: &Served) -> Duration {
+    let run = |_| {
+        let begun = Instant::now();
+        for era in ERAS {
+            let mut client = served.client(TOKEN, era);
+            for _ in 0..20 {
+                client.call("read_content_lines", &json!({"path": "a.txt"}));
+            }
+        }
+        begun.elapsed()
+    };
+    (0..RUNS).map(run).min().unwrap()
+}
+
+#[track_caller]
+fn holds_up_nobody(what: &str, served: &Served, alone: Duration) {
+    let beside = pace(served);
+    let ratio = beside.as_secs_f64() / alone.as_secs_f64();
+    println!("{what}: {beside:?} beside {alone:?} alone, {ratio:.2} times");
+    assert!(ratio < RATIO, "{what}: {beside:?} beside {alone:?} alone");
+}
+
+/// Sends calls with large answers, and reads none of them, until the server takes no more.
+fn slow_reader(client: &mut Client) {
+    let message = client.message(
+        1,
+        "tools/call",
+        json!({"name": "read_content_lines", "arguments": {"path": "large.txt", "max_bytes": 1_000_000}}),
+    );
+    let request = client.request(&message);
+    client.raw.stream.set_write_timeout(Some(Duration::from_millis(200))).unwrap();
+    while client.raw.try_send(&request).is_ok() {}
+}
+
+/// Waits until a server has done all that it can: until then it is its work that holds up others.
+fn quiet(served: &Served) {
+    let spent = || {
+        let line = std::fs::read_to_string(format!("/proc/{}/stat", served.process.id())).unwrap();
+        let fields: Vec<String> = line.rsplit(')').next().unwrap().split(' ').map(str::to_owned).collect();
+        (fields[12].clone(), fields[13].clone())
+    };
+    let (begun, mut before) = (Instant::now(), spent());
+    loop {
+        std::thread::sleep(Duration::from_millis(300));
+        let now = spent();
+        if now == before {
+            return;
+        }
+        before = now;
+        assert!(begun.elapsed() < PATIENCE, "the server works on");
+    }
+}
+
+#[test]
+fn slow_readers_hold_up_nobody() {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::write(root.path().join("a.txt"), "a\n").unwrap();
+    std::fs::write(
+        root.path().join("large.txt"),
+        "a line of some length, and then some more\n".repeat(20_000),
+    )
+    .unwrap();
+    let served = served(root.path(), "read_within: 10m");
+    let alone = pace(&served);
+    let mut slow: Vec<Client> =
+        ERAS.iter().flat_map(|era| [*era; 2]).map(|era| served.client(TOKEN, era)).collect();
+    slow.iter_mut().for_each(slow_reader);
+    quiet(&served);
+    holds_up_nobody("slow readers", &served, alone);
+}
+
+#[test]
+fn a_slow_reader_is_not_waited_for_for_ever() {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::write(
+        root.path().join("large.txt"),
+        "a line of some length, and then some more\n".repeat(20_000),
+    )
+    .unwrap();
+    let served = served(root.path(), "read_within: 500ms, connections: 16");
+    for era in ERAS {
+        let mut slow = served.client(TOKEN, era);
+        slow_reader(&mut slow);
+        let begun = Instant::now();
+        slow.raw.stream.set_write_timeout(None).unwrap();
+        // Closed by the server while it was written to.
+        let request = vec![b' '; 1 << 20];
+        while slow.raw.try_send(&request).is_ok() {
+            assert!(begun.elapsed() < PATIENCE, "it is still listened to");
+        }
+    }
+}
+
+#[test]
+fn half_a_request_holds_up_nobody_and_has_an_end() {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::write(root.path().join("a.txt"), "a\n").unwrap();
+    let patient = served(root.path(), "requests: 200");
+    let alone = pace(&patient);
+    let halves = |served: &Served| -> Vec<Raw> {
+        let client = served.client(TOKEN, Era::New);
+        let message = client.message(
+            1,
+            "tools/call",
+            json!({"name": "safe_edit_file", "arguments": {"path": "b.txt", "content": "b\n"}}),
+        );
+        let whole = client.request(&message);
+        let cuts = [1, 20, whole.len() / 2, whole.len() - 40, whole.len() - 1];
+        let cuts = cuts.iter().cycle().take(100);
+        cuts.map(|cut| {
+            let mut raw = served.connect();
+            raw.send(&whole[..*cut]);
+            raw
+        })
+        .collect()
+    };
+    let open = halves(&patient);
+    holds_up_nobody("half-sent requests", &patient, alone);
+    drop(open);
+    let strict = served(root.path(), "requests: 200, headers_within: 300ms, body_within: 300ms");
+    for mut half in halves(&strict) {
+        let rest = half.rest();
+        assert!(rest.is_empty() || rest.starts_with("HTTP/1.1 408 "), "{rest}");
+    }
+    assert!(!root.path().join("b.txt").exists());
+}
+
+#[test]
+fn a_thousand_idle_connections_hold_up_nobody() {
+    let files = getrlimit(Resource::Nofile);
+    let wanted = 2500.min(files.maximum.unwrap_or(u64::MAX));
+    setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum: files.maximum }).unwrap();
+    let root = tempfile::tempdir().unwrap();
+    std::fs::write(root.path().join("a.txt"), "a\n").unwrap();
+    let served = served(root.path(), "connections: 2000");
+    let alone = pace(&served);
+    let idle: Vec<Raw> = (0..1000).map(|_| served.connect()).collect();
+    holds_up_nobody("1,000 idle connections", &served, alone);
+    assert_eq!(idle.len(), 1000);
+}
+
+#[test]
+fn where_all_places_are_taken_who_was_idle_longest_makes_room() {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::write(root.path().join("a.txt"), "a\n").unwrap();
+    let served = served(root.path(), "connections: 16");
+    let mut first = served.client(TOKEN, Era::New);
+    first.call("read_content_lines", &json!({"path": "a.txt"}));
+    let idle: Vec<Raw> = (0..40).map(|_| served.connect()).collect();
+    let mut last = served.client(TOKEN, Era::New);
+    last.call("read_content_lines", &json!({"path": "a.txt"}));
+    assert_eq!(first.raw.rest(), "", "the first has made room");
+    for mut gone in idle.into_iter().take(20) {
+        assert_eq!(gone.rest(), "");
+    }
+    last.call("read_content_lines", &json!({"path": "a.txt"}));
+}
+
+#[test]
+fn idle_connections_end_and_those_with_a_request_do_not() {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::write(root.path().join("a.txt"), "a\n").unwrap();
+    let served = served(root.path(), "idle: 300ms");
+    let mut listener = served.client(TOKEN, Era::Old);
+    let headers = listener.headers("", "");
+    let mut headers: Vec<(&str, &str)> =
+        headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    headers.push(("Host", "localhost"));
+    listener.raw.send(head("GET", "/mcp", &headers));
+    assert_eq!(listener.raw.head().unwrap().status, 200);
+    let mut idle = served.connect();
+    assert_eq!(idle.rest(), "", "it ends");
+    listener.raw.stream.set_nonblocking(true).unwrap();
+    let peeked = listener.raw.stream.peek(&mut [0]);
+    assert!(!matches!(peeked, Ok(0)), "a stream that is listened to has ended: {peeked:?}");
+}
+
+#[test]
+fn one_token_has_no_more_requests_and_sessions_than_it_may() {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::write(root.path().join("a.txt"), "a\n").unwrap();
+    let shared = format!("roots: [{}]", root.path().display());
+    let tokens = entry("alice", TOKEN, &shared) + &entry("bob", super::raw::OTHER, &shared);
+    let served = Served::configured(&format!("limits: {{ requests: 2, sessions: 2 }}\ntokens:\n{tokens}"));
+    let client = served.client(TOKEN, Era::New);
+    let message = client.message(
+        1,
+        "tools/call",
+        json!({"name": "read_content_lines", "arguments": {"path": "a.txt"}}),
+    );
+    let whole = client.request(&message);
+    // The server asks for a body once it works on the request.
+    let asking =
+        String::from_utf8(whole.clone()).unwrap().replacen("\r\n", "\r\nExpect: 100-continue\r\n", 1);
+    let (asking, body) = asking.split_at(asking.find("\r\n\r\n").unwrap() + 4);
+    let mut half: Vec<Raw> = (0..2).map(|_| served.connect()).collect();
+    for raw in &mut half {
+        raw.send(asking);
+        raw.asked_for_the_body();
+    }
+    let mut third = served.connect();
+    third.send(&whole);
+    let refused = third.response().unwrap();
+    assert_eq!((refused.status, refused.header("retry-after")), (429, "1"));
+    let mut bob = served.client(super::raw::OTHER, Era::New);
+    assert_eq!(bob.call("read_content_lines", &json!({"path": "a.txt"}))["isError"], json!(false));
+    half.iter_mut().for_each(|raw| raw.send(body));
+    for raw in &mut half {
+        assert_eq!(raw.response().unwrap().status, 200);
+    }
+    let sessions: Vec<Client> = (0..2).map(|_| served.client(TOKEN, Era::Old)).collect();
+    let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "suite", "version": "1"}});
+    let mut more = served.client(TOKEN, Era::New);
+    more.era = Era::Old;
+    let hello = more.message(0, "initialize", hello);
+    more.raw.send(more.request(&hello));
+    assert_eq!(more.raw.response().unwrap().status, 503);
+    drop(served.client(super::raw::OTHER, Era::Old));
+    assert_eq!(sessions.len(), 2);
+    assert_eq!(page(served.address, "/healthz", None).status, 200);
+}

@@ -1,0 +1,137 @@
+//! How calls end that the client or the server does not wait for.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::raw::{ERAS, Era, Served, TOKEN, page};
+use crate::suite::cli::stopped::{hanging, runs, wait_until};
+
+fn tag(what: &str) -> String {
+    format!("http-{what}-{}", std::process::id())
+}
+
+fn scene(what: &str) -> (String, TempDir, Served) {
+    let tag = tag(what);
+    let root = hanging(&tag);
+    let served = Served::of(root.path(), &["--trust"]);
+    (tag, root, served)
+}
+
+fn text(root: &Path) -> String {
+    fs::read_to_string(root.join("a.txt")).unwrap()
+}
+
+#[test]
+fn a_signal_ends_a_running_edit_and_answers_it() {
+    for era in ERAS {
+        let (tag, root, mut served) = scene(&format!("signal-{era:?}"));
+        let mut client = served.client(TOKEN, era);
+        client.post_call("safe_edit_file", &json!({"path": "a.txt", "content": "b\n"}));
+        wait_until("the gate runs", || runs(&tag));
+        served.signal("TERM");
+        // As long as it works, it says that it is about to end.
+        let asked = served.connect();
+        drop(asked);
+        let answer = client.raw.response().unwrap().answer();
+        let told = answer["result"]["content"][0]["text"].as_str().unwrap();
+        assert!(
+            answer["result"]["isError"] == json!(true) && told.contains("nothing was written"),
+            "{answer}"
+        );
+        assert_eq!(served.wait(), Some(0), "{}", served.said());
+        assert!(!runs(&tag), "the program is left");
+        assert_eq!(text(root.path()), "a\n");
+    }
+}
+
+#[test]
+fn while_the_last_calls_end_the_server_says_that_it_takes_no_more() {
+    let (tag, _root, mut served) = scene("draining");
+    let mut client = served.client(TOKEN, Era::New);
+    let (address, mut late) = (served.address, served.client(TOKEN, Era::New));
+    client.post_call("safe_edit_file", &json!({"path": "a.txt", "content": "b\n"}));
+    wait_until("the gate runs", || runs(&tag));
+    assert_eq!(page(address, "/readyz", None).status, 200);
+    served.signal("TERM");
+    wait_until("it is not ready", || page(address, "/readyz", None).status == 503);
+    assert_eq!(page(address, "/healthz", None).status, 200);
+    late.post_call("read_content_lines", &json!({"path": "a.txt"}));
+    assert_eq!(late.raw.response().unwrap().status, 503);
+    assert_eq!(client.raw.response().unwrap().status, 200);
+    assert_eq!(served.wait(), Some(0), "{}", served.said());
+}
+
+/// A file whose syntax takes a debug build a while to check.
+fn large() -> String {
+    "def f(a, b):\n    return [a, b, (a, b), {a: b}]\n".repeat(8_000)
+}
+
+#[test]
+fn an_edit_that_is_nearly_done_is_done_although_a_signal_comes() {
+    for era in ERAS {
+        let root = tempfile::tempdir().unwrap();
+        let mut served = Served::of(root.path(), &[]);
+        let mut client = served.client(TOKEN, era);
+        let mut watcher = served.client(TOKEN, Era::New);
+        client.post_call("safe_edit_file", &json!({"path": "a.py", "content": large(), "show_diff": false}));
+        // Whoever is answered after it was sent shows that it has come.
+        watcher.call("read_content_lines", &json!({"path": "none.txt"}));
+        served.signal("TERM");
+        let answer = client.raw.response().map(|response| response.answer());
+        assert_eq!(served.wait(), Some(0));
+        let answer = answer.unwrap();
+        let written = answer["result"]["structuredContent"]["written"] == json!(true);
+        assert_eq!(root.path().join("a.py").exists(), written, "{answer}");
+    }
+}
+
+#[test]
+fn an_idle_server_with_sessions_and_streams_ends_at_once() {
+    let root = tempfile::tempdir().unwrap();
+    let mut served = Served::of(root.path(), &[]);
+    let mut clients: Vec<_> = (0..5).map(|_| served.client(TOKEN, Era::Old)).collect();
+    for client in &mut clients {
+        let headers = client.headers("", "");
+        let mut headers: Vec<(&str, &str)> =
+            headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        headers.push(("Host", "localhost"));
+        client.raw.send(super::raw::head("GET", "/mcp", &headers));
+        assert_eq!(client.raw.head().unwrap().status, 200);
+    }
+    let _idle: Vec<_> = (0..20).map(|_| served.connect()).collect();
+    let begun = Instant::now();
+    served.signal("TERM");
+    assert_eq!(served.wait(), Some(0));
+    assert!(begun.elapsed() < Duration::from_secs(20), "it took {:?}", begun.elapsed());
+}
+
+#[test]
+fn a_client_that_hangs_up_ends_the_programs_of_its_edit() {
+    let (tag, root, served) = scene("gone");
+    let mut client = served.client(TOKEN, Era::New);
+    client.post_call("safe_edit_file", &json!({"path": "a.txt", "content": "b\n"}));
+    wait_until("the gate runs", || runs(&tag));
+    drop(client);
+    wait_until("the gate has ended", || !runs(&tag));
+    assert_eq!(text(root.path()), "a\n");
+}
+
+/// Until 2025-11-25 a connection may break without an end of the call, so only a message ends it.
+#[test]
+fn a_cancellation_ends_the_programs_of_an_edit_of_a_session() {
+    let (tag, root, served) = scene("cancelled");
+    let mut client = served.client(TOKEN, Era::Old);
+    let id = client.post_call("safe_edit_file", &json!({"path": "a.txt", "content": "b\n"}));
+    wait_until("the gate runs", || runs(&tag));
+    let mut other = served.client(TOKEN, Era::New);
+    (other.era, other.session) = (Era::Old, client.session.clone());
+    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
+    other.raw.send(other.request(&cancel));
+    assert_eq!(other.raw.response().unwrap().status, 202);
+    wait_until("the gate has ended", || !runs(&tag));
+    assert_eq!(text(root.path()), "a\n");
+}

@@ -1,0 +1,320 @@
+//! Every way to knock: Host, Origin, token, method, size and era, each with each other. Whoever is refused is answered by the
+//! head of the request alone, and has changed nothing.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde_json::json;
+
+use super::raw::{Client, ERAS, Era, OTHER, Raw, Served, TOKEN, entry, head};
+
+/// The largest body that this server takes.
+const BODY: usize = 64 * 1024;
+const PAGE: &str = "https://ide.example";
+
+const HOSTS: [(&[&str], u16); 7] = [
+    (&["edits.example"], 200),
+    (&["LOCALHOST:4711"], 200),
+    (&["evil.example"], 403),
+    (&["edits.example.evil.example"], 403),
+    (&[], 400),
+    (&["edits.example", "edits.example"], 400),
+    (&["user@edits.example"], 400),
+];
+
+const ORIGINS: [(&[&str], u16); 5] =
+    [(&[], 200), (&[PAGE], 200), (&["https://evil.example"], 403), (&["null"], 403), (&[PAGE, PAGE], 400)];
+
+const METHODS: [&str; 6] = ["POST", "GET", "DELETE", "PUT", "OPTIONS", "PATCH"];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Size {
+    Small,
+    Full,
+    Over,
+}
+
+/// The headers of every way to show a token, and what comes of it.
+fn tokens() -> Vec<(Vec<String>, u16)> {
+    let shown = |token: &str| format!("Bearer {token}");
+    vec![
+        (vec![shown(TOKEN)], 200),
+        (vec![format!("bEARER {TOKEN}")], 200),
+        (vec![], 401),
+        (vec![shown("no-token-that-anybody-has")], 401),
+        (vec![shown(&TOKEN[..TOKEN.len() - 1])], 401),
+        (vec![shown(&format!("{TOKEN}x"))], 401),
+        (vec![format!("Basic {TOKEN}")], 401),
+        (vec![TOKEN.to_owned()], 401),
+        (vec![shown(TOKEN), shown(TOKEN)], 400),
+        (vec![shown(TOKEN), shown(OTHER)], 400),
+    ]
+}
+
+struct Knock<'a> {
+    host: (&'a [&'a str], u16),
+    origin: (&'a [&'a str], u16),
+    token: (&'a [String], u16),
+    method: &'a str,
+    size: Size,
+    era: Era,
+}
+
+impl Knock<'_> {
+    /// What is to come of it, and whether its head alone decides that.
+    fn wanted(&self) -> (u16, bool) {
+        for (_, status) in [self.host, self.origin] {
+            if status != 200 {
+                return (status, true);
+            }
+        }
+        if self.method == "OPTIONS" && !self.origin.0.is_empty() {
+            return (204, true);
+        }
+        match (self.token.1, self.method, self.era, self.size) {
+            (200, "POST", _, Size::Over) => (413, true),
+            (200, "POST", _, Size::Small | Size::Full) => (200, false),
+            (200, "GET", Era::Old, _) => (200, true),
+            (200, "DELETE", Era::Old, _) => (204, true),
+            (200, _, _, _) => (405, true),
+            (refused, ..) => (refused, true),
+        }
+    }
+
+    fn told(&self) -> String {
+        let Knock { host, origin, token, method, size, era } = self;
+        format!("{method} of {size:?} in the {era:?} era, Host {host:?}, Origin {origin:?}, token {token:?}")
+    }
+}
+
+/// An edit that makes a file of that name, its body as large as is asked for.
+fn body(client: &Client, name: &str, size: Size) -> String {
+    let arguments = |content: &str| json!({"path": name, "content": content, "show_diff": false});
+    let of = |content: &str| {
+        let params = json!({"name": "safe_edit_file", "arguments": arguments(content)});
+        client.message(7, "tools/call", params).to_string()
+    };
+    let least = of("").len();
+    match size {
+        Size::Small => of("x\n"),
+        Size::Full => of(&"x".repeat(BODY - least)),
+        Size::Over => of(&"x".repeat(BODY - least + 1)),
+    }
+}
+
+fn files(root: &Path) -> BTreeSet<String> {
+    std::fs::read_dir(root)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect()
+}
+
+fn knock(served: &Served, client: &Client, knock: &Knock<'_>, name: &str) {
+    let told = knock.told();
+    let (status, by_head) = knock.wanted();
+    let body = body(client, name, knock.size);
+    let mut headers: Vec<(String, String)> = client.headers("tools/call", "safe_edit_file");
+    headers.retain(|(name, _)| name != "Authorization");
+    if knock.method == "DELETE" {
+        // That of the client is still needed.
+        headers.retain(|(name, _)| name != "Mcp-Session-Id");
+        headers.push(("Mcp-Session-Id".to_owned(), "no-such-session".to_owned()));
+    }
+    let mut all = |name: &str, values: &[&str]| {
+        values.iter().for_each(|value| headers.push((name.to_owned(), (*value).to_owned())));
+    };
+    all("Host", knock.host.0);
+    all("Origin", knock.origin.0);
+    knock.token.0.iter().for_each(|value| all("Authorization", &[value]));
+    match knock.method {
+        "POST" | "PUT" | "PATCH" => all("Content-Length", &[&body.len().to_string()]),
+        "OPTIONS" => all("Access-Control-Request-Method", &["POST"]),
+        _ => {}
+    }
+    let headers: Vec<(&str, &str)> =
+        headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let mut raw = served.connect();
+    raw.send(head(knock.method, "/mcp", &headers));
+    if !by_head {
+        raw.send(&body);
+    }
+    // A stream that is listened to has no end.
+    let response = if knock.method == "GET" { raw.head() } else { raw.response() };
+    let response = response.unwrap_or_else(|why| panic!("{told}: {why}"));
+    assert_eq!(response.status, status, "{told}: {}", response.text());
+    if status == 200 && knock.method == "POST" {
+        assert_eq!(
+            response.answer()["result"]["structuredContent"]["status"],
+            "written",
+            "{told}: {response:?}"
+        );
+    }
+    assert_eq!(response.header("www-authenticate").is_empty(), status != 401, "{told}: {response:?}");
+    let page = if response.status < 400 && !knock.origin.0.is_empty() { PAGE } else { "" };
+    if !page.is_empty() || response.status == 403 {
+        assert_eq!(response.header("access-control-allow-origin"), page, "{told}: {response:?}");
+    }
+}
+
+#[test]
+fn every_way_to_knock_has_its_status_and_who_is_refused_changes_nothing() {
+    let root = tempfile::tempdir().unwrap();
+    let shared = format!("roots: [{}], tools: [all]", root.path().display());
+    let served = Served::configured(&format!(
+        "allowed_hosts: [edits.example, localhost]\nallowed_origins: ['{PAGE}']\nlimits: {{ body: {BODY}B }}\n\
+         tokens:\n{}",
+        entry("alice", TOKEN, &shared)
+    ));
+    let clients = ERAS.map(|era| served.client(TOKEN, era));
+    let tokens = tokens();
+    let (mut wanted, mut knocks) = (BTreeSet::new(), 0);
+    for host in HOSTS {
+        for origin in ORIGINS {
+            for (shown, status) in &tokens {
+                for method in METHODS {
+                    for (client, era) in clients.iter().zip(ERAS) {
+                        let sizes: &[Size] = if method == "POST" {
+                            &[Size::Small, Size::Full, Size::Over]
+                        } else {
+                            &[Size::Small]
+                        };
+                        for &size in sizes {
+                            knocks += 1;
+                            let name = format!("{knocks}.txt");
+                            let one = Knock { host, origin, token: (shown, *status), method, size, era };
+                            knock(&served, client, &one, &name);
+                            if method == "POST" && one.wanted().0 == 200 {
+                                wanted.insert(name);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert_eq!(knocks, 7 * 5 * 10 * 2 * (3 + 5));
+    assert_eq!(wanted.len(), 2 * 2 * 2 * 2 * 2, "the control: these were let in");
+    assert_eq!(files(root.path()), wanted);
+}
+
+/// A server that was told no more than its address lets in the pages of the machine itself.
+#[test]
+fn a_server_without_a_configuration_is_called_by_its_own_machine_only() {
+    let root = tempfile::tempdir().unwrap();
+    let served = Served::of(root.path(), &[]);
+    let shown = format!("Bearer {TOKEN}");
+    for (host, origin, status) in [
+        ("localhost", "http://localhost:3000", 200),
+        ("127.0.0.1:8137", "http://127.0.0.1:8137", 200),
+        ("[::1]", "http://[::1]", 200),
+        ("localhost", "https://localhost", 403),
+        ("localhost", "http://evil.example", 403),
+        ("localhost", "null", 403),
+        ("evil.example", "http://localhost:3000", 403),
+        ("127.0.0.2", "http://localhost:3000", 403),
+    ] {
+        let mut raw = served.connect();
+        raw.send(head("GET", "/metrics", &[("Host", host), ("Origin", origin), ("Authorization", &shown)]));
+        assert_eq!(raw.response().unwrap().status, status, "{host} {origin}");
+    }
+}
+
+/// What is not in the matrix: a limit that is not told beforehand, the default limit, and other paths.
+#[test]
+fn a_body_is_as_large_as_it_is_whatever_it_says() {
+    let root = tempfile::tempdir().unwrap();
+    let served = Served::of(root.path(), &[]);
+    let client = served.client(TOKEN, Era::New);
+    let headers = client.headers("tools/call", "safe_edit_file");
+    let mut headers: Vec<(&str, &str)> =
+        headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    headers.push(("Host", "localhost"));
+    for (length, status) in [((4_u64 << 20) + 1, 413), (1 << 60, 413)] {
+        let mut raw = served.connect();
+        let length = length.to_string();
+        raw.send(head("POST", "/mcp", &[&headers[..], &[("Content-Length", &length)]].concat()));
+        assert_eq!(raw.response().unwrap().status, status, "{length}");
+    }
+    let mut raw = served.connect();
+    raw.send(head("POST", "/mcp", &[&headers[..], &[("Transfer-Encoding", "chunked")]].concat()));
+    let chunk = format!("{:x}\r\n{}\r\n", 1 << 20, " ".repeat(1 << 20));
+    // Whoever sends on after the answer may find the connection closed.
+    (0..5).try_for_each(|_| raw.try_send(&chunk)).ok();
+    assert_eq!(raw.response().unwrap().status, 413);
+    let arguments = json!({"path": "a.txt", "content": "x\n".repeat(1_000_000), "show_diff": false});
+    let message = client.message(1, "tools/call", json!({"name": "safe_edit_file", "arguments": arguments}));
+    let mut raw = served.connect();
+    raw.send(client.request(&message));
+    assert_eq!(raw.response().unwrap().answer()["result"]["structuredContent"]["status"], "written");
+    assert_eq!(files(root.path()).len(), 1);
+}
+
+#[test]
+fn bodies_that_are_no_messages_are_told_what_they_are() {
+    let root = tempfile::tempdir().unwrap();
+    let served = Served::of(root.path(), &[]);
+    for era in ERAS {
+        let client = served.client(TOKEN, era);
+        let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
+        for (body, status, code) in [
+            ("garbage", 400, -32700),
+            ("", 400, -32700),
+            ("{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"ping\"", 400, -32700),
+            ("[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]", 400, -32600),
+            ("{\"id\":5}", 400, -32600),
+            (deep.as_str(), 400, -32700),
+        ] {
+            let headers = client.headers("ping", "");
+            let mut headers: Vec<(&str, &str)> =
+                headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+            let length = body.len().to_string();
+            headers.extend([("Host", "localhost"), ("Content-Length", length.as_str())]);
+            let mut raw = served.connect();
+            raw.send(head("POST", "/mcp", &headers) + body);
+            let response = raw.response().unwrap();
+            assert_eq!(
+                (response.status, &response.answer()["error"]["code"]),
+                (status, &json!(code)),
+                "{body:.60}"
+            );
+        }
+    }
+}
+
+#[test]
+fn other_paths_lead_nowhere_and_health_is_told_to_everybody() {
+    let root = tempfile::tempdir().unwrap();
+    let served = Served::of(root.path(), &[]);
+    let ask = |request: String| {
+        let mut raw = Raw::to(served.address);
+        raw.send(request);
+        raw.response().unwrap()
+    };
+    for path in [
+        "/",
+        "/mcp/",
+        "/MCP",
+        "/mcp/../metrics",
+        "/.well-known/oauth-protected-resource",
+        "//mcp",
+        "/healthz/",
+    ] {
+        assert_eq!(ask(head("GET", path, &[("Host", "localhost")])).status, 404, "{path}");
+    }
+    for path in ["/healthz", "/readyz"] {
+        let told = ask(head("GET", path, &[("Host", "10.0.0.7")]));
+        assert_eq!((told.status, told.body.len() < 8), (200, true), "{path}");
+        assert_eq!(
+            ask(head("POST", path, &[("Host", "localhost"), ("Content-Length", "0")])).status,
+            405,
+            "{path}"
+        );
+        let page = ask(head("GET", path, &[("Host", "localhost"), ("Origin", "https://evil.example")]));
+        assert_eq!(page.header("access-control-allow-origin"), "", "{path}");
+    }
+    assert_eq!(ask(head("GET", "/healthz?token=x", &[])).status, 200, "whoever asks may leave out Host");
+    let named = head("GET", "http://evil.example/metrics", &[("Host", "localhost")]);
+    assert_eq!(ask(named).status, 403, "a host in the request line counts, too");
+    assert_eq!(ask("GET /healthz HTTP/1.1\r\nHost: a\r\nbad header\r\n\r\n".to_owned()).status, 400);
+    assert_eq!(ask(head("GET", "/healthz", &[("Host", "a"), ("X", &"x".repeat(100_000))])).status, 431);
+}

@@ -1,0 +1,42 @@
+//! docs/serving.md says what the code does.
+
+use std::fs;
+use std::path::PathBuf;
+
+use lockgate::policy::Serving;
+
+use crate::suite::policy::page::{Row, keys, replaced, rows};
+
+fn page() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("docs/serving.md")
+}
+
+fn generated(page: &str) -> String {
+    let mut all: Vec<Row> = Vec::new();
+    rows(&[Serving::settings()], "", &mut all);
+    replaced(page, "keys", &keys(&all))
+}
+
+#[test]
+fn the_table_of_the_page_is_that_of_the_code() {
+    let there = fs::read_to_string(page()).unwrap();
+    let wanted = generated(&there);
+    if std::env::var_os("UPDATE").is_some() && there != wanted {
+        fs::write(page(), &wanted).unwrap();
+        return;
+    }
+    assert!(
+        there == wanted,
+        "docs/serving.md is out of step; rewrite it with UPDATE=1 cargo test --test all http::page"
+    );
+}
+
+#[test]
+fn the_example_of_the_page_is_a_configuration() {
+    let there = fs::read_to_string(page()).unwrap();
+    let example = there.split("<!-- example -->\n```yaml\n").nth(1).unwrap().split("```").next().unwrap();
+    let serving = Serving::parse("serve.yaml", example).unwrap();
+    let names: Vec<&str> = serving.tokens.iter().map(|token| token.name.as_str()).collect();
+    assert_eq!(names, ["alice", "review-bot", "prometheus"]);
+    assert!(Serving::parse("serve.yaml", &example.replace("read_only", "readonly")).is_err(), "the control");
+}
