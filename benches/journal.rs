@@ -16,7 +16,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use lockgate::policy::{Durability, Publishing};
-use lockgate::store::{Bounds, Content, Deed, Files, Journal, Kind, Place, State, Told, Write};
+use lockgate::store::{Bounds, Content, Deed, FilePlace, FileWrite, Files, Journal, Kind, State, Told};
 use lockgate::text::Stamp;
 
 /// The sizes of the files that are edited.
@@ -38,16 +38,17 @@ impl Scene {
         Scene { files, journal }
     }
 
-    fn place(&self, path: &str) -> Place {
+    fn place(&self, path: &str) -> FilePlace {
         self.files.admit(path).unwrap()
     }
 
     /// Publishes a text, remembered or not; the difference is what the journal costs.
-    fn publish(&self, place: &Place, bytes: &[u8], remembered: bool) {
+    fn publish(&self, place: &FilePlace, bytes: &[u8], remembered: bool) {
         let read = self.files.read(place, 1 << 30).unwrap();
         let before = read.as_ref().map(|read| read.held(Content::of(read.bytes())));
         let told = Told { added: 1, removed: 1, keep: true };
-        let write = Write { place, before, after: Some(Content::of(bytes)), mode: None, folders: 0, told };
+        let write =
+            FileWrite { place, before, after: Some(Content::of(bytes)), mode: None, folders: 0, told };
         let how = Publishing { durability: Durability::Process, ..Publishing::default() };
         let request = Stamp::of(b"request");
         let (tool, author) = ("edit_file".to_owned(), "bench".to_owned());

@@ -30,7 +30,7 @@ impl Workspace {
     }
 
     fn done(&self, target: &Target, entry: &Entry, changed: &Changed, seen: Seen) -> Result<Report, Error> {
-        let text = |version: String| self.journal.text(&target.place, &version).ok().flatten();
+        let text = |version: String| self.store.text(&target.place, &version).ok().flatten();
         let before = changed.before.and_then(|before| text(before.hex()));
         let before = before.map(|bytes| seen.buffer.another(bytes)).transpose()?;
         Report::again(target, entry.id, changed.before, before, seen)

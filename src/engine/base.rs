@@ -32,7 +32,7 @@ impl Workspace {
     ) -> Result<Option<Buffer>, Error> {
         let base = match &request.expect {
             Expect::Version(version) if !seen.buffer.stamp().matches(version) => {
-                let known = self.journal.text(&target.place, version).unwrap_or_default();
+                let known = self.store.text(&target.place, version).unwrap_or_default();
                 let known = known.and_then(|bytes| seen.buffer.another(bytes).ok());
                 Some(known.ok_or_else(|| unknown(version, seen))?)
             }
@@ -64,7 +64,7 @@ impl Workspace {
 
     /// The edit that this very call made of the file before, among the last.
     fn made_before(&self, call: &Call, target: &Target) -> Option<EditId> {
-        let entries = self.journal.entries(Some(&target.place), LAST).unwrap_or_default();
+        let entries = self.store.entries(Some(&target.place), LAST).unwrap_or_default();
         let same = |entry: &&Entry| {
             entry.deed.request == call.digest && entry.deed.kind == call.kind && !entry.undone
         };

@@ -21,6 +21,8 @@ pub(super) struct Call {
     pub(super) arrived: Vec<Option<Arc<Buffer>>>,
     /// Whether it had what was left half done recovered.
     pub(super) recovered: bool,
+    /// Whether it was begun anew because somebody else was faster.
+    pub(super) overtaken: bool,
     /// How long its locks may be waited for.
     pub(super) wait: Duration,
     /// What the journal may grow to.
@@ -74,6 +76,7 @@ impl Call {
             past: Vec::new(),
             arrived: Vec::new(),
             recovered: false,
+            overtaken: false,
             wait,
             bounds: None,
             digest,
@@ -137,22 +140,23 @@ impl Workspace {
         Ok(targets)
     }
 
-    /// The path of a target that lies in a folder.
+    /// Where a target that is looked at leads.
     ///
-    /// Errors: `STORE_UNAVAILABLE` for one that lies in a database.
-    #[expect(clippy::unused_self, reason = "the workspace knows which stores there are")]
-    pub(super) fn path_of<'a>(&self, target: &'a request::Target) -> Result<&'a str, Error> {
+    /// Errors: what admitting it gives.
+    pub(super) fn place_to_read(&self, target: &request::Target) -> Result<Place, Error> {
         match target {
-            request::Target::File(path) => Ok(path),
-            request::Target::Entity(entity) => Err(entity::no_store(entity.kind)),
+            request::Target::File(path) => self.store.files.admit_to_read(path).map(Place::File),
+            request::Target::Entity(entity) => self.row(entity).map(Place::Row),
         }
     }
 
-    /// Where a path leads, and what rules it.
+    /// Where a target that is to be edited leads, and what rules it.
     pub(super) fn find(&self, target: &request::Target) -> Result<Target, Error> {
-        let path = self.path_of(target)?;
-        let place = self.files.admit(path)?;
-        let rules = self.rules.of(&self.files, &place)?;
+        let place = match target {
+            request::Target::File(path) => Place::File(self.store.files.admit(path)?),
+            request::Target::Entity(entity) => self.row(entity)?.into(),
+        };
+        let rules = self.rules_of(&place)?;
         Ok(Target { place, rules, last: None, arrived: None, past: Past::default() })
     }
 
@@ -171,12 +175,12 @@ impl Workspace {
 
     /// Whether a process that has ended left one of the files half-way; asked while their locks are held.
     pub(super) fn is_left_half_done(&self, targets: &[Target]) -> bool {
-        targets.iter().any(|target| self.journal.stale(&target.place).unwrap_or(false))
+        targets.iter().any(|target| self.store.stale(&target.place))
     }
 
     /// Completes or takes back what was left half-way, and keeps what a person should know until somebody can be told.
     pub(super) fn recover(&self) {
-        let notes = self.journal.recover(&self.files, &self.locks);
+        let notes = self.store.journal.recover(&self.store.files, &self.locks);
         notes.iter().for_each(|note| tracing::warn!("{note}"));
         if let Ok(mut untold) = self.untold.lock() {
             untold.extend(notes);

@@ -117,8 +117,8 @@ impl Drafted {
 impl Workspace {
     /// Reads the target, or finds that there is none.
     pub(super) fn read(&self, place: &Place, rules: &Policy) -> Result<Seen, Error> {
-        let hints = self.files.hints(place);
-        let mut snapshot = self.files.read(place, rules.limits.file)?;
+        let hints = self.store.hints(place);
+        let mut snapshot = self.store.read(place, rules.limits.file)?;
         let bytes = snapshot.as_mut().map(Snapshot::take_bytes).unwrap_or_default();
         Ok(Seen { buffer: Buffer::read(bytes, hints)?, snapshot })
     }

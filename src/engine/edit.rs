@@ -12,7 +12,7 @@ use crate::edit::Edit;
 use crate::error::{Code, Error};
 use crate::gate::{Verdict, Watch};
 use crate::request::Request;
-use crate::store::{Held, Key};
+use crate::store::{Held, Key, Written};
 
 /// How often a call begins anew because the paths changed while their locks were waited for.
 const ATTEMPTS: usize = 8;
@@ -22,6 +22,13 @@ enum Attempt {
     Done(Vec<Report>),
     /// The locks of these keys are to be had first.
     Wait(Vec<Key>),
+}
+
+/// How far a call came along the line.
+enum Came {
+    Through(Vec<Report>),
+    /// Another server was faster: what the call was built on is no longer what stands there.
+    Overtaken,
 }
 
 impl Workspace {
@@ -83,15 +90,24 @@ impl Workspace {
             return Ok(Attempt::Wait(keys));
         }
         for target in &mut targets {
-            target.last = self.journal.latest(&target.place).unwrap_or_default();
+            target.last = self.store.latest(&target.place).unwrap_or_default();
         }
-        self.line(call, &targets, watch).map(Attempt::Done)
+        let came = self.line(call, &targets, watch)?;
+        match came {
+            Came::Through(reports) => Ok(Attempt::Done(reports)),
+            // Once: from what stands there now, while its lock is still held.
+            Came::Overtaken if !call.overtaken => {
+                call.overtaken = true;
+                self.attempt(call, Some((keys, held)), watch)
+            }
+            Came::Overtaken => Err(overtaken()),
+        }
     }
 
-    fn line(&self, call: &Call, targets: &[Target], watch: &Watch) -> Result<Vec<Report>, Error> {
+    fn line(&self, call: &Call, targets: &[Target], watch: &Watch) -> Result<Came, Error> {
         let seen = self.read_all(call, targets)?;
         let seen = match self.applied_before(call, targets, seen)? {
-            Ok(reports) => return Ok(reports),
+            Ok(reports) => return Ok(Came::Through(reports)),
             Err(seen) => seen,
         };
         let both = call.requests.iter().zip(targets).zip(seen).enumerate();
@@ -102,8 +118,12 @@ impl Workspace {
             .collect::<Result<Vec<Draft<'_>>, Error>>()?;
         self.judge(call, &mut drafts, watch)?;
         confirm::check(call, &drafts)?;
-        let done = self.publish(call, &drafts)?;
-        Ok(self.reports(call, drafts, done))
+        let done = match self.publish(call, &drafts)? {
+            None => None,
+            Some(Written::All(done)) => Some(done),
+            Some(Written::Overtaken) => return Ok(Came::Overtaken),
+        };
+        Ok(Came::Through(self.reports(call, drafts, done)))
     }
 
     /// Builds the draft of one request.
@@ -134,4 +154,9 @@ impl Workspace {
             overruled: false,
         })
     }
+}
+
+fn overtaken() -> Error {
+    let seen = "somebody else changed what this edit is about while it was judged, and did so again";
+    Error::new(Code::EditConflict, seen).hint("read it again, and send the edit with its `version`")
 }

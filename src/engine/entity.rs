@@ -2,11 +2,13 @@
 //!
 //! The rules are gates of the catalogue, which look at the tree of the text: a comment that names the decorator is none.
 
+use super::Workspace;
 use crate::edit::Edit;
 use crate::error::{Code, Error, Place};
 use crate::gate::{Finding, patterned};
-use crate::policy::Catalogue;
+use crate::policy::{Catalogue, Owner};
 use crate::request::{Entity, EntityKind, Realm, Request, Target};
+use crate::store::RowPlace;
 
 /// Places that a refusal lists.
 const PLACES: usize = 20;
@@ -35,6 +37,24 @@ pub(super) fn check(request: &Request) -> Result<(), Error> {
             Some(first) => Err(mismatch(entity, first, &places(&findings, text))),
         },
         Some(Err(why)) => Err(unseen(entity, &why)),
+    }
+}
+
+impl Workspace {
+    /// Where an entity is.
+    ///
+    /// Errors: those of [`Rows::admit`](crate::store::Rows::admit).
+    pub(super) fn row(&self, entity: &Entity) -> Result<RowPlace, Error> {
+        self.store.rows.admit(entity, owner(entity.kind))
+    }
+}
+
+/// Whose such an entity is.
+const fn owner(kind: EntityKind) -> Owner {
+    match kind {
+        EntityKind::AppFile => Owner::App,
+        EntityKind::Workflow => Owner::Organization,
+        EntityKind::Module => Owner::Global,
     }
 }
 

@@ -24,8 +24,8 @@ impl Workspace {
     /// Errors: those of admitting a path to be read, and `STORE_UNAVAILABLE`.
     pub async fn history(self: &Arc<Self>, which: History) -> Result<Vec<Entry>, Error> {
         let list = move |workspace: &Workspace| {
-            let place = which.path.as_deref().map(|path| workspace.files.admit_to_read(path)).transpose()?;
-            workspace.journal.entries(place.as_ref(), which.most.min(History::MOST))
+            let place = which.of.as_ref().map(|target| workspace.place_to_read(target)).transpose()?;
+            workspace.store.entries(place.as_ref(), which.most.min(History::MOST))
         };
         self.off_reactor(list).await
     }
@@ -44,9 +44,9 @@ impl Workspace {
 
     /// The difference that a change made, where both texts are still kept.
     fn change(&self, changed: &Changed) -> Option<String> {
-        let place = self.files.admit_to_read(&changed.path).ok()?;
+        let place = self.place_to_read(&changed.target()).ok()?;
         let text = |stamp: Stamp| {
-            let bytes = self.journal.text(&place, &stamp.hex()).ok()??;
+            let bytes = self.store.text(&place, &stamp.hex()).ok()??;
             Buffer::read(bytes, Hints::default()).ok()
         };
         let before = match changed.before {

@@ -1,5 +1,6 @@
 //! The drafts of a call before the gates: each with the policy that rules it, all of them together.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use super::Workspace;
@@ -10,8 +11,8 @@ use crate::edit::Edit;
 use crate::error::{Code, Error};
 use crate::gate::{self, Case, Grant, Means, Verdict, Watch};
 use crate::policy::{Language, Manner, Policy, Profile, Role, Terms, Validator, language_of};
-use crate::request::{Mode, Request};
-use crate::store::Kind;
+use crate::request::{Entity, EntityKind, Mode, Request};
+use crate::store::{FilePlace, Kind, Place};
 
 /// What one draft is judged with.
 struct Bench<'a> {
@@ -20,6 +21,13 @@ struct Bench<'a> {
     terms: Terms<'a>,
     grant: Grant,
     cache: Option<PathBuf>,
+}
+
+/// What is shared by places that can lie beside each other.
+#[derive(PartialEq, Eq)]
+enum Near<'a> {
+    Root(&'a Path),
+    Sort(&'a EntityKind, Option<&'a str>, Option<&'a str>),
 }
 
 impl Workspace {
@@ -83,12 +91,33 @@ impl Workspace {
         let Target { place, rules, .. } = draft.target;
         let language = language_of(place.in_root(), draft.drafted.buffer.view().lines().next());
         let terms = terms(call, draft, language)?;
-        let (root, grant) = (self.files.root_path(place)?, self.grant(place, rules, &terms));
+        let home = self.workplace(place)?;
+        let (root, grant) = (self.store.files.root_path(&home)?, self.grant(&home, rules, &terms));
         let cache = match &grant {
-            Grant::Pinned(_) => self.cache(place),
+            Grant::Pinned(_) => self.cache(&home),
             Grant::Withheld(_) => None,
         };
         Ok(Bench { root, language, terms, grant, cache })
+    }
+
+    /// Where the tools of a place's gates are at home: in the folder of a file, and for what lies in a database at the top of
+    /// the first root.
+    fn workplace<'a>(&self, place: &'a Place) -> Result<Cow<'a, FilePlace>, Error> {
+        match place {
+            Place::File(place) => Ok(Cow::Borrowed(place)),
+            Place::Row(_) => self.store.files.stand(".").map(Cow::Owned),
+        }
+    }
+
+    /// What a place shares with all that can lie beside it: a root, or the sort of a row and whose it is.
+    fn near<'a>(&'a self, place: &'a Place) -> Option<Near<'a>> {
+        match place {
+            Place::File(place) => self.store.files.root_path(place).ok().map(Near::Root),
+            Place::Row(place) => {
+                let Entity { kind, app_id, organization_id, path: _ } = place.entity();
+                Some(Near::Sort(kind, app_id.as_deref(), organization_id.as_deref()))
+            }
+        }
     }
 
     /// Tells whether there is something at a path beside a target once the call is through.
@@ -97,15 +126,15 @@ impl Workspace {
         target: &'a Target,
         drafts: &'a [Draft<'_>],
     ) -> impl Fn(&str) -> bool + Sync + use<'a> {
-        let root = self.files.root_path(&target.place).ok();
-        let same_root: Vec<(&str, bool)> = drafts
+        let store = self.near(&target.place);
+        let beside: Vec<(&str, bool)> = drafts
             .iter()
-            .filter(|draft| self.files.root_path(&draft.target.place).ok() == root)
+            .filter(|draft| self.near(&draft.target.place) == store)
             .map(|draft| (draft.target.place.in_root(), draft.request.edit != Edit::Remove))
             .collect();
         move |path: &str| {
-            let drafted = same_root.iter().find(|(known, _)| *known == path);
-            drafted.map_or_else(|| self.files.exists(&target.place, path), |(_, stays)| *stays)
+            let drafted = beside.iter().find(|(known, _)| *known == path);
+            drafted.map_or_else(|| self.store.exists(&target.place, path), |(_, stays)| *stays)
         }
     }
 }

@@ -35,13 +35,13 @@ use tokio::sync::Semaphore;
 
 use crate::error::{Code, Error};
 use crate::gate::Workshop;
-use crate::store::{Files, Journal, Locks, State};
+use crate::store::{Files, Journal, Locks, Rows, State, Store};
 use look::{Indexed, Texts};
 use prewarm::Warmed;
 use rules::Rules;
 use trust::Trust;
 
-pub use crate::store::{Changed, Deed, EditId, Entry, Kind, Level};
+pub use crate::store::{Changed, Deed, Depot, EditId, Entry, Kind, Level, Tenant};
 #[cfg(feature = "check")]
 pub use audit::{Audit, Base, Change, Checked, Ground, PassedOver, Subjects};
 pub use decide::{Decision, decide};
@@ -60,9 +60,8 @@ const EDITS_PER_CORE: usize = 8;
 
 /// The roots that may be edited, with their locks and the policies they are judged by.
 pub struct Workspace {
-    files: Files,
+    store: Store,
     locks: Locks,
-    journal: Journal,
     /// What recovery found, until somebody can be told.
     untold: Mutex<Vec<String>>,
     rules: Rules,
@@ -101,14 +100,32 @@ impl Workspace {
         Workspace::over(files, &state, Promise::default())
     }
 
+    /// The same for a server that several share: what lies in a database, and whose of it is reached.
+    ///
+    /// Errors: those of [`Workspace::open`].
+    pub fn serving(
+        roots: &[PathBuf],
+        promise: Promise,
+        depot: Arc<Depot>,
+        tenant: Tenant,
+    ) -> Result<Arc<Workspace>, Error> {
+        let files = Files::open(roots)?;
+        let state = State::beside(&files.root_paths());
+        Workspace::with(files, &state, promise, Rows::of(depot, tenant))
+    }
+
     fn over(files: Files, state: &State, promise: Promise) -> Result<Arc<Workspace>, Error> {
+        let rows = Rows::of(Arc::new(Depot::beside(state)), Tenant::default());
+        Workspace::with(files, state, promise, rows)
+    }
+
+    fn with(files: Files, state: &State, promise: Promise, rows: Rows) -> Result<Arc<Workspace>, Error> {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         let workspace = Workspace {
             trust: Trust::new(promise, &files, state.clone()),
             locks: Locks::beside(state),
-            journal: Journal::beside(state, &files),
             untold: Mutex::default(),
-            files,
+            store: Store { journal: Journal::beside(state, &files), files, rows },
             rules: Rules::default(),
             workshop: Workshop::default(),
             warmed: Warmed::default(),

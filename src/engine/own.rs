@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use super::Workspace;
 use crate::error::{Code, Error};
 use crate::policy::Publishing;
-use crate::store::{Content, Place, Snapshot, Told, Write};
+use crate::store::{Content, FilePlace, FileSnapshot, FileWrite, Told};
 
 /// The largest file that is looked at here, in bytes.
 const LARGEST: u64 = 4 << 20;
@@ -16,8 +16,8 @@ const LARGEST: u64 = 4 << 20;
 /// A file that only a person writes, as it was read.
 #[derive(Debug)]
 pub struct OwnFile {
-    place: Place,
-    snapshot: Option<Snapshot>,
+    place: FilePlace,
+    snapshot: Option<FileSnapshot>,
     bytes: Vec<u8>,
 }
 
@@ -34,9 +34,9 @@ impl Workspace {
     /// Errors: `NOT_A_FILE` for what is no regular file or stands behind a link, `TOO_LARGE` past 4 MiB, and what admitting
     /// a path gives, but for what is protected from agents.
     pub fn own_file(&self, path: &str) -> Result<OwnFile, Error> {
-        let place = self.files.admit_own(path)?;
-        let mut snapshot = self.files.read(&place, LARGEST)?;
-        let bytes = snapshot.as_mut().map(Snapshot::take_bytes).unwrap_or_default();
+        let place = self.store.files.admit_own(path)?;
+        let mut snapshot = self.store.files.read(&place, LARGEST)?;
+        let bytes = snapshot.as_mut().map(FileSnapshot::take_bytes).unwrap_or_default();
         Ok(OwnFile { place, snapshot, bytes })
     }
 
@@ -49,7 +49,7 @@ impl Workspace {
         let _held = held.ok_or_else(|| {
             Error::new(Code::LockTimeout, format!("{} is being edited just now", file.place.shown()))
         })?;
-        let write = Write {
+        let write = FileWrite {
             place: &file.place,
             before: file.snapshot.as_ref().map(|snapshot| snapshot.held(Content::of(&file.bytes))),
             after: Some(Content::of(text)),
@@ -57,30 +57,30 @@ impl Workspace {
             folders: 0,
             told: Told::default(),
         };
-        self.files.publish(&[write], Publishing::default(), None).map(drop)
+        self.store.files.publish(&[write], Publishing::default(), None).map(drop)
     }
 
     /// The path of the first root, links resolved.
     pub fn top(&self) -> PathBuf {
-        self.files.root_paths().into_iter().next().unwrap_or_default()
+        self.store.files.root_paths().into_iter().next().unwrap_or_default()
     }
 
     /// Whether anything stands at a path of the first root, be it a link that leads nowhere.
     pub fn stands(&self, path: &str) -> bool {
-        !self.files.has_nothing(0, path)
+        !self.store.files.has_nothing(0, path)
     }
 
     /// The files of the first root that git would not pass over, by their paths, in order.
     ///
     /// Errors: `PATH_OUTSIDE_ROOT` for a root that is not there.
     pub fn project_files(&self) -> Result<Vec<String>, Error> {
-        self.files.list(0, "").map(|listing| listing.files)
+        self.store.files.list(0, "").map(|listing| listing.files)
     }
 
     /// The text of a file of the first root that any tool may read, where it has at most this many bytes.
     pub fn glance(&self, path: &str, most: u64) -> Option<String> {
-        let place = self.files.admit_to_read(path).ok()?;
-        let mut snapshot = self.files.read(&place, most).ok()??;
+        let place = self.store.files.admit_to_read(path).ok()?;
+        let mut snapshot = self.store.files.read(&place, most).ok()??;
         String::from_utf8(snapshot.take_bytes()).ok()
     }
 }

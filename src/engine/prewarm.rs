@@ -46,14 +46,14 @@ impl Workspace {
     }
 
     fn warm(&self, path: &str) -> Result<(), Error> {
-        let place = self.files.admit_to_read(path)?;
-        let rules = self.rules.of(&self.files, &place)?;
+        let place = self.store.files.admit_to_read(path)?;
+        let rules = self.rules.of(&self.store.files, &place)?;
         let language = language_of(place.in_root(), None);
         let terms = rules.terms(place.in_root(), language, Profile::Edit);
         if !terms.rules.iter().any(|rule| rule.enabled && rule.gate.server().is_some()) {
             return Ok(());
         }
-        let (root, grant) = (self.files.root_path(&place)?, self.grant(&place, &rules, &terms));
+        let (root, grant) = (self.store.files.root_path(&place)?, self.grant(&place, &rules, &terms));
         let cache = match &grant {
             Grant::Pinned(_) => self.cache(&place),
             Grant::Withheld(_) => None,

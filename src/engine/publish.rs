@@ -9,7 +9,7 @@ use super::{Decision, Report, Workspace};
 use crate::error::Error;
 use crate::gate::{Outcome, Verdict};
 use crate::policy::Publishing;
-use crate::store::{Bounds, Content, Done, Entry, Kind, Told, Write};
+use crate::store::{Bounds, Content, Done, Entry, Kind, Told, Write, Written};
 use crate::text::Buffer;
 
 /// The most characters that the journal is told of the gates.
@@ -25,21 +25,18 @@ impl Workspace {
     }
 
     /// Publishes what is to be written, unless one of the drafts is refused.
-    pub(super) fn publish(&self, call: &Call, drafts: &[Draft<'_>]) -> Result<Option<Done>, Error> {
+    pub(super) fn publish(&self, call: &Call, drafts: &[Draft<'_>]) -> Result<Option<Written>, Error> {
         if drafts.iter().any(|draft| draft.decision() != Decision::Write) {
             return Ok(None);
         }
         let wanted = drafts.iter().filter(|draft| draft.drafted.differs);
         let writes: Vec<Write<'_>> = wanted.clone().map(write).collect();
-        let Some(first) = drafts.iter().find(|draft| draft.drafted.differs) else { return Ok(None) };
+        if writes.is_empty() {
+            return Ok(None);
+        }
         let how = wanted.map(|draft| draft.target.rules.publishing).reduce(Publishing::stricter);
         let deed = call.deed(gates(drafts));
-        let record = match self.journal.trouble(&first.target.place) {
-            None => Some((&self.journal, &deed)),
-            Some(_) => None,
-        };
-        let done = self.files.publish(&writes, how.unwrap_or_default(), record)?;
-        Ok(Some(done))
+        self.store.publish(&writes, how.unwrap_or_default(), &deed).map(Some)
     }
 
     /// Tells what became of each request.
@@ -70,7 +67,7 @@ impl Workspace {
     fn notes(&self, call: &Call, draft: &Draft<'_>, written: bool) -> Vec<String> {
         let place = &draft.target.place;
         let foreign = draft.target.last.as_ref().and_then(|last| foreign(last, draft.target, &draft.seen));
-        let lost = match self.journal.trouble(place) {
+        let lost = match self.store.forgets(place) {
             Some(why) => Some(format!("this edit cannot be taken back: {why}")),
             None if !draft.target.rules.journals(place.in_root()) => {
                 Some("this edit cannot be taken back: the policy's `never_journal` keeps its texts out of the journal".to_owned())
@@ -87,7 +84,7 @@ impl Workspace {
         let (Some(bounds), true) = (bounds, written) else { return };
         let workspace = Arc::clone(self);
         tokio::task::spawn_blocking(move || {
-            if let Err(refusal) = workspace.journal.tidy(bounds) {
+            if let Err(refusal) = workspace.store.tidy(bounds) {
                 tracing::warn!("the journal was not tidied: {}", refusal.message);
             }
         });
@@ -116,7 +113,7 @@ fn write<'a>(draft: &'a Draft<'_>) -> Write<'a> {
     let (added, removed) = drafted.map.counts();
     Write {
         place: &target.place,
-        before: seen.snapshot.as_ref().map(|snapshot| snapshot.held(content(&seen.buffer))),
+        before: seen.snapshot.as_ref().map(|snapshot| (snapshot, content(&seen.buffer))),
         after: (request.edit != crate::edit::Edit::Remove).then(|| content(&drafted.buffer)),
         mode,
         folders,

@@ -7,7 +7,7 @@ use dashmap::DashMap;
 use super::Workspace;
 use crate::error::Error;
 use crate::policy::{Extends, Origin, Policy, Source};
-use crate::store::{Files, Place, PolicyText};
+use crate::store::{FilePlace, Files, Place, PolicyText};
 use crate::text::Stamp;
 
 /// The most policies that are kept; past it, all are dropped and read again as they are needed.
@@ -27,7 +27,7 @@ impl Rules {
     /// The policy that rules a place: that of the nearest policy file, else the built-in default.
     ///
     /// Errors: `POLICY_INVALID`, also for a fault in a policy that is extended.
-    pub fn of(&self, files: &Files, place: &Place) -> Result<Arc<Policy>, Error> {
+    pub fn of(&self, files: &Files, place: &FilePlace) -> Result<Arc<Policy>, Error> {
         self.ruling(files, files.policy_text(place)?)
     }
 
@@ -64,11 +64,21 @@ impl Rules {
 }
 
 impl Workspace {
+    /// The policy that rules a place: that of a file's own folder, and for what lies in a database the one at the top.
+    ///
+    /// Errors: `POLICY_INVALID`.
+    pub(super) fn rules_of(&self, place: &Place) -> Result<Arc<Policy>, Error> {
+        match place {
+            Place::File(place) => self.rules.of(&self.store.files, place),
+            Place::Row(_) => self.policy_at_top(),
+        }
+    }
+
     /// The policy at the top of the first root.
     ///
     /// Errors: `POLICY_INVALID`.
     pub fn policy_at_top(&self) -> Result<Arc<Policy>, Error> {
-        self.rules.ruling(&self.files, self.files.policy_at_top()?)
+        self.rules.ruling(&self.store.files, self.store.files.policy_at_top()?)
     }
 }
 

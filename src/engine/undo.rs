@@ -10,7 +10,7 @@ use super::{Report, Workspace};
 use crate::edit::Edit;
 use crate::error::{Code, Error};
 use crate::gate::Watch;
-use crate::request::{Author, Direction, Expect, Mode, Request, Revert, Scrutiny, Target};
+use crate::request::{Author, Direction, Expect, Mode, Request, Revert, Scrutiny};
 use crate::store::{Changed, EditId, Entry, Kind, Place};
 use crate::text::Stamp;
 
@@ -40,13 +40,13 @@ impl Workspace {
 
     /// Finds the edit that is meant.
     fn turn(&self, revert: &Revert) -> Result<Turn, Error> {
-        let place = revert.path.as_deref().map(|path| self.files.admit_to_read(path)).transpose()?;
+        let place = revert.of.as_ref().map(|target| self.place_to_read(target)).transpose()?;
         if let Some(id) = &revert.edit_id {
             return self.resolve(self.entry(id.parse()?)?, revert.direction);
         }
         let found = match revert.direction {
-            Direction::Undo => self.journal.to_undo(place.as_ref())?,
-            Direction::Redo => self.journal.to_redo(place.as_ref())?,
+            Direction::Undo => self.store.to_undo(place.as_ref())?,
+            Direction::Redo => self.store.to_redo(place.as_ref())?,
         };
         let entry = found.ok_or_else(|| nothing(revert.direction, place.as_ref()))?;
         Ok(Turn { entry, direction: revert.direction })
@@ -66,7 +66,7 @@ impl Workspace {
     }
 
     pub(super) fn entry(&self, id: EditId) -> Result<Entry, Error> {
-        self.journal.entry(id)?.ok_or_else(|| {
+        self.store.entry(id)?.ok_or_else(|| {
             Error::new(Code::InvalidInput, format!("there is no edit {id} in the journal"))
                 .field("edit_id")
                 .hint("list_edits, or `lockgate log`, shows the edits that are remembered")
@@ -85,7 +85,7 @@ impl Workspace {
                 None => Edit::Remove,
             };
             let expect = from.map_or(Expect::Absent, |from| Expect::Version(from.hex()));
-            let target = Target::File(changed.path.clone());
+            let target = changed.target();
             requests.push(Request {
                 target,
                 edit,
@@ -109,8 +109,8 @@ impl Workspace {
 
     /// The permission bits that a file had when it was removed.
     fn mode_of(&self, changed: &Changed) -> Option<u32> {
-        let target = self.find(&Target::File(changed.path.clone())).ok()?;
-        let last = self.journal.latest(&target.place).ok()?;
+        let target = self.find(&changed.target()).ok()?;
+        let last = self.store.latest(&target.place).ok()?;
         let target = call::Target { last, ..target };
         target.last_change().filter(|(_, last)| last.after.is_none()).and_then(|(_, last)| last.mode)
     }
@@ -118,7 +118,7 @@ impl Workspace {
     /// The reports of an edit that is as asked already.
     fn standing(&self, turn: &Turn) -> Result<Vec<Report>, Error> {
         let report = |changed: &Changed| {
-            let target = self.find(&Target::File(changed.path.clone()))?;
+            let target = self.find(&changed.target())?;
             let seen = self.read(&target.place, &target.rules)?;
             Report::again(&target, turn.entry.id, None, None, seen)
         };
@@ -126,8 +126,8 @@ impl Workspace {
     }
 
     fn kept(&self, id: EditId, changed: &Changed, version: Stamp) -> Result<Vec<u8>, Error> {
-        let place = self.files.admit_to_read(&changed.path)?;
-        let text = if changed.kept { self.journal.text(&place, &version.hex())? } else { None };
+        let place = self.place_to_read(&changed.target())?;
+        let text = if changed.kept { self.store.text(&place, &version.hex())? } else { None };
         text.ok_or_else(|| {
             let seen = format!("the journal has no text of {} for edit {id}", changed.path);
             let why = if changed.kept {

@@ -10,6 +10,7 @@ mod catalogue;
 mod damage;
 mod definition;
 mod demands;
+mod entity;
 mod fault;
 mod glob;
 mod isolation;
@@ -45,6 +46,7 @@ pub use definition::{
     Sample, Scaffold, Scope, Server, Stream, Template, Transitional, Unconfigured, Value,
 };
 pub use demands::{Confirm, Demands, Guard, Interactive};
+pub use entity::Owner;
 pub use isolation::Isolation;
 pub use keys::settings;
 pub use language::{Language, language_named, language_of, languages};

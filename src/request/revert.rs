@@ -1,6 +1,6 @@
 //! What is asked of the past: an edit taken back or made again, and what was edited.
 
-use super::Author;
+use super::{Author, Target};
 
 /// Which way an edit is to be turned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,8 +18,8 @@ pub struct Revert {
     pub direction: Direction,
     /// The name of the edit; without it, the last one.
     pub edit_id: Option<String>,
-    /// Of which file the last one is meant; without it, of the whole first root.
-    pub path: Option<String>,
+    /// Of what the last one is meant; without it, of the whole first root.
+    pub of: Option<Target>,
     /// Who asks.
     pub author: Author,
 }
@@ -27,8 +27,8 @@ pub struct Revert {
 /// Which edits are to be listed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct History {
-    /// Those of one file; without it, all.
-    pub path: Option<String>,
+    /// Those of one file or entity; without it, all.
+    pub of: Option<Target>,
     /// At most so many, the newest first; 1 to [`History::MOST`].
     pub most: usize,
 }

@@ -4,7 +4,7 @@
 //! no regular file never becomes a place.
 
 use super::access;
-use super::place::{Place, join};
+use super::file_place::{FilePlace, join};
 use super::root::{Root, named};
 use super::walk::{self, Found};
 use super::{alias, permit, spelling, state, trouble};
@@ -27,7 +27,7 @@ pub(super) enum Purpose {
 }
 
 /// Admits a path whose file is to be written, or read.
-pub(super) fn admit(roots: &[Root], path: &str, purpose: Purpose) -> Result<Place, Error> {
+pub(super) fn admit(roots: &[Root], path: &str, purpose: Purpose) -> Result<FilePlace, Error> {
     spelling::check(path)?;
     let (root, rest) = walk::choose(roots, path)?;
     refuse_protected(&spelling::normal(&rest).unwrap_or_else(|| rest.clone()), path)?;
@@ -53,11 +53,11 @@ pub(super) fn admit(roots: &[Root], path: &str, purpose: Purpose) -> Result<Plac
         (Purpose::Read, None) => Vec::new(),
     };
     let place = place(roots, (root, &rest), found, name).ok_or_else(|| trouble::outside(path))?;
-    Ok(Place { names, ..place })
+    Ok(FilePlace { names, ..place })
 }
 
 /// Admits a path for a command of a person's own, which may write what is protected from agents, and is led by no link.
-pub(super) fn admit_own(roots: &[Root], path: &str) -> Result<Place, Error> {
+pub(super) fn admit_own(roots: &[Root], path: &str) -> Result<FilePlace, Error> {
     spelling::check(path)?;
     let (root, rest) = walk::choose(roots, path)?;
     let mut found = walk::walk(roots, root, &rest, path)?;
@@ -85,7 +85,7 @@ pub(super) fn admit_own(roots: &[Root], path: &str) -> Result<Place, Error> {
 
 /// Finds the folder that a path names, or that of the file that it names, without any right to what is in it: the place
 /// has no name, so nothing can be written there.
-pub(super) fn stand(roots: &[Root], path: &str) -> Result<Place, Error> {
+pub(super) fn stand(roots: &[Root], path: &str) -> Result<FilePlace, Error> {
     spelling::check(path)?;
     let (root, rest) = walk::choose(roots, path)?;
     let found = walk::walk(roots, root, &rest, path)?;
@@ -168,12 +168,12 @@ fn folder_path(found: &Found) -> String {
     found.folders.iter().fold(String::new(), |path, step| join(&path, &step.name))
 }
 
-fn place(roots: &[Root], (asked, rest): (usize, &str), found: Found, name: String) -> Option<Place> {
+fn place(roots: &[Root], (asked, rest): (usize, &str), found: Found, name: String) -> Option<FilePlace> {
     let in_root = real_path(&found, &name);
     // What follows a link is not where the text alone says: `link/..` is the folder above the link's target.
     let plain = if found.followed { None } else { spelling::normal(rest) };
     let below = plain.unwrap_or_else(|| spelling::without_idle_dots(rest));
-    Some(Place {
+    Some(FilePlace {
         root: found.root,
         folder: folder_path(&found),
         identity: found.folders.last()?.identity,

@@ -7,10 +7,10 @@
 //! Invariant: names are compared by device and inode; a search that could not be finished ends in a refusal.
 
 use super::access::{self, GIT_FOLDER, MARKED_FOLDERS, MARKED_NAMES};
+use super::file_place::join;
 use super::folder::{Folder, Identity};
 use super::names::{self, Next, Seen};
 use super::permit;
-use super::place::join;
 use super::root::Root;
 use super::trouble::failed;
 use super::walk::{Found, Step};

@@ -2,7 +2,7 @@
 //!
 //! Invariant: these are hints; a file that cannot be read or understood gives none, and refuses nothing.
 
-use super::place::{Place, join};
+use super::file_place::{FilePlace, join};
 use super::policy_file::{read_beside, upwards};
 use super::root::Root;
 use crate::text::{Encoding, Hints, LineEnd};
@@ -10,7 +10,7 @@ use ec4rs::property::{Charset, EndOfLine};
 use ec4rs::{ConfigParser, Properties, PropertiesSource, Section};
 
 /// The hints for a place: of all files up to the one that says `root = true`, nearer ones speak last.
-pub(super) fn hints(root: &Root, place: &Place) -> Hints {
+pub(super) fn hints(root: &Root, place: &FilePlace) -> Hints {
     let path = place.in_root();
     let mut configs = Vec::new();
     for folder in upwards(&place.folder) {

@@ -1,19 +1,19 @@
 //! The files beneath the roots: admitted, read, replaced, and asked about.
 //!
-//! Invariant: a path reaches the disk only as a [`Place`], and a place only through the folder that it was admitted in; when
+//! Invariant: a path reaches the disk only as a [`FilePlace`], and a place only through the folder that it was admitted in; when
 //! that folder is another one by now, the call refuses.
 
 use super::admit::{self, Purpose};
 use super::facts::Facts;
+use super::file_place::FilePlace;
 use super::journal::{Deed, Journal};
 use super::locks::Locks;
-use super::place::Place;
 use super::policy_file::PolicyText;
-use super::publish::{self, Done, Write};
+use super::publish::{self, Done, FileWrite};
 use super::recover::{self, Half, Recovered};
 use super::root::{self, Root};
 use super::ruling::{self, PolicyFile};
-use super::snapshot::{self, Snapshot};
+use super::snapshot::{self, FileSnapshot};
 use super::trouble;
 use super::{editorconfig, policy_file};
 use crate::error::{Code, Error};
@@ -39,23 +39,23 @@ impl Files {
     }
 
     /// Admits a path whose file is to be written: everything that forbids that, and is known before reading, refuses here.
-    pub fn admit(&self, path: &str) -> Result<Place, Error> {
+    pub fn admit(&self, path: &str) -> Result<FilePlace, Error> {
         admit::admit(&self.roots, path, Purpose::Write)
     }
 
     /// Admits a path whose file is to be read, also where nobody may write it.
-    pub fn admit_to_read(&self, path: &str) -> Result<Place, Error> {
+    pub fn admit_to_read(&self, path: &str) -> Result<FilePlace, Error> {
         admit::admit(&self.roots, path, Purpose::Read)
     }
 
     /// Admits a path for a command that only a person runs: what protects it from agents does not count, and no link is
     /// followed.
-    pub fn admit_own(&self, path: &str) -> Result<Place, Error> {
+    pub fn admit_own(&self, path: &str) -> Result<FilePlace, Error> {
         admit::admit_own(&self.roots, path)
     }
 
     /// Reads the file, at most `limit` bytes; `None` when there is no file yet.
-    pub fn read(&self, place: &Place, limit: u64) -> Result<Option<Snapshot>, Error> {
+    pub fn read(&self, place: &FilePlace, limit: u64) -> Result<Option<FileSnapshot>, Error> {
         let mut folder = root::folder_of(&self.roots, place)?;
         for name in &place.missing {
             folder = match folder.enter(name) {
@@ -68,7 +68,7 @@ impl Files {
     }
 
     /// What tells that a place's file is as it was; nothing where there is none that could be told of.
-    pub fn facts(&self, place: &Place) -> Option<Facts> {
+    pub fn facts(&self, place: &FilePlace) -> Option<Facts> {
         let folder = root::folder_of(&self.roots, place).ok().filter(|_| place.missing.is_empty())?;
         folder.stat(&place.name).ok().map(|stat| Facts::of(&stat))
     }
@@ -78,7 +78,7 @@ impl Files {
     /// Refuses with EDIT_CONFLICT when a file is no longer what was read.
     pub fn publish(
         &self,
-        writes: &[Write<'_>],
+        writes: &[FileWrite<'_>],
         how: Publishing,
         record: Option<(&Journal, &Deed)>,
     ) -> Result<Done, Error> {
@@ -103,15 +103,15 @@ impl Files {
     }
 
     /// Whether something stands at a path relative to the root that the place's file really lies in, as
-    /// [`Place::in_root`] is; never outside of that root.
-    pub fn exists(&self, place: &Place, path: &str) -> bool {
+    /// [`FilePlace::in_root`] is; never outside of that root.
+    pub fn exists(&self, place: &FilePlace, path: &str) -> bool {
         self.root(place).is_ok_and(|root| root.dir().try_exists(path).unwrap_or(false))
     }
 
     /// The nearest policy file above the place.
     ///
     /// Errors: `POLICY_INVALID` for one that cannot be read.
-    pub fn policy_text(&self, place: &Place) -> Result<Option<PolicyText>, Error> {
+    pub fn policy_text(&self, place: &FilePlace) -> Result<Option<PolicyText>, Error> {
         policy_file::nearest(&self.roots, place)
     }
 
@@ -126,17 +126,17 @@ impl Files {
     }
 
     /// The names of the policy files above the place, the nearest first, and when they were changed.
-    pub fn policy_files(&self, place: &Place) -> Result<Vec<PolicyFile>, Error> {
+    pub fn policy_files(&self, place: &FilePlace) -> Result<Vec<PolicyFile>, Error> {
         self.root(place).map(|root| ruling::above(root, place))
     }
 
     /// Finds a folder that is there, or that of a file, as a place to look around from; nothing can be written there.
-    pub fn stand(&self, path: &str) -> Result<Place, Error> {
+    pub fn stand(&self, path: &str) -> Result<FilePlace, Error> {
         admit::stand(&self.roots, path)
     }
 
     /// What the `.editorconfig` files above the place say of its encoding and line ends.
-    pub fn hints(&self, place: &Place) -> Hints {
+    pub fn hints(&self, place: &FilePlace) -> Hints {
         self.root(place).map(|root| editorconfig::hints(root, place)).unwrap_or_default()
     }
 
@@ -146,11 +146,11 @@ impl Files {
     }
 
     /// The absolute path of the root that the place's file really lies in, links resolved.
-    pub fn root_path(&self, place: &Place) -> Result<&Path, Error> {
+    pub fn root_path(&self, place: &FilePlace) -> Result<&Path, Error> {
         self.root(place).map(Root::real)
     }
 
-    fn root(&self, place: &Place) -> Result<&Root, Error> {
+    fn root(&self, place: &FilePlace) -> Result<&Root, Error> {
         self.roots.get(place.root).ok_or_else(|| trouble::outside(place.shown()))
     }
 }

@@ -10,8 +10,10 @@
 mod access;
 mod admit;
 mod alias;
+mod dispatch;
 mod editorconfig;
 mod facts;
+mod file_place;
 mod files;
 mod folder;
 #[cfg(feature = "check")]
@@ -26,6 +28,7 @@ mod policy_file;
 mod publish;
 mod recover;
 mod root;
+mod rows;
 mod ruling;
 mod search;
 mod snapshot;
@@ -35,7 +38,9 @@ mod state;
 mod trouble;
 mod walk;
 
+pub use dispatch::{Store, Write, Written};
 pub use facts::Facts;
+pub use file_place::FilePlace;
 pub use files::Files;
 #[cfg(feature = "check")]
 pub use git::{Repository, Revision, Was};
@@ -44,11 +49,13 @@ pub use listing::{Listing, Scope, Stands};
 pub use locks::{Held, Locks};
 pub use place::{Key, Place};
 pub use policy_file::PolicyText;
-pub use publish::{Content, Done, Level, Published, Told, Write};
+pub use publish::{Content, Done, FileWrite, Level, Published, Told};
+pub use rows::{Among, RowListed, RowPlace, RowSnapshot, RowText, RowWrite, Rows, Tenant};
 pub use ruling::PolicyFile;
 pub use search::{
     Below, Bounds as SearchBounds, Clock, End, Finder, Found, Hidden, Hits, PassedOver, Pattern, Reach,
     Surveyed, Waits, Within,
 };
-pub use snapshot::{Before, Snapshot};
+pub use snapshot::{Before, FileSnapshot, Snapshot};
+pub use sql::rows::Depot;
 pub use state::{State, Subject, outside};

@@ -1,32 +1,26 @@
-//! Where a request leads: a path that was admitted, resolved to a folder beneath a root and a name in it.
+//! Where a request leads: a file beneath a root, or a row of the stored content.
 //!
-//! Invariant: a place holds no descriptor and no right; every call that uses it goes through the root again and finds the
-//! same folder, or refuses.
+//! Invariant: a place holds no descriptor, no connection and no right; every call that uses it goes through its store again
+//! and finds the same, or refuses.
 
+use super::file_place::FilePlace;
 use super::folder::Identity;
+use super::rows::RowPlace;
 use crate::text::Stamp;
 
 /// Digits of a key's hash.
 const HASH: usize = 32;
 
-/// An admitted path.
+/// An admitted target.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
-    pub(super) root: usize,
-    /// Path of the deepest folder that is there, free of symlinks.
-    pub(super) folder: String,
-    pub(super) identity: Identity,
-    /// The folders between that one and the file that are still to be made.
-    pub(super) missing: Vec<String>,
-    pub(super) name: String,
-    pub(super) shown: String,
-    pub(super) in_root: String,
-    pub(super) resolved: Option<String>,
-    /// Where the file is to be written and has several names, all of them in its root, as `in_root` is.
-    pub(super) names: Vec<String>,
+pub enum Place {
+    /// A file.
+    File(FilePlace),
+    /// What is kept in a database.
+    Row(RowPlace),
 }
 
-/// What a lock is taken on: the folder that is there, by what it is, and the names below it.
+/// What a lock is taken on: the folder that is there, by what it is, and the names below it; or a row of a database.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     folder: Identity,
@@ -34,37 +28,56 @@ pub struct Key {
 }
 
 impl Place {
-    /// What to lock while the file is edited; two spellings of one path have one key.
+    /// What to lock while it is edited; two spellings of one path have one key.
     pub fn key(&self) -> Key {
-        let mut rest = self.missing.join("/");
-        if !rest.is_empty() {
-            rest.push('/');
+        match self {
+            Place::File(place) => place.key(),
+            Place::Row(place) => place.key(),
         }
-        Key { folder: self.identity, rest: rest + &self.name }
     }
 
-    /// The path as the caller named it: relative when it lies below the first root, else absolute; with `/`.
-    ///
-    /// Admitted again, it leads to the same place.
+    /// The path as the caller named it, as [`FilePlace::shown`] spells it.
     pub fn shown(&self) -> &str {
-        &self.shown
+        match self {
+            Place::File(place) => place.shown(),
+            Place::Row(place) => place.path(),
+        }
     }
 
-    /// The path of the file that is really edited, links resolved, relative to the root that it lies in, with `/`.
+    /// The path by which policies, gates and diffs know it: relative to the root that it really lies in, with `/`.
     pub fn in_root(&self) -> &str {
-        &self.in_root
+        match self {
+            Place::File(place) => place.in_root(),
+            Place::Row(place) => place.path(),
+        }
     }
 
-    /// The path of the file that is really edited, when a symlink was followed; spelled as `shown` is.
+    /// The path of the file that is really edited, when a symlink was followed.
     pub fn resolved(&self) -> Option<&str> {
-        self.resolved.as_deref()
+        match self {
+            Place::File(place) => place.resolved(),
+            Place::Row(_) => None,
+        }
+    }
+
+    /// All names of a file that has several.
+    pub fn names(&self) -> &[String] {
+        match self {
+            Place::File(place) => place.names(),
+            Place::Row(_) => &[],
+        }
     }
 }
 
-impl Place {
-    /// All names of the file in its root, relative to it, where it is to be written and has several.
-    pub fn names(&self) -> &[String] {
-        &self.names
+impl From<FilePlace> for Place {
+    fn from(place: FilePlace) -> Place {
+        Place::File(place)
+    }
+}
+
+impl From<RowPlace> for Place {
+    fn from(place: RowPlace) -> Place {
+        Place::Row(place)
     }
 }
 
@@ -96,13 +109,5 @@ impl Key {
 
     pub(super) fn sample(inode: u64, rest: &str) -> Key {
         Key::below(Identity { device: 1, inode }, rest)
-    }
-}
-
-/// Joins two relative paths of which either may be empty.
-pub(super) fn join(folder: &str, name: &str) -> String {
-    match (folder, name) {
-        ("", path) | (path, "") => path.to_owned(),
-        (folder, name) => format!("{folder}/{name}"),
     }
 }

@@ -3,7 +3,7 @@
 //! Invariant: a policy file that is there is read whole or refused; none is passed over because it could not be read, and
 //! none rules that an edit could change.
 
-use super::place::{Place, join};
+use super::file_place::{FilePlace, join};
 use super::root::{Root, named};
 use super::{access, trouble};
 use crate::error::{Code, Error};
@@ -30,7 +30,7 @@ pub struct PolicyText {
 }
 
 /// The policy file nearest to a place.
-pub(super) fn nearest(roots: &[Root], place: &Place) -> Result<Option<PolicyText>, Error> {
+pub(super) fn nearest(roots: &[Root], place: &FilePlace) -> Result<Option<PolicyText>, Error> {
     upward(roots, place.root, &place.folder)
 }
 

@@ -3,8 +3,8 @@
 //! Invariant: whether something lies inside is decided by the kernel (or by cap-std's walk), beneath the root's descriptor;
 //! the text of a path only chooses which root is asked.
 
+use super::file_place::FilePlace;
 use super::folder::{Folder, Identity};
-use super::place::Place;
 use super::{state, trouble};
 use crate::error::{Code, Error};
 use cap_std::ambient_authority;
@@ -85,7 +85,7 @@ pub(super) fn named(roots: &[Root], index: usize, below: &str) -> Option<String>
 }
 
 /// Opens the folder of a place again, and makes sure that it is the one that was admitted.
-pub(super) fn folder_of(roots: &[Root], place: &Place) -> Result<Folder, Error> {
+pub(super) fn folder_of(roots: &[Root], place: &FilePlace) -> Result<Folder, Error> {
     let root = roots.get(place.root).ok_or_else(|| trouble::outside(place.shown()))?;
     let folder = root.folder(&place.folder).map_err(|error| match trouble::errno_of(&error) {
         Some(errno) if !trouble::is_escape(&error) => {

@@ -3,7 +3,7 @@
 //!
 //! Invariant: no file is passed over because it could not be looked at.
 
-use super::place::{Place, join};
+use super::file_place::{FilePlace, join};
 use super::policy_file::{NAMES, upwards};
 use super::root::Root;
 use cap_std::fs::{Dir, MetadataExt};
@@ -23,7 +23,7 @@ pub struct PolicyFile {
 }
 
 /// The policy files above a place, the nearest first: of each folder the one that counts.
-pub(super) fn above(root: &Root, place: &Place) -> Vec<PolicyFile> {
+pub(super) fn above(root: &Root, place: &FilePlace) -> Vec<PolicyFile> {
     let dir = root.dir();
     let in_folder = |folder: &str| {
         let names = NAMES.map(|name| join(folder, name));

@@ -5,10 +5,12 @@
 
 use super::admit::refuse_special;
 use super::facts::Facts;
+use super::file_place::FilePlace;
 use super::folder::{Folder, Identity};
 use super::permit;
 use super::place::Place;
 use super::publish::{Content, Known};
+use super::rows::RowSnapshot;
 use super::trouble::{self, conflict, failed};
 use crate::error::{Code, Error};
 use crate::policy::Publishing;
@@ -25,7 +27,7 @@ const MOST_READINGS: usize = 3;
 /// A file as it was read. Keeps its descriptor open, so that replacing the file need not wait until its blocks are freed;
 /// drop it after the answer was given.
 #[derive(Debug)]
-pub struct Snapshot {
+pub struct FileSnapshot {
     bytes: Vec<u8>,
     pub(super) file: OwnedFd,
     pub(super) identity: Identity,
@@ -36,20 +38,50 @@ pub struct Snapshot {
     settled: Option<Facts>,
 }
 
-/// What the caller believes to stand in the file that is to be replaced.
-#[derive(Debug, Clone, Copy)]
-pub struct Before<'a> {
-    pub(super) snapshot: &'a Snapshot,
-    pub(super) content: Content<'a>,
+/// What was read at a place.
+#[derive(Debug)]
+pub enum Snapshot {
+    /// A file.
+    File(FileSnapshot),
+    /// A row.
+    Row(RowSnapshot),
 }
 
 impl Snapshot {
+    /// Hands out the content, so that it need not be copied.
+    #[must_use]
+    pub fn take_bytes(&mut self) -> Vec<u8> {
+        match self {
+            Snapshot::File(snapshot) => snapshot.take_bytes(),
+            Snapshot::Row(snapshot) => snapshot.take_bytes(),
+        }
+    }
+
+    /// Refuses what publishing would refuse, as [`FileSnapshot::check_names`].
+    ///
+    /// Errors: `PERMISSION_DENIED`, with a hint.
+    pub fn check_names(&self, place: &Place, how: Publishing) -> Result<(), Error> {
+        match (self, place) {
+            (Snapshot::File(snapshot), Place::File(place)) => snapshot.check_names(place, how),
+            (Snapshot::File(_) | Snapshot::Row(_), Place::File(_) | Place::Row(_)) => Ok(()),
+        }
+    }
+}
+
+/// What the caller believes to stand in the file that is to be replaced.
+#[derive(Debug, Clone, Copy)]
+pub struct Before<'a> {
+    pub(super) snapshot: &'a FileSnapshot,
+    pub(super) content: Content<'a>,
+}
+
+impl FileSnapshot {
     /// The content, unless it was taken.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Hands out the content, so that it need not be copied; hand it back to publishing by [`Snapshot::held`].
+    /// Hands out the content, so that it need not be copied; hand it back to publishing by [`FileSnapshot::held`].
     #[must_use]
     pub fn take_bytes(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.bytes)
@@ -63,7 +95,7 @@ impl Snapshot {
     /// Refuses a file with several names where the policy does not say what becomes of them; publishing would refuse it too.
     ///
     /// Errors: `PERMISSION_DENIED`, with a hint.
-    pub fn check_names(&self, place: &Place, how: Publishing) -> Result<(), Error> {
+    pub fn check_names(&self, place: &FilePlace, how: Publishing) -> Result<(), Error> {
         permit::way(self.names, how, place.shown()).map(drop)
     }
 
@@ -81,7 +113,12 @@ impl Before<'_> {
 }
 
 /// Reads a file of at most `limit` bytes; `None` when there is none of that name.
-pub(super) fn read(folder: &Folder, name: &str, shown: &str, limit: u64) -> Result<Option<Snapshot>, Error> {
+pub(super) fn read(
+    folder: &Folder,
+    name: &str,
+    shown: &str,
+    limit: u64,
+) -> Result<Option<FileSnapshot>, Error> {
     for _ in 0..MOST_READINGS {
         let began = SystemTime::now();
         let Some((file, stat)) = open(folder, name, shown)? else { return Ok(None) };
@@ -92,7 +129,7 @@ pub(super) fn read(folder: &Folder, name: &str, shown: &str, limit: u64) -> Resu
             let (identity, names) = (Identity::of(&after), permit::names_of(&after));
             let settled = Facts::of(&after).settled(began, &file);
             let mode = after.st_mode & PERMISSIONS;
-            return Ok(Some(Snapshot { bytes, file, identity, mode, names, settled }));
+            return Ok(Some(FileSnapshot { bytes, file, identity, mode, names, settled }));
         }
     }
     Err(conflict(shown, "kept changing while it was read"))

@@ -5,7 +5,7 @@
 
 use lockgate::error::Error;
 use lockgate::policy::Publishing;
-use lockgate::store::{Content, Deed, Done, Files, Journal, Kind, Locks, Place, State, Told, Write};
+use lockgate::store::{Content, Deed, Done, FilePlace, FileWrite, Files, Journal, Kind, Locks, State, Told};
 use lockgate::text::Stamp;
 use std::fs;
 use std::path::PathBuf;
@@ -35,13 +35,13 @@ impl Scene {
     fn edit(&self, texts: &[(&str, &str)]) -> Result<Done, Error> {
         let places: Vec<_> = texts.iter().map(|(path, _)| self.files.admit(path).unwrap()).collect();
         let read: Vec<_> = places.iter().map(|place| self.files.read(place, 1 << 20).unwrap()).collect();
-        let keys: Vec<_> = places.iter().map(Place::key).collect();
+        let keys: Vec<_> = places.iter().map(FilePlace::key).collect();
         let _held = self.locks.try_hold(&keys).expect("nobody else edits here");
         let mut writes = Vec::new();
         for ((place, read), (_, text)) in places.iter().zip(&read).zip(texts) {
             let before = read.as_ref().map(|read| read.held(Content::of(read.bytes())));
             let told = Told { added: 1, removed: 1, keep: true };
-            writes.push(Write {
+            writes.push(FileWrite {
                 place,
                 before,
                 after: Some(Content::of(text.as_bytes())),

@@ -57,7 +57,7 @@ impl Scene {
         path: Option<&str>,
     ) -> Result<Vec<Report>, Error> {
         let (edit_id, path) = (edit_id.map(str::to_owned), path.map(str::to_owned));
-        let revert = Revert { direction, edit_id, path, author: Author::default() };
+        let revert = Revert { direction, edit_id, of: path.map(Target::File), author: Author::default() };
         self.runtime.block_on(self.workspace.revert(revert, Watch::idle()))
     }
 

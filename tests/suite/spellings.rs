@@ -84,7 +84,7 @@ impl Project {
         let revert = Revert {
             direction: Direction::Undo,
             edit_id: Some(edit_id),
-            path: None,
+            of: None,
             author: Author::default(),
         };
         self.runtime.block_on(self.workspace.revert(revert, Watch::idle()))

@@ -19,7 +19,7 @@ mod writing;
 
 use lockgate::error::{Code, Error};
 use lockgate::policy::Publishing;
-use lockgate::store::{Before, Content, Files, Place, Published, Snapshot, Told, Write};
+use lockgate::store::{Before, Content, FilePlace, FileSnapshot, FileWrite, Files, Published, Told};
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ impl Scene {
         self.refusal(path).code
     }
 
-    fn read(&self, path: &str) -> Result<Option<Snapshot>, Error> {
+    fn read(&self, path: &str) -> Result<Option<FileSnapshot>, Error> {
         self.files.read(&self.files.admit(path)?, LIMIT)
     }
 
@@ -110,11 +110,11 @@ fn write(files: &Files, path: &str, text: &str) -> Result<Published, Error> {
 
 fn publish(
     files: &Files,
-    place: &Place,
+    place: &FilePlace,
     before: Option<Before<'_>>,
     bytes: &[u8],
 ) -> Result<Published, Error> {
-    let write = Write {
+    let write = FileWrite {
         place,
         before,
         after: Some(Content::of(bytes)),
@@ -130,7 +130,8 @@ fn remove(files: &Files, path: &str) -> Result<Published, Error> {
     let place = files.admit(path)?;
     let snapshot = files.read(&place, LIMIT)?.unwrap();
     let before = Some(snapshot.held(Content::of(snapshot.bytes())));
-    let write = Write { place: &place, before, after: None, mode: None, folders: 0, told: Told::default() };
+    let write =
+        FileWrite { place: &place, before, after: None, mode: None, folders: 0, told: Told::default() };
     let done = files.publish(&[write], Publishing::default(), None)?;
     Ok(done.files.into_iter().next().unwrap())
 }

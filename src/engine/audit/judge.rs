@@ -13,13 +13,13 @@ use super::{Audit, Change, Checked};
 use crate::error::{Code, Error};
 use crate::gate::{self, Draft, Grant, Means, Watch};
 use crate::policy::{Baseline, Policy, Profile, Terms, language_of};
-use crate::store::{Place, Revision, Was};
+use crate::store::{FilePlace, Revision, Was};
 use crate::text::{Buffer, LineMap};
 
 /// A file with what it was, ready to be judged.
 struct Subject {
     at: usize,
-    place: Place,
+    place: FilePlace,
     rules: std::sync::Arc<Policy>,
     change: Change,
     before: Option<(Buffer, LineMap)>,
@@ -118,14 +118,14 @@ impl Workspace {
             Grant::Withheld(_) => None,
         };
         let nothing_moved = LineMap::default();
-        let root = self.files.root_path(&place).map(std::path::Path::to_owned).unwrap_or_default();
+        let root = self.store.files.root_path(&place).map(std::path::Path::to_owned).unwrap_or_default();
         let draft = Draft {
             path: place.in_root(),
             language,
             before: before.as_ref().map(|(buffer, _)| buffer),
             after: &after,
             map: before.as_ref().map_or(&nothing_moved, |(_, map)| map),
-            beside: &|path: &str| self.files.exists(&place, path),
+            beside: &|path: &str| self.store.files.exists(&place, path),
         };
         let means = Means {
             root: &root,
@@ -148,9 +148,9 @@ impl Workspace {
     ) -> Result<Read, Error> {
         let Changed { path, from } = changed;
         let read = || -> Result<_, Error> {
-            let place = self.files.admit_to_read(&self.files.named(root, path)?)?;
-            let rules = self.rules.of(&self.files, &place)?;
-            let seen = self.read(&place, &rules)?;
+            let place = self.store.files.admit_to_read(&self.store.files.named(root, path)?)?;
+            let rules = self.rules.of(&self.store.files, &place)?;
+            let seen = self.read(&place.clone().into(), &rules)?;
             Ok((place, rules, seen))
         };
         let (place, rules, seen) = match read() {
@@ -173,7 +173,7 @@ impl Workspace {
                 return Ok(Read::PassedOver(super::PassedOver { ground, path: path.clone(), why }));
             }
             // What was no text had no findings.
-            Was::Text(bytes) => match Buffer::read(bytes, self.files.hints(&place)) {
+            Was::Text(bytes) => match Buffer::read(bytes, self.store.files.hints(&place)) {
                 Ok(before) if from.is_none() && before.view() == after.view() => return Ok(Read::Same),
                 Ok(before) => Some(alike(before, &after)?),
                 Err(_) => None,

@@ -118,7 +118,7 @@ impl Workspace {
         let mut audit = Audit::default();
         let scopes = self.scopes(subjects)?;
         let mut surveys = Vec::new();
-        for root in 0..self.files.root_paths().len() {
+        for root in 0..self.store.files.root_paths().len() {
             let scopes: Vec<&Scope> = scopes.iter().filter(|scope| scope.root == root).collect();
             if !scopes.is_empty() {
                 surveys.push(self.survey(root, &scopes, subjects.base.as_deref(), &mut audit, watch)?);
@@ -140,12 +140,12 @@ impl Workspace {
     /// What the paths name; without any, each root.
     fn scopes(&self, subjects: &Subjects) -> Result<Vec<Scope>, Error> {
         let Some(paths) = &subjects.paths else {
-            let roots = 0..self.files.root_paths().len();
+            let roots = 0..self.store.files.root_paths().len();
             return Ok(roots
                 .map(|root| Scope { root, path: String::new(), stands: Stands::Folder })
                 .collect());
         };
-        paths.iter().map(|path| self.files.scope(path)).collect()
+        paths.iter().map(|path| self.store.files.scope(path)).collect()
     }
 }
 

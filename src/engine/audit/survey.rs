@@ -9,7 +9,7 @@ use super::super::check::cancelled;
 use super::{Audit, Base, Ground, PassedOver, nothing_there};
 use crate::error::{Code, Error};
 use crate::gate::{Watch, clean};
-use crate::store::{Repository, Revision, Scope, Snapshot, Stands};
+use crate::store::{FileSnapshot, Repository, Revision, Scope, Stands};
 
 /// The files of a root that are to be judged.
 pub(super) struct Survey {
@@ -55,7 +55,7 @@ impl Workspace {
 
     /// Where a root lies, and what its files are compared with.
     fn ground(&self, root: usize, base: Option<&str>) -> Result<(Ground, Option<Revision>), Error> {
-        let real = self.files.root_paths().get(root).cloned().unwrap_or_default();
+        let real = self.store.files.root_paths().get(root).cloned().unwrap_or_default();
         let Some(repository) = Repository::around(&real)? else {
             if let Some(base) = base {
                 let seen =
@@ -94,15 +94,15 @@ impl Workspace {
                 Stands::Nothing if was.is_empty() => return Err(nothing_there(&scope.path)),
                 Stands::Nothing => gone.extend(was),
                 Stands::Folder => {
-                    let listing = self.files.list(root, &scope.path)?;
+                    let listing = self.store.files.list(root, &scope.path)?;
                     files.extend(listing.files);
                     let passed =
                         listing.passed_over.into_iter().map(|(path, why)| PassedOver { ground, path, why });
                     audit.passed_over.extend(passed);
                     // What is kept in the repository counts, though an ignore file names it.
-                    let here = was.iter().filter(|path| self.files.has_file(root, path));
+                    let here = was.iter().filter(|path| self.store.files.has_file(root, path));
                     files.extend(here.cloned());
-                    gone.extend(was.into_iter().filter(|path| self.files.has_nothing(root, path)));
+                    gone.extend(was.into_iter().filter(|path| self.store.files.has_nothing(root, path)));
                 }
             }
         }
@@ -136,18 +136,18 @@ impl Workspace {
             audit.unchanged += 1;
             return Ok(());
         }
-        let gone = |other: &str| self.files.has_nothing(root, other);
+        let gone = |other: &str| self.store.files.has_nothing(root, other);
         let from = if revision.has(&path) { None } else { revision.path_of(&bytes, gone).map(str::to_owned) };
         survey.changed.push(Changed { path, from });
         Ok(())
     }
 
     fn bytes(&self, root: usize, path: &str) -> Result<Vec<u8>, Error> {
-        let place = self.files.admit_to_read(&self.files.named(root, path)?)?;
-        let rules = self.rules.of(&self.files, &place)?;
-        let mut snapshot = self.files.read(&place, rules.limits.file)?;
+        let place = self.store.files.admit_to_read(&self.store.files.named(root, path)?)?;
+        let rules = self.rules.of(&self.store.files, &place)?;
+        let mut snapshot = self.store.files.read(&place, rules.limits.file)?;
         let gone = || Error::new(Code::FileNotFound, "it is gone by now");
-        snapshot.as_mut().map(Snapshot::take_bytes).ok_or_else(gone)
+        snapshot.as_mut().map(FileSnapshot::take_bytes).ok_or_else(gone)
     }
 }
 

@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::gate::Watch;
 use crate::policy::language_of;
 use crate::request::ContextLook;
-use crate::store::{Facts, Place};
+use crate::store::{Facts, FilePlace};
 use crate::text::{Buffer, Stamp};
 
 pub(in crate::engine) use fresh::Indexed;
@@ -73,10 +73,10 @@ impl Workspace {
 
     /// Reads a file of which nobody says more than where it lies; nothing where it is no text, but what tells that it is as
     /// it was then.
-    fn text_of(&self, place: &Place) -> Result<(Option<Buffer>, Option<Facts>), Error> {
-        let Some(mut snapshot) = self.files.read(place, LONGEST_FILE)? else { return Ok((None, None)) };
+    fn text_of(&self, place: &FilePlace) -> Result<(Option<Buffer>, Option<Facts>), Error> {
+        let Some(mut snapshot) = self.store.files.read(place, LONGEST_FILE)? else { return Ok((None, None)) };
         let (bytes, facts) = (snapshot.take_bytes(), snapshot.settled());
-        Ok((Buffer::read(bytes, self.files.hints(place)).ok(), facts))
+        Ok((Buffer::read(bytes, self.store.files.hints(place)).ok(), facts))
     }
 }
 
@@ -95,7 +95,7 @@ impl Pages<'_> {
             return known.clone();
         }
         let read = || {
-            let place = self.workspace.files.admit_to_read(path).ok()?;
+            let place = self.workspace.store.files.admit_to_read(path).ok()?;
             let (text, _) = self.workspace.text_of(&place).ok()?;
             text.map(|text| page(&text)).filter(|page| version.is_none_or(|known| known == page.version()))
         };

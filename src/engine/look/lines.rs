@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::super::Workspace;
 use crate::error::{Code, Error};
 use crate::request::{LineLook, Target};
+use crate::store::Place;
 use crate::text::Buffer;
 
 /// Some lines of a text, as it was when they were read.
@@ -43,9 +44,11 @@ impl Workspace {
     ///
     /// Errors: those of [`Workspace::lines`], but for what is said of lines.
     pub(super) fn whole(&self, target: &Target) -> Result<Reading, Error> {
-        let path = self.path_of(target)?;
-        let place = self.files.admit_to_read(path)?;
-        let text = self.text_at(&place, &self.rules_at(&place))?;
+        let place = self.place_to_read(target)?;
+        let text = match &place {
+            Place::File(file) => self.text_at(file, &self.rules_at(file))?,
+            Place::Row(row) => self.text_in(row)?,
+        };
         Ok(Reading {
             path: place.shown().to_owned(),
             resolved_path: place.resolved().map(str::to_owned),

@@ -8,7 +8,7 @@ use super::search::{Follow, passed_over};
 use crate::error::Error;
 use crate::gate::Watch;
 use crate::request::ListLook;
-use crate::store::{Clock, Hidden, Place};
+use crate::store::{Clock, FilePlace, Hidden};
 use crate::text::Stamp;
 
 /// How long a list may take; then it tells what it found.
@@ -42,14 +42,16 @@ impl Workspace {
     /// Errors: `PROTECTED`, `STORE_UNAVAILABLE`, and what a path gives.
     pub(super) fn list(&self, look: &ListLook, watch: &Watch) -> Result<Entries, Error> {
         files_only(&look.realm)?;
-        let below = self.files.beginning(&look.prefix)?;
+        let below = self.store.files.beginning(&look.prefix)?;
         let follow = Follow(watch);
         let clock = Clock::new(Instant::now() + LONGEST, &follow);
         let bounds = self.bounds(look.most, &clock);
-        let found = self.files.find(&below, Hidden::LeftOut, bounds);
-        let listed = |(place, size): &(Place, u64)| {
-            let snapshot =
-                clock.goes_on().then(|| self.files.read(place, bounds.largest).ok().flatten()).flatten();
+        let found = self.store.files.find(&below, Hidden::LeftOut, bounds);
+        let listed = |(place, size): &(FilePlace, u64)| {
+            let snapshot = clock
+                .goes_on()
+                .then(|| self.store.files.read(place, bounds.largest).ok().flatten())
+                .flatten();
             let (size, version) = match snapshot {
                 // One state of the file, which may have changed since it was found.
                 Some(snapshot) => (

@@ -14,7 +14,7 @@ use crate::gate::Watch;
 use crate::policy::{Limits, Policy};
 use crate::request::SearchLook;
 use crate::store::{
-    Below, Clock, End, Finder, Hidden, PassedOver, Pattern, Place, Reach, SearchBounds, Waits, Within,
+    Below, Clock, End, FilePlace, Finder, Hidden, PassedOver, Pattern, Reach, SearchBounds, Waits, Within,
 };
 use crate::text::{Buffer, Stamp};
 
@@ -82,7 +82,7 @@ impl Workspace {
         files_only(&look.realm)?;
         let reach = if look.multiline { Reach::Lines } else { Reach::Line };
         let pattern = Pattern::new(&look.pattern, reach)?;
-        let within = self.files.within(look.path.as_deref())?;
+        let within = self.store.files.within(look.path.as_deref())?;
         let follow = Follow(watch);
         let clock = Clock::new(until, &follow);
         let mut page = Page::new(look, &pattern, &clock);
@@ -100,7 +100,7 @@ impl Workspace {
     fn search_below(&self, below: &Below, page: &mut Page<'_>) {
         let hidden = if page.look.hidden { Hidden::Seen } else { Hidden::LeftOut };
         let bounds = self.bounds(page.look.most, page.clock);
-        let hits = self.files.search(below, page.pattern, hidden, bounds);
+        let hits = self.store.files.search(below, page.pattern, hidden, bounds);
         page.matches.total = hits.total;
         let shown_by = Instant::now() + SHOWING;
         for (place, counted) in &hits.files {
@@ -122,8 +122,8 @@ impl Workspace {
 
     /// The rules of a place that is only looked at. A policy that is not valid stops what is written; whoever mends the
     /// text may look at it.
-    pub(super) fn rules_at(&self, place: &Place) -> std::sync::Arc<Policy> {
-        self.rules.of(&self.files, place).unwrap_or_else(|_| Policy::embedded())
+    pub(super) fn rules_at(&self, place: &FilePlace) -> std::sync::Arc<Policy> {
+        self.rules.of(&self.store.files, place).unwrap_or_else(|_| Policy::embedded())
     }
 
     /// What bounds a look through many files: the limits of the policy at the top.
@@ -202,7 +202,7 @@ impl<'p> Page<'p> {
     }
 
     /// Shows matches of one file as far as there is room, and counts all of them.
-    fn show(&mut self, place: &Place, text: &Buffer) -> usize {
+    fn show(&mut self, place: &FilePlace, text: &Buffer) -> usize {
         let (mut count, mut first) = (0, Vec::new());
         let left = self.look.most.saturating_sub(self.matches.found.len());
         let end = self.finder.each(text.view().as_bytes(), self.clock, |lines| {
@@ -230,7 +230,7 @@ impl<'p> Page<'p> {
         count
     }
 
-    fn found(&self, place: &Place, text: &Buffer, span: Range<usize>) -> Match {
+    fn found(&self, place: &FilePlace, text: &Buffer, span: Range<usize>) -> Match {
         let lines = text.lines();
         let (line, last) = (lines.at(span.start), lines.at(span.end.saturating_sub(1)));
         let numbered = |line| Numbered { line, text: clip(lines.text(line), 0..0) };

@@ -11,8 +11,8 @@ use lru::LruCache;
 use super::super::Workspace;
 use super::super::publish::content;
 use crate::error::{Code, Error};
-use crate::policy::Policy;
-use crate::store::{Facts, Place};
+use crate::policy::{Limits, Policy};
+use crate::store::{Facts, FilePlace, RowPlace};
 use crate::text::{Buffer, Hints};
 
 /// Bytes that the texts may take together.
@@ -93,27 +93,40 @@ impl Workspace {
     /// The text of a place that was admitted, kept in the journal where it may be.
     ///
     /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, and what reading gives.
-    pub(in super::super) fn text_at(&self, place: &Place, rules: &Policy) -> Result<Arc<Buffer>, Error> {
-        let hints = self.files.hints(place);
-        let facts = self.files.facts(place).filter(|facts| facts.size() <= rules.limits.file);
+    pub(in super::super) fn text_at(&self, place: &FilePlace, rules: &Policy) -> Result<Arc<Buffer>, Error> {
+        let hints = self.store.files.hints(place);
+        let facts = self.store.files.facts(place).filter(|facts| facts.size() <= rules.limits.file);
         let known = facts.and_then(|facts| Some((self.texts.get(&(facts, hints))?, Some((facts, hints)))));
         let (text, key) = match known {
             Some(known) => known,
             None => self.read_at(place, rules, hints)?,
         };
         if rules.journals(place.in_root()) && self.texts.is_to_be_journalled(key.as_ref()) {
-            self.journal.keep(place, content(&text));
+            self.store.journal.keep(place, content(&text));
         }
         Ok(text)
     }
 
+    /// The text of a row.
+    ///
+    /// Errors: `FILE_NOT_FOUND`, `NOT_TEXT`, `TOO_LARGE`, `STORE_UNAVAILABLE`.
+    pub(super) fn text_in(&self, place: &RowPlace) -> Result<Arc<Buffer>, Error> {
+        let limits = self.policy_at_top().map_or_else(|_| Limits::default(), |policy| policy.limits);
+        let Some(mut snapshot) = self.store.rows.read(place, limits.file)? else {
+            let kind = place.entity().kind.name();
+            let message = format!("there is no {kind}: {}", place.path());
+            return Err(Error::new(Code::FileNotFound, message).field("path").hint("correct the path"));
+        };
+        Buffer::read(snapshot.take_bytes(), Hints::default()).map(Arc::new)
+    }
+
     fn read_at(
         &self,
-        place: &Place,
+        place: &FilePlace,
         rules: &Policy,
         hints: Hints,
     ) -> Result<(Arc<Buffer>, Option<Key>), Error> {
-        let Some(mut snapshot) = self.files.read(place, rules.limits.file)? else {
+        let Some(mut snapshot) = self.store.files.read(place, rules.limits.file)? else {
             let message = format!("there is no file: {}", place.shown());
             return Err(Error::new(Code::FileNotFound, message).field("path").hint("correct the path"));
         };
@@ -152,7 +165,7 @@ mod tests {
         }
 
         fn read(&self) -> String {
-            let place = self.workspace.files.admit_to_read("a").unwrap();
+            let place = self.workspace.store.files.admit_to_read("a").unwrap();
             self.workspace.text_at(&place, &Policy::embedded()).unwrap().view().to_owned()
         }
 
@@ -185,9 +198,9 @@ mod tests {
         std::fs::write(scene.file(), "one\n").unwrap();
         let old = SystemTime::now() - Duration::from_secs(3600);
         disguise(&scene.file(), old);
-        let place = scene.workspace.files.admit_to_read("a").unwrap();
+        let place = scene.workspace.store.files.admit_to_read("a").unwrap();
         // As if it had been read long after its last change.
-        let facts = scene.workspace.files.facts(&place).unwrap();
+        let facts = scene.workspace.store.files.facts(&place).unwrap();
         let text = Arc::new(Buffer::read(b"from the shelf\n".to_vec(), Hints::default()).unwrap());
         scene.workspace.texts.put((facts, Hints::default()), &text);
         assert_eq!(scene.read(), "from the shelf\n");
@@ -204,16 +217,16 @@ mod tests {
         let scene = Scene::new();
         for size in 0..20 {
             std::fs::write(scene.file(), "x".repeat(size)).unwrap();
-            let place = scene.workspace.files.admit_to_read("a").unwrap();
-            let facts = scene.workspace.files.facts(&place).unwrap();
+            let place = scene.workspace.store.files.admit_to_read("a").unwrap();
+            let facts = scene.workspace.store.files.facts(&place).unwrap();
             let text = Arc::new(Buffer::read(vec![b'x'; 400], Hints::default()).unwrap());
             texts.put((facts, Hints::default()), &text);
             let shelf = texts.0.lock().unwrap();
             assert!(shelf.bytes <= 3000 && shelf.texts.len() <= 2, "{}", shelf.bytes);
         }
         let large = Arc::new(Buffer::read(vec![b'x'; 4000], Hints::default()).unwrap());
-        let place = scene.workspace.files.admit_to_read("a").unwrap();
-        let facts = scene.workspace.files.facts(&place).unwrap();
+        let place = scene.workspace.store.files.admit_to_read("a").unwrap();
+        let facts = scene.workspace.store.files.facts(&place).unwrap();
         texts.put((facts, Hints { charset: None, line_end: Some(crate::text::LineEnd::Lf) }), &large);
         assert_eq!(texts.0.lock().unwrap().texts.len(), 2);
     }

@@ -20,7 +20,7 @@ use super::Workspace;
 use crate::error::Error;
 use crate::gate::{Grant, Pins, Search, clean, search_path};
 use crate::policy::{Policy, Terms};
-use crate::store::{Files, Place, PolicyFile, State, Subject, outside};
+use crate::store::{FilePlace, Files, PolicyFile, State, Subject, outside};
 use crate::text::Stamp;
 
 /// How a person gives the word that commands may run.
@@ -62,9 +62,9 @@ impl Workspace {
     ///
     /// Errors: `FILE_NOT_FOUND`, `PATH_OUTSIDE_ROOT`, `POLICY_INVALID`.
     pub fn commands(&self, path: &str) -> Result<(Arc<Policy>, Commands), Error> {
-        let place = self.files.stand(path)?;
-        let policy = self.rules.of(&self.files, &place)?;
-        let commands = self.trust.commands(&self.files, &place, &policy)?;
+        let place = self.store.files.stand(path)?;
+        let policy = self.rules.of(&self.store.files, &place)?;
+        let commands = self.trust.commands(&self.store.files, &place, &policy)?;
         Ok((policy, commands))
     }
 
@@ -90,23 +90,23 @@ impl Workspace {
         let Some(path) = path else {
             return self.trust.roots.iter().map(|root| state.remove_root(root)).sum();
         };
-        let place = self.files.stand(path)?;
-        let files = self.files.policy_files(&place)?;
-        state.remove(subject(self.files.root_path(&place)?, &files))
+        let place = self.store.files.stand(path)?;
+        let files = self.store.files.policy_files(&place)?;
+        state.remove(subject(self.store.files.root_path(&place)?, &files))
     }
 
     /// Whether the commands of the policy that rules a place may run, with the programs that they have now; `terms` are
     /// the policy's for this place.
-    pub(super) fn grant(&self, place: &Place, policy: &Policy, terms: &Terms<'_>) -> Grant {
+    pub(super) fn grant(&self, place: &FilePlace, policy: &Policy, terms: &Terms<'_>) -> Grant {
         if !terms.rules.iter().any(|rule| rule.gate.runs_program()) {
             return Grant::Withheld("there is no command to run".to_owned());
         }
-        self.trust.grant(&self.files, place, policy)
+        self.trust.grant(&self.store.files, place, policy)
     }
 
     /// The folder in which the tools of a place's root may keep what they know, made when it is not there.
-    pub(super) fn cache(&self, place: &Place) -> Option<PathBuf> {
-        let root = self.files.root_path(place).ok()?;
+    pub(super) fn cache(&self, place: &FilePlace) -> Option<PathBuf> {
+        let root = self.store.files.root_path(place).ok()?;
         let made = self.trust.state.cache(root);
         made.inspect_err(|why| tracing::debug!(%why, "tools keep nothing")).ok()
     }
@@ -141,7 +141,7 @@ impl Trust {
         Trust { promise, began, roots, path, state, promised: DashMap::new() }
     }
 
-    fn grant(&self, files: &Files, place: &Place, policy: &Policy) -> Grant {
+    fn grant(&self, files: &Files, place: &FilePlace, policy: &Policy) -> Grant {
         let commands = match self.commands(files, place, policy) {
             Ok(commands) => commands,
             Err(refusal) => return Grant::Withheld(clean(&refusal.message)),
@@ -152,7 +152,7 @@ impl Trust {
         }
     }
 
-    fn commands(&self, files: &Files, place: &Place, policy: &Policy) -> Result<Commands, Error> {
+    fn commands(&self, files: &Files, place: &FilePlace, policy: &Policy) -> Result<Commands, Error> {
         let (root, files) = (files.root_path(place)?.to_owned(), files.policy_files(place)?);
         let ruled = root.join(files.first().map_or("", |file| file.folder.as_str()));
         let folders: Vec<PathBuf> =

@@ -11,7 +11,7 @@ use crate::error::{Code, Error};
 use crate::front::answer::Voice;
 use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
-use crate::request::History;
+use crate::request::{History, Target};
 
 /// The tool's row in the list of tools.
 pub const TOOL: Tool = Tool {
@@ -51,7 +51,7 @@ fn ask(arguments: JsonObject) -> Result<Ask, Error> {
         Error::new(Code::InvalidInput, format!("max_results must be from 1 to {most}, found {given}"))
             .field("max_results")
     };
-    Ok(Ask::History(History { path, most: within.ok_or_else(refused)? }))
+    Ok(Ask::History(History { of: path.map(Target::File), most: within.ok_or_else(refused)? }))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::front::answer::Voice;
 use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
-use crate::request::{Author, Direction, Revert};
+use crate::request::{Author, Direction, Revert, Target};
 
 /// The tool's row in the list of tools.
 pub const TOOL: Tool = Tool {
@@ -40,5 +40,10 @@ struct RedoEdit {
 
 fn ask(arguments: JsonObject) -> Result<Ask, Error> {
     let RedoEdit { edit_id, path } = arguments::read(&SCHEMA, arguments)?;
-    Ok(Ask::Revert(Revert { direction: Direction::Redo, edit_id, path, author: Author::default() }))
+    Ok(Ask::Revert(Revert {
+        direction: Direction::Redo,
+        edit_id,
+        of: path.map(Target::File),
+        author: Author::default(),
+    }))
 }

@@ -4,7 +4,7 @@
 
 use super::{Deed, EditId, Kind};
 use crate::error::{Code, Error};
-use crate::store::publish::Write;
+use crate::store::publish::FileWrite;
 use crate::store::sql::{Database, Failure, Row};
 use std::sync::Arc;
 
@@ -65,7 +65,7 @@ impl Drop for Begun {
 }
 
 /// The writes of one edit as they are written down.
-pub(super) fn rows<'a>(writes: &[Write<'a>], staged: &'a [String]) -> Result<Vec<Row<'a>>, Error> {
+pub(super) fn rows<'a>(writes: &[FileWrite<'a>], staged: &'a [String]) -> Result<Vec<Row<'a>>, Error> {
     let root = writes.first().map(|write| write.place.root);
     if writes.iter().any(|write| Some(write.place.root) != root) {
         let seen = "the files of one edit lie in several roots, which have a journal each";
@@ -77,7 +77,7 @@ pub(super) fn rows<'a>(writes: &[Write<'a>], staged: &'a [String]) -> Result<Vec
     Ok(writes.iter().zip(staged).map(|(write, staged)| row(write, staged)).collect())
 }
 
-fn row<'a>(write: &Write<'a>, staged: &'a str) -> Row<'a> {
+fn row<'a>(write: &FileWrite<'a>, staged: &'a str) -> Row<'a> {
     let removed = write.before.filter(|_| write.after.is_none());
     Row {
         path: write.place.in_root(),

@@ -3,7 +3,7 @@
 //! Invariant: what is broken is set aside and begun anew once; what was found is never another root's.
 
 use crate::error::Error;
-use crate::store::Place;
+use crate::store::FilePlace;
 use crate::store::journal::{Bounds, Entry};
 use crate::store::sql::{Database, Failure};
 use crate::store::state::State;
@@ -63,7 +63,7 @@ impl Book {
         self.look(|database| work(database)).map(|entry| entry.map(|entry| self.shown(entry)))
     }
 
-    /// The entry with its paths as [`Place::shown`] spells them.
+    /// The entry with its paths as [`FilePlace::shown`] spells them.
     pub fn shown(&self, mut entry: Entry) -> Entry {
         if !self.is_first {
             for changed in &mut entry.changes {
@@ -125,7 +125,7 @@ impl Book {
 }
 
 /// The book of a place's root.
-pub(super) fn of<'a>(books: &'a [Book], place: &Place) -> Result<&'a Book, Error> {
+pub(super) fn of<'a>(books: &'a [Book], place: &FilePlace) -> Result<&'a Book, Error> {
     books.get(place.root).ok_or_else(|| crate::store::trouble::outside(place.shown()))
 }
 

@@ -3,6 +3,7 @@
 use std::time::SystemTime;
 
 use super::EditId;
+use crate::request::{Entity, Target};
 use crate::text::Stamp;
 
 /// What an edit was asked to do, and by whom.
@@ -49,8 +50,10 @@ pub struct Entry {
 /// What an edit did to one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changed {
-    /// The file's path as a caller may name it: as [`crate::store::Place::shown`] spells it.
+    /// The file's path as a caller may name it: as [`crate::store::FilePlace::shown`] spells it.
     pub path: String,
+    /// Its key, where it is kept in a database.
+    pub entity: Option<Entity>,
     /// The version before; absent when there was no file.
     pub before: Option<Stamp>,
     /// The version after; absent when the file was removed.
@@ -65,4 +68,14 @@ pub struct Changed {
     pub folders: usize,
     /// Whether both texts were kept, so that the change can be taken back.
     pub kept: bool,
+}
+
+impl Changed {
+    /// What was changed, as a request names it.
+    pub fn target(&self) -> Target {
+        match &self.entity {
+            Some(entity) => Target::Entity(entity.clone()),
+            None => Target::File(self.path.clone()),
+        }
+    }
 }

@@ -17,10 +17,10 @@ pub use begun::Begun;
 pub use entry::{Changed, Deed, Entry, Kind};
 pub use id::EditId;
 
+use super::file_place::FilePlace;
 use super::files::Files;
 use super::locks::Locks;
-use super::place::Place;
-use super::publish::{Content, Write};
+use super::publish::{Content, FileWrite};
 use super::sql::Wanted;
 use super::state::State;
 use crate::error::Error;
@@ -55,7 +55,7 @@ impl Journal {
     }
 
     /// Why edits of the place's root are not remembered, where they are not.
-    pub fn trouble(&self, place: &Place) -> Option<String> {
+    pub fn trouble(&self, place: &FilePlace) -> Option<String> {
         book::of(&self.books, place).map_or_else(|error| Some(error.message), Book::trouble)
     }
 
@@ -64,7 +64,12 @@ impl Journal {
     /// It survives the end of the process at once, and a power cut after [`Begun::sync`].
     ///
     /// Errors: `INVALID_INPUT` for writes in several roots, `NO_SPACE`, `STORE_UNAVAILABLE`.
-    pub(super) fn begin(&self, deed: &Deed, writes: &[Write<'_>], staged: &[String]) -> Result<Begun, Error> {
+    pub(super) fn begin(
+        &self,
+        deed: &Deed,
+        writes: &[FileWrite<'_>],
+        staged: &[String],
+    ) -> Result<Begun, Error> {
         let rows = begun::rows(writes, staged)?;
         let first = writes.first().ok_or_else(begun::nothing)?;
         book::of(&self.books, first.place)?.with(|database| {
@@ -74,12 +79,12 @@ impl Journal {
     }
 
     /// The last settled change of the place's file.
-    pub fn latest(&self, place: &Place) -> Result<Option<Entry>, Error> {
+    pub fn latest(&self, place: &FilePlace) -> Result<Option<Entry>, Error> {
         self.newest(Wanted::Settled, Some(place))
     }
 
     /// Whether an edit of this place was begun by a process that has ended; to be asked only while its lock is held.
-    pub fn stale(&self, place: &Place) -> Result<bool, Error> {
+    pub fn stale(&self, place: &FilePlace) -> Result<bool, Error> {
         book::of(&self.books, place)?.look(|database| database.is_begun(place.in_root()))
     }
 
@@ -93,7 +98,7 @@ impl Journal {
 
     /// The text of a version of the place's file, whole stamp or a prefix of at least 12 hex digits; `None` where it was
     /// never kept, or is no longer.
-    pub fn text(&self, place: &Place, version: &str) -> Result<Option<Vec<u8>>, Error> {
+    pub fn text(&self, place: &FilePlace, version: &str) -> Result<Option<Vec<u8>>, Error> {
         let book = book::of(&self.books, place)?;
         let found = book.look(|database| database.text(version))?;
         // It may have been read a moment ago, and not be written down yet.
@@ -107,7 +112,7 @@ impl Journal {
     /// Keeps a text that a read handed out; the caller sees to it that it may be kept.
     ///
     /// It costs a copy of the text: the rest is done beside. Trouble is not told.
-    pub fn keep(&self, place: &Place, text: Content<'_>) {
+    pub fn keep(&self, place: &FilePlace, text: Content<'_>) {
         self.worker.keep(place.root, text);
     }
 
@@ -125,7 +130,7 @@ impl Journal {
     }
 
     /// The last entries, the newest first; those of one place, or of all roots.
-    pub fn entries(&self, of: Option<&Place>, most: usize) -> Result<Vec<Entry>, Error> {
+    pub fn entries(&self, of: Option<&FilePlace>, most: usize) -> Result<Vec<Entry>, Error> {
         if let Some(place) = of {
             let book = book::of(&self.books, place)?;
             let entries = book.look(|database| database.entries(Some(place.in_root()), most))?;
@@ -144,12 +149,12 @@ impl Journal {
     }
 
     /// The newest edit that has not been taken back; of one place, or of the first root.
-    pub fn to_undo(&self, of: Option<&Place>) -> Result<Option<Entry>, Error> {
+    pub fn to_undo(&self, of: Option<&FilePlace>) -> Result<Option<Entry>, Error> {
         self.newest(Wanted::ToUndo, of)
     }
 
     /// The edit that was taken back last and still is; of one place, or of the first root.
-    pub fn to_redo(&self, of: Option<&Place>) -> Result<Option<Entry>, Error> {
+    pub fn to_redo(&self, of: Option<&FilePlace>) -> Result<Option<Entry>, Error> {
         self.newest(Wanted::ToRedo, of)
     }
 
@@ -162,12 +167,12 @@ impl Journal {
         if self.books.iter().any(|book| book.is_untidy(bounds)) { self.worker.tidy(bounds) } else { Ok(()) }
     }
 
-    fn newest(&self, wanted: Wanted, of: Option<&Place>) -> Result<Option<Entry>, Error> {
+    fn newest(&self, wanted: Wanted, of: Option<&FilePlace>) -> Result<Option<Entry>, Error> {
         let book = match of {
             Some(place) => Some(book::of(&self.books, place)?),
             None => self.books.first(),
         };
-        let path = of.map(Place::in_root);
+        let path = of.map(FilePlace::in_root);
         book.map_or(Ok(None), |book| book.entry(|database| database.newest(wanted, path)))
     }
 }

@@ -4,9 +4,9 @@ mod bounds;
 
 use super::{Begun, Bounds, Deed, EditId, Entry, Journal, Kind};
 use crate::error::Code;
-use crate::store::publish::{Content, Told, Write};
+use crate::store::publish::{Content, FileWrite, Told};
 use crate::store::state::State;
-use crate::store::{Files, Locks, Place};
+use crate::store::{FilePlace, Files, Locks};
 use crate::text::Stamp;
 use std::fs;
 use std::path::PathBuf;
@@ -45,11 +45,11 @@ impl Scene {
         Scene::over(dir)
     }
 
-    fn place(&self, path: &str) -> Place {
+    fn place(&self, path: &str) -> FilePlace {
         self.files.admit(path).unwrap()
     }
 
-    fn second(&self, path: &str) -> Place {
+    fn second(&self, path: &str) -> FilePlace {
         self.place(self.dir.path().canonicalize().unwrap().join("two").join(path).to_str().unwrap())
     }
 
@@ -59,7 +59,7 @@ impl Scene {
         folders.filter(|database| database.exists()).collect()
     }
 
-    fn begin(&self, place: &Place, before: Option<&str>, after: &str) -> Begun {
+    fn begin(&self, place: &FilePlace, before: Option<&str>, after: &str) -> Begun {
         let path = self.files.root_path(place).unwrap().join(place.in_root());
         if let Some(before) = before {
             fs::write(path, before).unwrap();
@@ -68,15 +68,15 @@ impl Scene {
         let before = snapshot.as_ref().map(|read| read.held(Content::of(read.bytes())));
         let told = Told { added: 1, removed: 1, keep: true };
         let after = Some(Content::of(after.as_bytes()));
-        let write = Write { place, before, after, mode: None, folders: 0, told };
+        let write = FileWrite { place, before, after, mode: None, folders: 0, told };
         self.journal.begin(&deed(Kind::Edit), &[write], &[".a.lockgate".to_owned()]).unwrap()
     }
 
-    fn edit(&self, place: &Place, before: &str, after: &str) -> EditId {
+    fn edit(&self, place: &FilePlace, before: &str, after: &str) -> EditId {
         self.begin(place, Some(before), after).settle().unwrap()
     }
 
-    fn text(&self, place: &Place, text: &str) -> Option<String> {
+    fn text(&self, place: &FilePlace, text: &str) -> Option<String> {
         let found = self.journal.text(place, &Stamp::of(text.as_bytes()).to_string()).unwrap();
         found.map(|text| String::from_utf8(text).unwrap())
     }
@@ -140,7 +140,7 @@ fn what_was_written_down_survives_a_kill_and_the_log_is_on_the_disk_after_sync()
 fn one_edit_lies_in_one_root_and_takes_back_one_of_its_own() {
     let scene = Scene::new();
     let (a, b) = (scene.place("a"), scene.second("b"));
-    let write = |place| Write {
+    let write = |place| FileWrite {
         place,
         before: None,
         after: Some(Content::of(b"x")),

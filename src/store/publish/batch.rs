@@ -8,7 +8,7 @@ use super::guards::Guards;
 use super::stage::Staged;
 use super::swap::{Ends, Refusal};
 use super::turn::Turned;
-use super::{Done, Published, Write, compare, lasting, names};
+use super::{Done, FileWrite, Published, compare, lasting, names};
 use crate::error::{Code, Disk, Error};
 use crate::policy::{Durability, HardLinks, Publishing};
 use crate::store::journal::{Begun, Deed, EditId, Journal};
@@ -22,7 +22,7 @@ const SYNCED_AT_ONCE: usize = 16;
 /// Publishes all writes of one edit, or none.
 pub(super) fn publish(
     roots: &[Root],
-    writes: &[Write<'_>],
+    writes: &[FileWrite<'_>],
     how: Publishing,
     record: Option<(&Journal, &Deed)>,
     guards: Guards<'_>,
@@ -60,20 +60,20 @@ pub(super) fn publish(
 
 /// What is to be done at one place.
 struct Job<'a> {
-    write: &'a Write<'a>,
+    write: &'a FileWrite<'a>,
     ends: Ends<'a>,
     way: Way,
 }
 
 fn jobs<'a>(
-    writes: &'a [Write<'a>],
+    writes: &'a [FileWrite<'a>],
     chains: &'a Chains<'a>,
     staged: &'a [String],
     ways: &[Way],
     guards: Guards<'a>,
 ) -> Vec<Job<'a>> {
     let each = writes.iter().zip(chains.each()).zip(staged).zip(ways);
-    let job = |(((write, chain), staged), way): (((&'a Write<'a>, _), &'a String), &Way)| {
+    let job = |(((write, chain), staged), way): (((&'a FileWrite<'a>, _), &'a String), &Way)| {
         let chain: &'a super::folders::NewFolders<'a> = chain;
         let (target, shown) = (write.place.name.as_str(), write.place.shown());
         Job { write, ends: Ends { folder: chain.last(), target, staged, shown, guards }, way: *way }

@@ -2,18 +2,18 @@
 //!
 //! Invariant: rights that were withdrawn since the path was admitted are seen here, and not after the first step.
 
-use super::Write;
+use super::FileWrite;
 use crate::error::Error;
 use crate::policy::Publishing;
+use crate::store::file_place::FilePlace;
 use crate::store::folder::{Folder, Identity};
 use crate::store::permit::{self, Way};
-use crate::store::place::Place;
 use crate::store::snapshot::{self, Before};
 use crate::store::trouble::{conflict, failed};
 use rustix::fs::Stat;
 
 /// How the target is to be written; refused where its rights, or its names, forbid it. `top` is the place's folder.
-pub(super) fn may_still_write(top: &Folder, write: &Write<'_>, how: Publishing) -> Result<Way, Error> {
+pub(super) fn may_still_write(top: &Folder, write: &FileWrite<'_>, how: Publishing) -> Result<Way, Error> {
     let Some(before) = write.before else { return Ok(Way::Replace) };
     let (place, shown) = (write.place, write.place.shown());
     let mut entered: Option<Folder> = None;
@@ -28,7 +28,7 @@ pub(super) fn may_still_write(top: &Folder, write: &Write<'_>, how: Publishing) 
     permit::way(permit::names_of(&stat), how, shown)
 }
 
-fn still_there(folder: &Folder, place: &Place, before: &Before<'_>) -> Result<Stat, Error> {
+fn still_there(folder: &Folder, place: &FilePlace, before: &Before<'_>) -> Result<Stat, Error> {
     let Some((_, stat)) = snapshot::open(folder, &place.name, place.shown())? else {
         return Err(conflict(place.shown(), "was removed by somebody else since it was read"));
     };

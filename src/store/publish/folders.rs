@@ -3,7 +3,7 @@
 //! Invariant: dropping them removes those that were made here and are empty, the last first; keeping them
 //! consumes this.
 
-use super::Write;
+use super::FileWrite;
 use crate::error::Error;
 use crate::store::folder::Folder;
 use crate::store::root::Root;
@@ -16,7 +16,7 @@ pub(super) struct Chains<'a>(Vec<NewFolders<'a>>);
 
 impl<'a> Chains<'a> {
     /// Makes the folders that each write needs, in the folder that is there.
-    pub fn make(writes: &'a [Write<'_>], tops: Vec<Folder>) -> Result<Chains<'a>, Error> {
+    pub fn make(writes: &'a [FileWrite<'_>], tops: Vec<Folder>) -> Result<Chains<'a>, Error> {
         let mut chains = Chains(Vec::new());
         for (write, top) in writes.iter().zip(tops) {
             chains.0.push(NewFolders::make(top, &write.place.missing, write.place.shown())?);
@@ -144,7 +144,7 @@ impl Drop for NewFolders<'_> {
 }
 
 /// Removes the folders that go with a removed file, the innermost first, as far as they are empty.
-pub(super) fn emptied(roots: &[Root], write: &Write<'_>) {
+pub(super) fn emptied(roots: &[Root], write: &FileWrite<'_>) {
     let Some(root) = roots.get(write.place.root) else { return };
     let mut path = write.place.folder.as_str();
     for _ in 0..write.folders {

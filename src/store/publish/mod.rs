@@ -21,8 +21,8 @@ mod stage;
 mod swap;
 mod turn;
 
+use super::file_place::FilePlace;
 use super::journal::{Deed, EditId, Journal};
-use super::place::Place;
 use super::root::Root;
 use super::snapshot::Before;
 use crate::error::Error;
@@ -53,9 +53,9 @@ impl<'a> Content<'a> {
 
 /// One file that is to become another, to be made or to be removed.
 #[derive(Debug, Clone, Copy)]
-pub struct Write<'a> {
+pub struct FileWrite<'a> {
     /// Where it lies.
-    pub place: &'a Place,
+    pub place: &'a FilePlace,
     /// What was read there; absent when there was no file.
     pub before: Option<Before<'a>>,
     /// What is to stand there; absent when the file is to be removed.
@@ -129,7 +129,7 @@ pub struct Done {
 /// Publishes all writes of one edit, or none.
 pub(super) fn publish(
     roots: &[Root],
-    writes: &[Write<'_>],
+    writes: &[FileWrite<'_>],
     how: Publishing,
     record: Option<(&Journal, &Deed)>,
 ) -> Result<Done, Error> {

@@ -6,7 +6,7 @@ use super::known::Known;
 use super::metadata::{self, Carried};
 use super::swap::{Ends, Refusal};
 use super::turn::{Turn, Turned};
-use super::{Level, Write, in_place};
+use super::{FileWrite, Level, in_place};
 use crate::error::Error;
 use crate::store::folder::{Folder, Identity};
 use crate::store::snapshot::Before;
@@ -39,7 +39,7 @@ enum Removal {
 
 impl<'a> Staged<'a> {
     /// Makes the file that is to hold these bytes at the write's place, with all that it takes over; it is not synced yet.
-    pub fn make(ends: &Ends<'a>, write: &Write<'a>, bytes: &'a [u8]) -> Result<Staged<'a>, Error> {
+    pub fn make(ends: &Ends<'a>, write: &FileWrite<'a>, bytes: &'a [u8]) -> Result<Staged<'a>, Error> {
         let (folder, name, shown) = (ends.folder, ends.staged, ends.shown);
         // Nobody else may read it until it has its own rights; a new file has what the umask and the folder's ACL leave.
         let mode = if write.before.is_some() || write.mode.is_some() { 0o600 } else { 0o666 };

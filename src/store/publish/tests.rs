@@ -3,7 +3,7 @@
 use super::*;
 use crate::error::Code;
 use crate::policy::HardLinks;
-use crate::store::{Files, Snapshot};
+use crate::store::{FileSnapshot, Files};
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -46,16 +46,16 @@ impl Scene {
         how: Publishing,
         guards: Guards<'_>,
     ) -> Result<Done, Error> {
-        let read = |name: &str| -> Result<(Place, Option<Snapshot>), Error> {
+        let read = |name: &str| -> Result<(FilePlace, Option<FileSnapshot>), Error> {
             let place = self.files.admit(name)?;
             let snapshot = self.files.read(&place, LIMIT)?;
             Ok((place, snapshot))
         };
         let seen = wanted.iter().map(|(name, _)| read(name)).collect::<Result<Vec<_>, _>>()?;
-        let writes: Vec<Write<'_>> = seen
+        let writes: Vec<FileWrite<'_>> = seen
             .iter()
             .zip(wanted)
-            .map(|((place, snapshot), (_, text))| Write {
+            .map(|((place, snapshot), (_, text))| FileWrite {
                 place,
                 before: snapshot.as_ref().map(|snapshot| snapshot.held(Content::of(snapshot.bytes()))),
                 after: text.map(|text| Content::of(text.as_bytes())),

@@ -5,7 +5,7 @@
 use super::known::Known;
 use super::stage::Staged;
 use super::swap::{Ends, Refusal};
-use super::{Level, Published, Write, in_place};
+use super::{FileWrite, Level, Published, in_place};
 use crate::error::{Code, Error};
 use crate::store::snapshot::Before;
 
@@ -72,7 +72,7 @@ impl<'a> Turned<'a> {
     /// Takes the write back, as another of the same edit could not be done.
     ///
     /// Errors: that it is there all the same, or what was kept; nothing of somebody else was touched.
-    pub fn back(mut self, write: &Write<'a>) -> Result<(), Error> {
+    pub fn back(mut self, write: &FileWrite<'a>) -> Result<(), Error> {
         self.is_open = false;
         self.revoke(Some(write))
     }
@@ -97,7 +97,7 @@ impl<'a> Turned<'a> {
         }
     }
 
-    fn revoke(&mut self, write: Option<&Write<'a>>) -> Result<(), Error> {
+    fn revoke(&mut self, write: Option<&FileWrite<'a>>) -> Result<(), Error> {
         let done = match (self.turn, &self.before, &self.ours, write) {
             (Turn::Exchanged, Some(before), Some(ours), _) => {
                 self.ends.exchange(&ours.known(), &before.known()).map(drop)
@@ -119,7 +119,7 @@ impl<'a> Turned<'a> {
     }
 
     /// Puts the text before in the place of the one that replaced it without an exchange.
-    fn restore(&self, write: &Write<'a>, before: &Before<'a>, ours: &Staged<'a>) -> Result<(), Refusal> {
+    fn restore(&self, write: &FileWrite<'a>, before: &Before<'a>, ours: &Staged<'a>) -> Result<(), Refusal> {
         let again = Staged::make(&self.ends, write, before.content.bytes).map_err(Refusal::Clean)?;
         again.sync().map_err(Refusal::Clean)?;
         let done = self.ends.exchange(&ours.known(), &again.known());

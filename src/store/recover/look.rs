@@ -7,7 +7,7 @@ use crate::error::{Code, Error};
 use crate::store::folder::{Folder, Identity};
 use crate::store::place::Key;
 use crate::store::root::Root;
-use crate::store::snapshot::{self, Snapshot};
+use crate::store::snapshot::{self, FileSnapshot};
 use crate::store::trouble;
 use crate::text::Stamp;
 use rustix::io::Errno;
@@ -32,7 +32,7 @@ pub(super) enum Text {
     /// Nothing.
     Absent,
     /// A file with a text.
-    Held(Stamp, Snapshot),
+    Held(Stamp, FileSnapshot),
     /// Something that no edit leaves.
     Other,
 }

@@ -5,7 +5,7 @@
 
 use super::look::{Scene, Side, Text, split};
 use crate::store::publish::{Ends, Guards, Known, Refusal, overwrite};
-use crate::store::snapshot::Snapshot;
+use crate::store::snapshot::FileSnapshot;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use std::io::ErrorKind;
@@ -130,7 +130,7 @@ impl Scene<'_> {
         if note.is_none() { self.clear() } else { note }
     }
 
-    fn overwrite(&self, ends: &Ends<'_>, now: &Snapshot, text: &[u8]) -> Option<String> {
+    fn overwrite(&self, ends: &Ends<'_>, now: &FileSnapshot, text: &[u8]) -> Option<String> {
         let file =
             ends.folder.open(ends.target, OFlags::RDWR | OFlags::NONBLOCK | OFlags::NOCTTY, Mode::empty());
         let is_there = known(now).is(ends.folder, ends.target) && known(now).holds().unwrap_or(false);
@@ -179,6 +179,6 @@ impl Scene<'_> {
     }
 }
 
-fn known(snapshot: &Snapshot) -> Known<'_> {
+fn known(snapshot: &FileSnapshot) -> Known<'_> {
     Known::new(&snapshot.file, snapshot.identity, snapshot.bytes())
 }

@@ -17,7 +17,7 @@ pub(super) use sweep::sweep;
 
 /// An edit that was begun and not settled, as the journal has it.
 pub(super) struct Half<'a> {
-    /// The number of the root that its files lie in, as [`super::place::Place`] counts them.
+    /// The number of the root that its files lie in, as [`super::file_place::FilePlace`] counts them.
     pub root: usize,
     /// Its files, in the order of the writes that [`super::journal::Journal::begin`] was given.
     pub files: &'a [Left<'a>],
@@ -30,7 +30,7 @@ pub(super) struct Half<'a> {
 /// One file of such an edit.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Left<'a> {
-    /// Its path, as [`super::place::Place::in_root`] spells it.
+    /// Its path, as [`super::file_place::FilePlace::in_root`] spells it.
     pub path: &'a str,
     /// The name of its staged copy, in the same folder.
     pub staged: &'a str,

@@ -28,8 +28,8 @@ pub use walk::PassedOver;
 pub use within::{Below, Within};
 
 use super::facts::Facts;
+use super::file_place::FilePlace;
 use super::files::Files;
-use super::place::Place;
 use crate::text::Hints;
 use kept::Kept;
 use reader::{Read, Reader};
@@ -53,7 +53,7 @@ pub struct Bounds<'a> {
 pub struct Hits {
     /// The first files in which it was, in the order of their paths, each with its matches: enough of them for what is to
     /// be shown.
-    pub files: Vec<(Place, usize)>,
+    pub files: Vec<(FilePlace, usize)>,
     /// How many matches there are in all files.
     pub total: usize,
     /// How many files were searched.
@@ -66,7 +66,7 @@ pub struct Hits {
 #[derive(Debug)]
 pub struct Found {
     /// The first of them, in the order of their paths, each with its size in bytes.
-    pub files: Vec<(Place, u64)>,
+    pub files: Vec<(FilePlace, u64)>,
     /// Whether there are more.
     pub is_cut: bool,
     /// What could not be looked at.
@@ -77,7 +77,7 @@ pub struct Found {
 #[derive(Debug)]
 pub struct Surveyed {
     /// The files, in the order of their names.
-    pub files: Vec<(Place, Facts)>,
+    pub files: Vec<(FilePlace, Facts)>,
     /// Whether there may be more.
     pub is_cut: bool,
     /// What could not be looked at.
@@ -118,7 +118,7 @@ impl Files {
             kept.join(lister.kept);
             seen += lister.seen;
         }
-        let files: Vec<(Place, u64)> = kept.into_first().map(|(_, file)| file).collect();
+        let files: Vec<(FilePlace, u64)> = kept.into_first().map(|(_, file)| file).collect();
         Found { is_cut: seen > files.len() || bounds.clock.is_stopped(), files, passed }
     }
 }
@@ -131,7 +131,7 @@ impl Files {
         let hand = || Surveyor { left: &left, files: Vec::new(), is_cut: false };
         let (hands, passed) = Walk::new(&self.roots, below, hidden, bounds.clock).run(hand);
         let is_cut = bounds.clock.is_stopped() || hands.iter().any(|hand| hand.is_cut);
-        let mut files: Vec<(Place, Facts)> = hands.into_iter().flat_map(|hand| hand.files).collect();
+        let mut files: Vec<(FilePlace, Facts)> = hands.into_iter().flat_map(|hand| hand.files).collect();
         files.sort_unstable_by(|(one, _), (other, _)| one.shown().cmp(other.shown()));
         Surveyed { files, is_cut, passed }
     }
@@ -140,7 +140,7 @@ impl Files {
 /// Surveys the files that one thread is given.
 struct Surveyor<'a> {
     left: &'a AtomicUsize,
-    files: Vec<(Place, Facts)>,
+    files: Vec<(FilePlace, Facts)>,
     is_cut: bool,
 }
 
@@ -166,7 +166,7 @@ struct Seeker<'a> {
     largest: u64,
     finder: Finder<'a>,
     reader: Reader,
-    kept: Kept<Place>,
+    kept: Kept<FilePlace>,
     total: usize,
     searched: usize,
 }
@@ -232,7 +232,7 @@ impl Seeker<'_> {
 
 /// Lists the files that one thread is given.
 struct Lister {
-    kept: Kept<(Place, u64)>,
+    kept: Kept<(FilePlace, u64)>,
     seen: usize,
 }
 

@@ -7,8 +7,8 @@ use super::ignores::{Holds, Ignores};
 use super::links::Links;
 use crate::store::access;
 use crate::store::alias;
+use crate::store::file_place::{FilePlace, join};
 use crate::store::folder::{Folder, Identity};
-use crate::store::place::{Place, join};
 use crate::store::root::{Root, named};
 use rustix::fs::Stat;
 use rustix::io::Result;
@@ -148,9 +148,9 @@ impl Station {
     }
 
     /// The place of a file in this folder; nothing where the root's own path is no text.
-    pub(super) fn place(&self, roots: &[Root], name: &str) -> Option<Place> {
+    pub(super) fn place(&self, roots: &[Root], name: &str) -> Option<FilePlace> {
         let in_root = self.join(name);
-        Some(Place {
+        Some(FilePlace {
             root: self.root,
             folder: self.path.clone(),
             identity: self.identity,

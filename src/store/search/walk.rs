@@ -12,8 +12,8 @@ use super::queue;
 use super::station::Station;
 use super::within::Below;
 use crate::store::admit;
+use crate::store::file_place::FilePlace;
 use crate::store::folder::{Folder, Identity};
-use crate::store::place::Place;
 use crate::store::root::Root;
 use crate::store::state;
 use rustix::fs::{FileType, Stat};
@@ -254,7 +254,7 @@ impl File<'_> {
     }
 
     /// The file's place; nothing where its root's own path is no text.
-    pub(super) fn place(&self) -> Option<Place> {
+    pub(super) fn place(&self) -> Option<FilePlace> {
         self.station.place(self.walk.roots, self.name)
     }
 }

@@ -4,8 +4,8 @@
 
 use super::station::{Signs, Station};
 use crate::error::{Code, Error};
+use crate::store::file_place::{FilePlace, join};
 use crate::store::files::Files;
-use crate::store::place::{Place, join};
 use crate::store::root::Root;
 use crate::store::walk::{self, Found};
 use crate::store::{admit, alias, spelling, state, trouble};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub enum Within {
     /// In one file, whatever passes it over.
-    File(Place),
+    File(FilePlace),
     /// In the files below some folders.
     Below(Below),
 }

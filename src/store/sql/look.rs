@@ -118,6 +118,7 @@ fn first(entries: Vec<Entry>) -> Option<Entry> {
 fn changed(row: &rusqlite::Row<'_>) -> rusqlite::Result<Changed> {
     let count = |column| row.get::<_, i64>(column).map(|count| usize::try_from(count).unwrap_or(0));
     Ok(Changed {
+        entity: None,
         path: row.get("path")?,
         before: stamp(row.get("before")?),
         after: stamp(row.get("after")?),

@@ -23,6 +23,7 @@ mod look;
 mod open;
 #[cfg(feature = "journal")]
 mod pack;
+pub(super) mod rows;
 #[cfg(feature = "journal")]
 mod schema;
 #[cfg(feature = "journal")]

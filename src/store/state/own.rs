@@ -7,8 +7,8 @@
 
 use crate::error::{Code, Error};
 use crate::store::access;
+use crate::store::file_place::join;
 use crate::store::folder::Identity;
-use crate::store::place::join;
 use crate::store::spelling;
 use crate::store::walk::Found;
 use std::env;

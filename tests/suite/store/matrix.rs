@@ -185,8 +185,14 @@ fn a_file_that_is_made_again_has_its_permission_bits() {
         let scene = Scene::new(&[]);
         let place = scene.files.admit("d/a").unwrap();
         let after = Some(Content::of(b"again"));
-        let write =
-            Write { place: &place, before: None, after, mode: Some(mode), folders: 0, told: Told::default() };
+        let write = FileWrite {
+            place: &place,
+            before: None,
+            after,
+            mode: Some(mode),
+            folders: 0,
+            told: Told::default(),
+        };
         let done = scene.files.publish(&[write], Publishing::default(), None).unwrap();
         assert!(done.files[0].created);
         assert_eq!(carried(&scene.at("d/a")).mode & 0o7777, mode & 0o777, "and never a privilege");
@@ -210,7 +216,7 @@ fn the_other_names_of_a_file_keep_the_old_text_or_have_the_new_one() {
         );
         let before = Some(snapshot.held(Content::of(b"old")));
         let after = Some(Content::of(b"new"));
-        let write = Write { place: &place, before, after, mode: None, folders: 0, told: Told::default() };
+        let write = FileWrite { place: &place, before, after, mode: None, folders: 0, told: Told::default() };
         assert!(scene.files.publish(&[write], how, None).is_ok());
         assert_eq!((scene.text("a").as_str(), scene.text("b").as_str()), ("new", other));
         assert_eq!((carried(&scene.at("a")), carried(&scene.at("b"))), (was, carried(&scene.at("b"))));
@@ -244,7 +250,7 @@ fn a_mount_point_is_refused_with_a_hint_and_written_into_where_the_policy_says_s
         let place = scene.files.admit("a").unwrap();
         let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
         let (before, after) = (Some(snapshot.held(Content::of(b"old"))), Some(Content::of(b"the new one")));
-        let write = Write { place: &place, before, after, mode: None, folders: 0, told: Told::default() };
+        let write = FileWrite { place: &place, before, after, mode: None, folders: 0, told: Told::default() };
         let how = Publishing { hard_links: HardLinks::InPlace, ..Publishing::default() };
         let done = scene.files.publish(&[write], how, None).unwrap();
         assert_eq!(done.files[0].level.name(), "in_place");

@@ -13,7 +13,7 @@ use super::tagging::{Became, Read};
 use crate::context::Index;
 use crate::error::Error;
 use crate::gate::Watch;
-use crate::store::{Facts, Place};
+use crate::store::{Facts, FilePlace};
 
 /// How long a caller waits before it looks again whether another has done with the index.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -30,7 +30,7 @@ pub(in crate::engine) struct Indexed {
 }
 
 impl Indexed {
-    fn is_fresh(&self, (place, facts): &(Place, Facts)) -> bool {
+    fn is_fresh(&self, (place, facts): &(FilePlace, Facts)) -> bool {
         let Some(known) = self.known.get(place.shown()) else { return false };
         #[cfg(test)]
         if self.blind {
@@ -74,7 +74,7 @@ impl Workspace {
 
     /// What the folder of the first root is called.
     fn home(&self) -> String {
-        let roots = self.files.root_paths();
+        let roots = self.store.files.root_paths();
         let name = roots.first().and_then(|root| root.file_name());
         name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
@@ -89,7 +89,7 @@ impl Workspace {
         if !survey.is_cut {
             indexed.forget(survey);
         }
-        let stale: Vec<&Place> =
+        let stale: Vec<&FilePlace> =
             survey.files.iter().filter(|file| !indexed.is_fresh(file)).map(|(place, _)| place).collect();
         if stale.is_empty() {
             return Ok(());

@@ -10,7 +10,7 @@ use crate::context::{Project, project, reads};
 use crate::error::Error;
 use crate::gate::Watch;
 use crate::policy::language_of;
-use crate::store::{Clock, Facts, Hidden, Place, SearchBounds, Surveyed, Waits};
+use crate::store::{Clock, Facts, FilePlace, Hidden, SearchBounds, Surveyed, Waits};
 
 /// Files that are looked at, that are indexed, and the bytes of all of those together.
 const MOST_FILES: usize = 200_000;
@@ -23,7 +23,7 @@ const LONGEST: Duration = Duration::from_secs(20);
 #[derive(Debug)]
 pub(super) struct Survey {
     /// Those that can be indexed.
-    pub(super) files: Vec<(Place, Facts)>,
+    pub(super) files: Vec<(FilePlace, Facts)>,
     /// Whether there may be others.
     pub(super) is_cut: bool,
     /// The names of all, each with how many bytes of it name its root.
@@ -50,7 +50,7 @@ impl Workspace {
         let caller = Caller(watch);
         let clock = Clock::new(Instant::now() + LONGEST, &caller);
         let bounds = SearchBounds { most: MOST_FILES, largest: LONGEST_FILE, clock: &clock };
-        let surveyed = self.files.survey(&self.files.beginning("")?, Hidden::LeftOut, bounds);
+        let surveyed = self.store.files.survey(&self.store.files.beginning("")?, Hidden::LeftOut, bounds);
         if watch.cancelled() { Err(cancelled()) } else { Ok(Survey::of(surveyed)) }
     }
 }
@@ -58,7 +58,7 @@ impl Workspace {
 impl Survey {
     fn of(surveyed: Surveyed) -> Survey {
         let Surveyed { files, is_cut, passed } = surveyed;
-        let root = |place: &Place| place.shown().len().saturating_sub(place.in_root().len());
+        let root = |place: &FilePlace| place.shown().len().saturating_sub(place.in_root().len());
         let all = files.iter().map(|(place, _)| (root(place), place.shown().to_owned())).collect();
         let (mut kept, mut bytes, mut large, mut beyond) = (Vec::new(), 0, 0, 0);
         for (place, facts) in files {

@@ -7,7 +7,7 @@ use super::super::super::Workspace;
 use crate::context::{Reader, Tags, reading};
 use crate::gate::Watch;
 use crate::policy::language_of;
-use crate::store::{Facts, Place};
+use crate::store::{Facts, FilePlace};
 use crate::text::Stamp;
 
 /// Readers at work, at least and at most.
@@ -38,10 +38,10 @@ impl Workspace {
     /// the caller has gone.
     pub(super) fn tag_all<'f>(
         &self,
-        files: &[&'f Place],
+        files: &[&'f FilePlace],
         versions: &[Option<Stamp>],
         watch: &Watch,
-        mut done: impl FnMut(&'f Place, Read),
+        mut done: impl FnMut(&'f FilePlace, Read),
     ) {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         let readers = cores.clamp(*READERS.start(), *READERS.end()).min(files.len());
@@ -71,7 +71,7 @@ impl Workspace {
     fn read_some(
         &self,
         reader: &Reader<'_>,
-        (files, versions): (&[&Place], &[Option<Stamp>]),
+        (files, versions): (&[&FilePlace], &[Option<Stamp>]),
         next: &AtomicUsize,
         watch: &Watch,
         sender: &SyncSender<(usize, Read)>,
@@ -86,7 +86,7 @@ impl Workspace {
         }
     }
 
-    fn read_one(&self, reader: &Reader<'_>, place: &Place, known: Option<Stamp>) -> Read {
+    fn read_one(&self, reader: &Reader<'_>, place: &FilePlace, known: Option<Stamp>) -> Read {
         let Ok((text, facts)) = self.text_of(place) else {
             return Read { facts: None, became: Became::Nothing };
         };

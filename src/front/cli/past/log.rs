@@ -11,7 +11,7 @@ use crate::front::answer::{self, Forms, Shape};
 use crate::front::cli::paint;
 use crate::front::cli::roots::Roots;
 use crate::front::cli::work::work;
-use crate::request::History;
+use crate::request::{History, Target};
 
 /// The arguments of `lockgate log`.
 #[derive(Debug, clap::Args)]
@@ -36,7 +36,7 @@ fn numbers() -> RangedU64ValueParser<usize> {
 /// Lists edits.
 pub(in crate::front::cli) fn run(args: Args) -> Result<ExitCode, Error> {
     let Args { path, number, roots, json } = args;
-    let which = History { path, most: number + 1 };
+    let which = History { of: path.map(Target::File), most: number + 1 };
     let entries =
         work(&roots, Promise::default(), |workspace, _| async move { workspace.history(which).await })?;
     let shape = Shape { limit: usize::MAX, forms: Forms::Json, ..Shape::default() };

@@ -9,7 +9,7 @@ use crate::front::cli::done::Done;
 use crate::front::cli::roots::{Roots, Word};
 use crate::front::cli::work::{author, work};
 use crate::front::past;
-use crate::request::{Author, Direction, Revert};
+use crate::request::{Author, Direction, Revert, Target};
 
 /// The arguments of `lockgate undo` and `lockgate redo`.
 #[derive(Debug, clap::Args)]
@@ -38,7 +38,7 @@ pub(in crate::front::cli) fn run(args: Args, direction: Direction) -> Result<Exi
     let shape = Shape { path: path.clone(), ..Shape::default() };
     let (done, shape) = confirm::asking(|agreed| {
         let author = Author { agreed, ..author(name) };
-        let revert = Revert { direction, edit_id: id.clone(), path: path.clone(), author };
+        let revert = Revert { direction, edit_id: id.clone(), of: path.clone().map(Target::File), author };
         let turned = work(&roots, word.promise(), |workspace, watch| async move {
             Ok(past::revert(&workspace, revert, watch).await)
         });

@@ -7,7 +7,7 @@ mod dice;
 mod foreign;
 mod second;
 
-use super::{Content, Done, Guards, Told, Write, batch};
+use super::{Content, Done, FileWrite, Guards, Told, batch};
 use crate::error::{Code, Disk, Error};
 use crate::policy::Publishing;
 use crate::store::Files;
@@ -101,7 +101,7 @@ fn edit(ground: &Ground, line: &str, guards: Guards<'_>) -> Result<(String, Done
     let text = String::from_utf8(was.to_vec()).unwrap() + line;
     let before = snapshot.as_ref().map(|snapshot| snapshot.held(Content::of(snapshot.bytes())));
     let after = Some(Content::of(text.as_bytes()));
-    let write = Write { place: &place, before, after, mode: None, folders: 0, told: Told::default() };
+    let write = FileWrite { place: &place, before, after, mode: None, folders: 0, told: Told::default() };
     let done = batch::publish(ground.files.roots(), &[write], Publishing::default(), None, guards)?;
     guards.step();
     Ok((text, done))

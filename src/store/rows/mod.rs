@@ -1,0 +1,174 @@
+//! The rows: the entities that are kept in a database, admitted, read, replaced, looked through, and what was done to them.
+//!
+//! Invariant: no row is seen, changed or told of but within the tenant's reach; what is out of reach is answered as what is
+//! not there.
+
+mod place;
+mod tenant;
+
+pub use place::{RowPlace, RowSnapshot, RowWrite};
+pub use tenant::Tenant;
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::dispatch::Written;
+use super::journal::{Bounds, Deed, EditId, Entry};
+use super::search::{Clock, Pattern};
+use super::sql::rows::Depot;
+use crate::error::{Code, Error};
+use crate::policy::Owner;
+use crate::request::{Entity, EntityKind};
+use crate::text::Stamp;
+
+/// The entities that a caller reaches.
+#[derive(Debug, Clone)]
+pub struct Rows {
+    depot: Arc<Depot>,
+    tenant: Tenant,
+}
+
+/// One entity of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowListed {
+    /// Where it is.
+    pub place: RowPlace,
+    /// Its length in bytes.
+    pub size: u64,
+    /// The stamp of its text.
+    pub stamp: Stamp,
+}
+
+/// What a search or a list looks through.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Among<'a> {
+    /// What sort of entities.
+    pub kind: &'a EntityKind,
+    /// Whose they are by their sort.
+    pub owner: Owner,
+    /// The app whose files are meant.
+    pub app_id: Option<&'a str>,
+    /// The organisation that is meant, where the request narrows to one.
+    pub organization_id: Option<&'a str>,
+    /// A path, a folder or a glob of paths; everything, where it is absent.
+    pub path: Option<&'a str>,
+}
+
+/// A row that is looked through.
+#[derive(Debug)]
+pub struct RowText {
+    /// Where it is.
+    pub place: RowPlace,
+    /// What it holds.
+    pub bytes: Vec<u8>,
+}
+
+impl Rows {
+    /// The rows of a database that this tenant reaches.
+    pub fn of(depot: Arc<Depot>, tenant: Tenant) -> Rows {
+        Rows { depot, tenant }
+    }
+
+    /// Finds the row that an entity names; one that is not there is a place, too, where it could be made.
+    ///
+    /// A workflow without an organisation is the caller's own, where there is one of that path, else the global one; a new
+    /// one is the caller's own.
+    ///
+    /// Errors: `FILE_NOT_FOUND` for an app or an organisation that is not there or out of reach, `INVALID_INPUT` for a path
+    /// that is no plain relative one, `STORE_UNAVAILABLE`.
+    pub fn admit(&self, entity: &Entity, owner: Owner) -> Result<RowPlace, Error> {
+        let _ = (&self.depot, &self.tenant, owner);
+        Err(unavailable(&entity.kind))
+    }
+
+    /// Reads the row, at most `limit` bytes; `None` when there is none.
+    pub fn read(&self, place: &RowPlace, limit: u64) -> Result<Option<RowSnapshot>, Error> {
+        let _ = limit;
+        Err(unavailable(&place.entity.kind))
+    }
+
+    /// Whether there is an entity of the same sort, app and organisation at another path.
+    pub fn exists(&self, place: &RowPlace, path: &str) -> bool {
+        let _ = (place, path);
+        false
+    }
+
+    /// Writes all rows of one edit, or none, and remembers the edit, in one transaction.
+    ///
+    /// Errors: `NO_SPACE`, `STORE_UNAVAILABLE`; where the database was lost so late that nobody knows whether it was written,
+    /// the refusal says so.
+    pub fn publish(&self, writes: &[RowWrite<'_>], deed: &Deed) -> Result<Written, Error> {
+        let _ = deed;
+        let kind = writes.first().map(|write| &write.place.entity.kind);
+        Err(kind.map_or_else(|| Error::new(Code::Internal, "an edit without a row"), unavailable))
+    }
+
+    /// The last change of the row.
+    pub fn latest(&self, place: &RowPlace) -> Result<Option<Entry>, Error> {
+        Err(unavailable(&place.entity.kind))
+    }
+
+    /// The text of a version of this row, whole stamp or a prefix of at least 12 hex digits.
+    pub fn text(&self, place: &RowPlace, version: &str) -> Result<Option<Vec<u8>>, Error> {
+        let _ = version;
+        Err(unavailable(&place.entity.kind))
+    }
+
+    /// The entry of that name, where all that it changed is within reach.
+    pub fn entry(&self, id: EditId) -> Result<Option<Entry>, Error> {
+        let _ = id;
+        Ok(None)
+    }
+
+    /// The last entries within reach, the newest first; those of one row, or of all.
+    ///
+    /// Where nobody has used the database yet, there is none.
+    pub fn entries(&self, of: Option<&RowPlace>, most: usize) -> Result<Vec<Entry>, Error> {
+        let _ = (of, most);
+        Ok(Vec::new())
+    }
+
+    /// The newest edit of a row that has not been taken back.
+    pub fn to_undo(&self, place: &RowPlace) -> Result<Option<Entry>, Error> {
+        let _ = place;
+        Ok(None)
+    }
+
+    /// The edit of a row that was taken back last and still is.
+    pub fn to_redo(&self, place: &RowPlace) -> Result<Option<Entry>, Error> {
+        let _ = place;
+        Ok(None)
+    }
+
+    /// Forgets the oldest until the journal is within its bounds.
+    pub fn tidy(&self, bounds: Bounds) -> Result<(), Error> {
+        let _ = bounds;
+        Ok(())
+    }
+
+    /// Gives the rows in which a pattern may be found, in the order of their paths, one after the other, until `see` has
+    /// enough or the time is up; rows in which it cannot be found may be left out.
+    pub fn each(
+        &self,
+        among: &Among<'_>,
+        pattern: &Pattern,
+        clock: &Clock<'_>,
+        see: &mut dyn FnMut(RowText) -> ControlFlow<()>,
+    ) -> Result<(), Error> {
+        let _ = (pattern, clock, see);
+        Err(unavailable(among.kind))
+    }
+
+    /// Lists rows in the order of their paths, so many at most, and says whether there are more.
+    pub fn list(&self, among: &Among<'_>, most: usize) -> Result<(Vec<RowListed>, bool), Error> {
+        let _ = most;
+        Err(unavailable(among.kind))
+    }
+}
+
+fn unavailable(kind: &EntityKind) -> Error {
+    let message = format!("there is no store for {}: this server edits files", kind.name());
+    Error::new(Code::StoreUnavailable, message)
+        .field("entity_type")
+        .hint("leave entity_type out, or give `file`")
+}
