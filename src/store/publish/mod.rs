@@ -90,6 +90,8 @@ pub enum Level {
     Exchange,
     /// The same while nobody else could open it for writing.
     Lease,
+    /// A row of a database, which was replaced only if it still was what had been read, in one transaction.
+    Transaction,
 }
 
 impl Level {
@@ -100,6 +102,7 @@ impl Level {
             Level::Compare => "compare",
             Level::Exchange => "exchange",
             Level::Lease => "lease",
+            Level::Transaction => "transaction",
         }
     }
 }
