@@ -3,6 +3,7 @@
 use super::Failure;
 use crate::error::{Code, Error};
 use crate::store::state::State;
+use std::path::Path;
 
 /// A database that keeps nothing.
 #[derive(Debug)]
@@ -17,6 +18,11 @@ impl Depot {
     /// One of which everything is refused.
     pub fn beside(_: &State) -> Depot {
         Depot {}
+    }
+
+    /// No file.
+    pub fn file(&self) -> Option<&Path> {
+        None
     }
 
     pub(in crate::store) fn number(&self) -> u64 {

@@ -56,6 +56,14 @@ impl Address {
         }
     }
 
+    /// The file that a person named.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Address::File(path) => Some(path),
+            Address::Beside(_) | Address::Server(_) => None,
+        }
+    }
+
     /// A number for it that is the same in all processes.
     pub fn number(&self) -> u64 {
         let name = match self {

@@ -8,6 +8,7 @@ use super::session::Session;
 use crate::error::Error;
 use crate::store::rows::Tenant;
 use crate::store::state::State;
+use std::path::Path;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
@@ -35,6 +36,11 @@ impl Depot {
 
     fn of(address: Address) -> Depot {
         Depot { address, live: OnceLock::new(), failed: Mutex::default() }
+    }
+
+    /// The file that it lies in; nothing where a server keeps it, or lockgate's own folder.
+    pub fn file(&self) -> Option<&Path> {
+        self.address.file()
     }
 
     /// A number for it that is the same in all processes.
