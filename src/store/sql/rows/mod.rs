@@ -1,5 +1,7 @@
 //! The database behind stored content.
 
+use std::path::Path;
+
 use crate::error::Error;
 use crate::store::state::State;
 
@@ -20,5 +22,10 @@ impl Depot {
     pub fn beside(state: &State) -> Depot {
         let _ = state;
         Depot {}
+    }
+
+    /// The file that it lies in; nothing where a server keeps it.
+    pub fn file(&self) -> Option<&Path> {
+        None
     }
 }
