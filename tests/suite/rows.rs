@@ -1,7 +1,9 @@
 //! Stored content: the same over files, SQLite and PostgreSQL, nobody's but its owner's, and whole whatever happens.
 
+mod contract;
 mod postgres;
 mod proxy;
+mod world;
 
 use postgres::{Ending, Postgres};
 use proxy::{At, Proxy, Then};
