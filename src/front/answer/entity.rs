@@ -82,20 +82,12 @@ pub(super) fn found_as(path: &str, entity: Option<&Entity>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::{EntityFields, EntityKind, Target};
+    use crate::request::EntityKind;
     use serde_json::json;
 
     fn entity(kind: EntityKind, app: Option<&str>, organization: Option<&str>) -> Entity {
         let owned = |id: Option<&str>| id.map(str::to_owned);
-        let fields = EntityFields {
-            entity_type: Some(kind),
-            app_id: owned(app),
-            organization_id: owned(organization),
-        };
-        match fields.raise("a/b.py".to_owned()).unwrap() {
-            Target::Entity(entity) => entity,
-            Target::File(path) => panic!("{path}"),
-        }
+        Entity { kind, path: "a/b.py".to_owned(), app_id: owned(app), organization_id: owned(organization) }
     }
 
     #[test]
@@ -103,17 +95,17 @@ mod tests {
         for (entity, fields, words) in [
             (None, json!({}), "a/b.py"),
             (
-                Some(entity(EntityKind::Workflow, None, Some("acme"))),
+                Some(entity(EntityKind::WORKFLOW, None, Some("acme"))),
                 json!({"entity_type": "workflow", "organization_id": "acme"}),
                 "workflow a/b.py of organization acme",
             ),
             (
-                Some(entity(EntityKind::Workflow, None, None)),
+                Some(entity(EntityKind::WORKFLOW, None, None)),
                 json!({"entity_type": "workflow"}),
                 "workflow a/b.py",
             ),
             (
-                Some(entity(EntityKind::AppFile, Some("c\u{202e}rm"), None)),
+                Some(entity(EntityKind::APP_FILE, Some("c\u{202e}rm"), None)),
                 json!({"entity_type": "app_file", "app_id": "c\u{202e}rm"}),
                 "app_file a/b.py of app \"c\\u{202e}rm\"",
             ),

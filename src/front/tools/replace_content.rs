@@ -6,7 +6,7 @@ use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::entity::{self, WireEntity};
+use super::entity;
 use super::{Again, Ask, Asked, Effect, Tool};
 use crate::edit::Edit;
 use crate::error::Error;
@@ -40,8 +40,9 @@ struct ReplaceContent {
     path: String,
     /// The whole new text, written as given.
     content: String,
-    /// What the path names; file unless given. A workflow has a function decorated with @workflow, a module none.
-    entity_type: Option<WireEntity>,
+    /// file (unless given), app_file, workflow (Python with a function decorated with @workflow), module (without one), or a
+    /// type of the policy.
+    entity_type: Option<String>,
     /// For app_file, which needs it: the app.
     app_id: Option<String>,
     /// For workflow: its organization; global unless given.
@@ -83,7 +84,7 @@ mod tests {
         assert_eq!(
             workflow.request.target,
             Target::Entity(Entity {
-                kind: EntityKind::Workflow,
+                kind: EntityKind::WORKFLOW,
                 path: "a".into(),
                 app_id: None,
                 organization_id: Some("1".into())
@@ -98,7 +99,7 @@ mod tests {
             (rmcp::object!({"path": "a"}), "content"),
             (rmcp::object!({"content": ""}), "path"),
             (
-                rmcp::object!({"path": "a", "content": "", "entity_type": "module", "organization_id": "1"}),
+                rmcp::object!({"path": "a", "content": "", "entity_type": "file", "organization_id": "1"}),
                 "organization_id",
             ),
         ] {
