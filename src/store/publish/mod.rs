@@ -90,7 +90,7 @@ pub enum Level {
     Exchange,
     /// The same while nobody else could open it for writing.
     Lease,
-    /// A row of a database, which was replaced only if it still was what had been read, in one transaction.
+    /// Compared and swapped by a database, which lets nobody come between.
     Transaction,
 }
 

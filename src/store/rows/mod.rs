@@ -17,6 +17,8 @@ use std::sync::Arc;
 
 use super::dispatch::Written;
 use super::journal::{Bounds, Deed, EditId, Entry};
+use super::publish::{Done, Level, Published};
+use super::sql::Wanted;
 use super::sql::rows::{Depot, Failure, RowKey, RowRead};
 use crate::error::{Code, Error};
 use crate::request::EntityKind;
@@ -59,46 +61,60 @@ impl Rows {
     /// Errors: `NO_SPACE`, `STORE_UNAVAILABLE`; where the database was lost so late that nobody knows whether it was written,
     /// the refusal says so.
     pub fn publish(&self, writes: &[RowWrite<'_>], deed: &Deed) -> Result<Written, Error> {
-        let _ = deed;
-        let kind = writes.first().map(|write| &write.place.entity.kind);
-        Err(kind.map_or_else(|| Error::new(Code::Internal, "an edit without a row"), unavailable))
+        if writes.is_empty() {
+            return Err(Error::new(Code::Internal, "an edit without a row was to be written"));
+        }
+        let Some(edit) = self.depot.publish(&self.tenant, writes, deed).map_err(Failure::told)? else {
+            return Ok(Written::Overtaken);
+        };
+        let done = |write: &RowWrite<'_>| Published {
+            created: write.before.is_none(),
+            level: Level::Transaction,
+            notes: Vec::new(),
+        };
+        Ok(Written::All(Done { files: writes.iter().map(done).collect(), edit: Some(edit) }))
     }
 
     /// The last change of the row.
     pub fn latest(&self, place: &RowPlace) -> Result<Option<Entry>, Error> {
-        Err(unavailable(&place.entity.kind))
+        self.newest(place, Wanted::Settled)
     }
 
     /// The text of a version of this row, whole stamp or a prefix of at least 12 hex digits.
     pub fn text(&self, place: &RowPlace, version: &str) -> Result<Option<Vec<u8>>, Error> {
-        let _ = version;
-        Err(unavailable(&place.entity.kind))
+        self.depot.text(&self.tenant, place.row_key(), version).map_err(Failure::told)
     }
 
     /// The entry of that name, where all that it changed is within reach.
     pub fn entry(&self, id: EditId) -> Result<Option<Entry>, Error> {
-        let _ = id;
-        Ok(None)
+        if !self.depot.is_there() {
+            return Ok(None);
+        }
+        self.depot.entry(&self.tenant, id).map_err(Failure::told)
     }
 
     /// The last entries within reach, the newest first; those of one row, or of all.
     ///
     /// Where nobody has used the database yet, there is none.
     pub fn entries(&self, of: Option<&RowPlace>, most: usize) -> Result<Vec<Entry>, Error> {
-        let _ = (of, most);
-        Ok(Vec::new())
+        if !self.depot.is_there() {
+            return Ok(Vec::new());
+        }
+        self.depot.entries(&self.tenant, of.map(RowPlace::row_key), most).map_err(Failure::told)
     }
 
     /// The newest edit of a row that has not been taken back.
     pub fn to_undo(&self, place: &RowPlace) -> Result<Option<Entry>, Error> {
-        let _ = place;
-        Ok(None)
+        self.newest(place, Wanted::ToUndo)
     }
 
     /// The edit of a row that was taken back last and still is.
     pub fn to_redo(&self, place: &RowPlace) -> Result<Option<Entry>, Error> {
-        let _ = place;
-        Ok(None)
+        self.newest(place, Wanted::ToRedo)
+    }
+
+    fn newest(&self, place: &RowPlace, wanted: Wanted) -> Result<Option<Entry>, Error> {
+        self.depot.newest(&self.tenant, place.row_key(), wanted).map_err(Failure::told)
     }
 
     /// Forgets the oldest until the journal is within its bounds.

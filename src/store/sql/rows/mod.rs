@@ -22,11 +22,17 @@ mod look;
 #[cfg(feature = "content")]
 mod migrate;
 #[cfg(feature = "content")]
+mod past;
+#[cfg(feature = "content")]
+mod prepare;
+#[cfg(feature = "content")]
 mod read;
 #[cfg(feature = "content")]
 mod session;
 #[cfg(feature = "content")]
 mod statement;
+#[cfg(feature = "content")]
+mod write;
 
 #[cfg(not(feature = "content"))]
 pub use absent::Depot;
