@@ -18,6 +18,8 @@
     reason = "a benchmark stops at the first trouble, and prints"
 )]
 
+#[path = "serving/front.rs"]
+mod front;
 #[path = "serving/load.rs"]
 mod load;
 #[path = "serving/options.rs"]
@@ -66,7 +68,13 @@ fn main() -> ExitCode {
     let dir = tempfile::Builder::new().prefix("lockgate-serving-").tempdir_in(&options.dir).unwrap();
     let place = Place::of(&options, dir.path());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let kept = LocalSet::new().block_on(&runtime, offer(&options, &place));
+    let all = LocalSet::new();
+    let kept = if options.front {
+        all.block_on(&runtime, front::measure(&options, &place));
+        true
+    } else {
+        all.block_on(&runtime, offer(&options, &place))
+    };
     if options.keep {
         drop(place);
         println!("\nit lies in {}", dir.keep().display());

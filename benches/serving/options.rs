@@ -99,7 +99,7 @@ impl Options {
                 "--growth" => {
                     options.growth = value()?.split(',').map(number).collect::<Result<Vec<usize>, _>>()?;
                 }
-                "--front" => options.front = true,
+                "--front" => (options.front, options.kept) = (true, Kept::Files),
                 "--keep" => options.keep = true,
                 _ => return Err(HELP.to_owned()),
             }

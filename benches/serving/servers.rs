@@ -55,7 +55,9 @@ impl Place {
     }
 
     fn configure(&self, options: &Options) {
-        let mut text = "listen: '127.0.0.1:0'\nlimits: { requests: 1000 }\n".to_owned();
+        let mut text =
+            "listen: '127.0.0.1:0'\nlimits: { requests: 1000, sessions: 2000, connections: 4000 }\n"
+                .to_owned();
         if let Some(database) = &self.database {
             text += &format!("store: '{}'\n", database.url());
         }
