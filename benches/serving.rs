@@ -20,6 +20,8 @@
 
 #[path = "serving/front.rs"]
 mod front;
+#[path = "serving/growth.rs"]
+mod growth;
 #[path = "serving/load.rs"]
 mod load;
 #[path = "serving/options.rs"]
@@ -65,20 +67,18 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let dir = tempfile::Builder::new().prefix("lockgate-serving-").tempdir_in(&options.dir).unwrap();
-    let place = Place::of(&options, dir.path());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let all = LocalSet::new();
-    let kept = if options.front {
-        all.block_on(&runtime, front::measure(&options, &place));
-        true
-    } else {
-        all.block_on(&runtime, offer(&options, &place))
-    };
-    if options.keep {
-        drop(place);
-        println!("\nit lies in {}", dir.keep().display());
-    }
+    let kept = LocalSet::new().block_on(&runtime, async {
+        if options.front {
+            front::measure(&options, &Place::of(&options)).await;
+            true
+        } else if !options.growth.is_empty() {
+            growth::measure(&options).await;
+            true
+        } else {
+            offer(&options, &Place::of(&options)).await
+        }
+    });
     if kept { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 

@@ -238,7 +238,7 @@ impl Load {
     }
 
     /// The call that makes an edit; nothing where the text that it would replace is not known.
-    fn instruction(
+    pub fn instruction(
         &self,
         which: usize,
         part: usize,
@@ -267,7 +267,7 @@ impl Load {
         ))
     }
 
-    fn acknowledge(&self, answered: &Answered, which: usize, part: usize, number: usize) {
+    pub fn acknowledge(&self, answered: &Answered, which: usize, part: usize, number: usize) {
         let entity = &mut self.entities.borrow_mut()[which];
         entity.marks.push((part, number));
         if let Some(version) = field(&answered.body, "version") {

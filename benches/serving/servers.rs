@@ -3,9 +3,11 @@
 use std::fs;
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
 
 use super::options::{Kept, Options};
 use super::postgres::Postgres;
@@ -20,9 +22,11 @@ pub struct Server {
 
 /// Where all of a run lies.
 pub struct Place {
-    pub dir: PathBuf,
+    // Before the folder in which it lies.
     pub database: Option<Postgres>,
     pub binary: PathBuf,
+    pub dir: PathBuf,
+    _folder: Option<TempDir>,
 }
 
 /// The token of an organisation.
@@ -31,8 +35,15 @@ pub fn token(number: usize) -> String {
 }
 
 impl Place {
-    pub fn of(options: &Options, dir: &Path) -> Place {
-        let dir = dir.canonicalize().unwrap();
+    pub fn of(options: &Options) -> Place {
+        let folder = tempfile::Builder::new().prefix("lockgate-serving-").tempdir_in(&options.dir).unwrap();
+        let dir = folder.path().canonicalize().unwrap();
+        let folder = if options.keep {
+            println!("it lies in {}", folder.keep().display());
+            None
+        } else {
+            Some(folder)
+        };
         // The user of the database passes through it.
         fs::set_permissions(&dir, fs::Permissions::from_mode(0o711)).unwrap();
         let database = (options.kept == Kept::Postgres).then(|| Postgres::start(&dir));
@@ -40,7 +51,7 @@ impl Place {
             fs::create_dir_all(dir.join("roots").join(organization(number))).unwrap();
         }
         fs::create_dir_all(dir.join("roots/global/modules")).unwrap();
-        let place = Place { dir, database, binary: options.binary.clone() };
+        let place = Place { database, binary: options.binary.clone(), dir, _folder: folder };
         place.configure(options);
         place
     }
@@ -58,9 +69,6 @@ impl Place {
         let mut text =
             "listen: '127.0.0.1:0'\nlimits: { requests: 1000, sessions: 2000, connections: 4000 }\n"
                 .to_owned();
-        if let Some(database) = &self.database {
-            text += &format!("store: '{}'\n", database.url());
-        }
         text += "tokens:\n";
         for number in 0..options.organizations {
             let hash = blake3::hash(token(number).as_bytes()).to_hex();
@@ -84,6 +92,10 @@ impl Place {
         let mut command = Command::new(&self.binary);
         command.current_dir(&home).env("HOME", &home).env("XDG_STATE_HOME", home.join("state"));
         command.env("XDG_CACHE_HOME", home.join("cache")).env_remove("LOCKGATE_TOKEN");
+        match &self.database {
+            Some(database) => command.env("LOCKGATE_STORE", database.url()),
+            None => command.env_remove("LOCKGATE_STORE"),
+        };
         command
     }
 
