@@ -18,6 +18,8 @@
     reason = "a benchmark stops at the first trouble, and prints"
 )]
 
+#[path = "serving/control.rs"]
+mod control;
 #[path = "serving/front.rs"]
 mod front;
 #[path = "serving/growth.rs"]
@@ -118,7 +120,18 @@ async fn offer(options: &Options, place: &Place) -> bool {
         client.await.unwrap();
     }
     let took = begun.elapsed();
-    told(&load, &servers, place, (before, took), killed)
+    let kept = told(&load, &servers, place, (before, took), killed);
+    kept && (!options.control || is_seen(&load, place))
+}
+
+/// Whether all damage is found.
+fn is_seen(load: &Load, place: &Place) -> bool {
+    let unseen = control::unseen(load, place);
+    unseen.iter().for_each(|what| println!("the control was not seen: {what}"));
+    if unseen.is_empty() {
+        println!("the control is seen: all damage was found");
+    }
+    unseen.is_empty()
 }
 
 /// Processor time of this program, the servers and the database.

@@ -75,10 +75,6 @@ async fn column(options: &Options, place: &Place) -> Vec<(f64, f64)> {
     let load = Rc::new(Load::of(options, place.dir.join("roots")));
     let begun = Instant::now();
     seed::seed(&load, place, &server).await;
-    if let Some(database) = &place.database {
-        // As the database does by itself after a while.
-        database.ask("VACUUM ANALYZE");
-    }
     println!("{} entities made in {:.1} s", options.entities, begun.elapsed().as_secs_f64());
     let mut peer = Peer::new(Era::Stateless, token(0), vec![server.address], 0);
     let (mut dice, mut turn) = (Dice(7), 0);

@@ -313,15 +313,20 @@ impl Load {
     ) -> Result<Answered, String> {
         let answered = peer.call(tool, arguments).await?;
         self.seen.resent.set(self.seen.resent.get() + answered.resent as usize);
-        let own = format!("{own:02}");
-        for at in memmem::find_iter(&answered.body, b"@@o") {
-            let scope = answered.body.get(at + 3..at + 5).unwrap_or_default();
-            if scope != own.as_bytes() && scope != b"gl" {
-                let shown = String::from_utf8_lossy(&answered.body).into_owned();
+        self.inspect(tool, own, &answered.body);
+        Ok(answered)
+    }
+
+    /// Looks whether an answer to an organisation shows what is another's.
+    pub fn inspect(&self, tool: &str, own: usize, body: &[u8]) {
+        let scope = format!("{own:02}");
+        for at in memmem::find_iter(body, b"@@o") {
+            let seen = body.get(at + 3..at + 5).unwrap_or_default();
+            if seen != scope.as_bytes() && seen != b"gl" {
+                let shown = String::from_utf8_lossy(body);
                 self.broken(format!("{tool} showed organisation {own} what is another's: {shown:.300}"));
             }
         }
-        Ok(answered)
     }
 
     pub fn broken(&self, what: String) {

@@ -33,6 +33,8 @@ pub struct Options {
     pub growth: Vec<usize>,
     /// Whether the HTTP front itself is measured, in place of the load.
     pub front: bool,
+    /// Whether damage is done to the store in the end, which must be found.
+    pub control: bool,
     /// Whether the folder stays.
     pub keep: bool,
 }
@@ -53,6 +55,7 @@ the load of many clients on two servers that share one store
   --kill-at PART       the part of the edits after which a server is killed (0.5)
   --no-kill            none is
   --strict             fail where a latency is beyond its goal
+  --control            do damage to the store in the end, all of which must be found
   --growth N,N,N       in its place: what one call costs over so many entities
   --front              in its place: what the HTTP front itself costs
   --keep               leave the folder";
@@ -75,6 +78,7 @@ impl Options {
             strict: false,
             growth: Vec::new(),
             front: false,
+            control: false,
             keep: false,
         };
         let mut seconds = None;
@@ -100,6 +104,7 @@ impl Options {
                     options.growth = value()?.split(',').map(number).collect::<Result<Vec<usize>, _>>()?;
                 }
                 "--front" => (options.front, options.kept) = (true, Kept::Files),
+                "--control" => options.control = true,
                 "--keep" => options.keep = true,
                 _ => return Err(HELP.to_owned()),
             }

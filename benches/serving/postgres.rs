@@ -1,7 +1,7 @@
 //! A PostgreSQL of the program's own, as durable as it comes.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::net::TcpListener;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -95,6 +95,20 @@ impl Postgres {
         assert!(process.wait().unwrap().success(), "{statement}");
     }
 
+    /// Fills a table with what `give` writes, as `COPY ... FROM STDIN` takes it.
+    pub fn fill(&self, table: &str, give: impl FnOnce(&mut dyn Write)) {
+        let mut process = self
+            .client("content")
+            .args(["-c", &format!("COPY {table} FROM STDIN")])
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut to = BufWriter::new(process.stdin.take().unwrap());
+        give(&mut to);
+        drop(to);
+        assert!(process.wait().unwrap().success(), "{table} cannot be filled");
+    }
+
     fn psql(&self, database: &str, statement: &str) -> Result<String, String> {
         let output = self.client(database).args(["-v", "ON_ERROR_STOP=1", "-c", statement]).output().unwrap();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -137,7 +151,7 @@ fn programs() -> Option<PathBuf> {
     let known = found.into_iter().rev().map(|(_, bin)| bin);
     std::env::split_paths(&path)
         .chain(known)
-        .find(|bin| bin.join("initdb").exists() && bin.join("postgres").exists())
+        .find(|bin| ["initdb", "postgres", "psql"].iter().all(|name| bin.join(name).exists()))
 }
 
 fn number(name: &std::ffi::OsStr) -> u32 {

@@ -1,42 +1,29 @@
 //! How the entities come into the store.
 
 use std::fs;
-use std::rc::Rc;
+use std::io::Write;
 
 use super::load::Load;
 use super::options::Kept;
 use super::peer::{Era, Peer};
+use super::postgres::Postgres;
 use super::servers::{Place, Server, token};
-use super::wire::quoted;
-use super::world::{Kind, apps, organization};
-
-/// Connections that write at a time.
-const WRITERS: usize = 16;
+use super::world::{Entity, Kind, apps, organization};
 
 /// Puts all entities where the servers find them.
-pub async fn seed(load: &Rc<Load>, place: &Place, server: &Server) {
-    match load.options.kept {
-        Kept::Files => files(load, place),
-        Kept::Postgres => {
-            for own in 0..load.options.organizations {
-                for app in apps(own) {
-                    let mut command = place.lockgate("admin");
-                    let url = place.database.as_ref().unwrap().url();
-                    command.args([
-                        "store",
-                        "app",
-                        "add",
-                        &app,
-                        "--organization",
-                        &organization(own),
-                        "--store",
-                        &url,
-                    ]);
-                    assert!(command.output().unwrap().status.success(), "lockgate store app add");
-                }
-            }
-            by_calls(load, server).await;
+pub async fn seed(load: &Load, place: &Place, server: &Server) {
+    match (&place.database, load.options.kept) {
+        (Some(database), Kept::Postgres) => {
+            // The tables are made by the first call, which finds nothing.
+            let nothing = Peer::new(Era::Stateless, token(0), vec![server.address], 0)
+                .call("get_content", r#"{"path":"no.py","entity_type":"module"}"#)
+                .await
+                .unwrap();
+            let said = String::from_utf8_lossy(&nothing.body);
+            assert_eq!(nothing.code().as_deref(), Some("FILE_NOT_FOUND"), "{said}");
+            rows(load, database);
         }
+        _ => files(load, place),
     }
 }
 
@@ -49,26 +36,40 @@ fn files(load: &Load, place: &Place) {
     }
 }
 
-/// Has clients write them.
-async fn by_calls(load: &Rc<Load>, server: &Server) {
-    let mut writers = Vec::new();
-    for writer in 0..WRITERS {
-        let (load, address) = (Rc::clone(load), server.address);
-        writers.push(tokio::task::spawn_local(async move {
-            let mut peers: Vec<Peer> = (0..load.options.organizations)
-                .map(|own| Peer::new(Era::Stateless, token(own), vec![address], 0))
-                .collect();
-            for number in (writer..load.options.entities).step_by(WRITERS) {
-                let entity = load.entities.borrow()[number].clone();
-                let own = entity.organization;
-                let arguments = format!("{{{},\"content\":{}}}", load.named(&entity), quoted(&entity.text()));
-                let answered = load.call(&mut peers[own], own, "replace_content", &arguments).await.unwrap();
-                let said = String::from_utf8_lossy(&answered.body);
-                assert_eq!(answered.code(), None, "{} cannot be made: {said}", entity.path);
+/// What has the key of an entity in a row.
+fn key(entity: &Entity) -> String {
+    let (own, app) = match entity.kind {
+        Kind::AppFile => (organization(entity.organization), entity.app()),
+        Kind::Workflow => (organization(entity.organization), String::new()),
+        Kind::Module => (String::new(), String::new()),
+    };
+    format!("{}\t{own}\t{app}\t{}", entity.kind.name(), entity.path)
+}
+
+fn rows(load: &Load, database: &Postgres) {
+    let entities = load.entities.borrow();
+    database.fill("apps(id, organization, at)", |to| {
+        for own in 0..load.options.organizations {
+            apps(own).for_each(|app| writeln!(to, "{app}\t{}\t1", organization(own)).unwrap());
+        }
+    });
+    let columns = "kind, organization, app, path";
+    database.fill(
+        &format!("entities({columns}, stamp, size, encoding, revision, author, created, changed)"),
+        |to| {
+            for entity in entities.iter() {
+                let text = entity.text();
+                let stamp = blake3::hash(text.as_bytes()).to_hex();
+                writeln!(to, "{}\t\\\\x{stamp}\t{}\tutf-8\t1\tload\t1\t1", key(entity), text.len()).unwrap();
             }
-        }));
-    }
-    for writer in writers {
-        writer.await.unwrap();
-    }
+        },
+    );
+    database.fill(&format!("contents({columns}, text)"), |to| {
+        for entity in entities.iter() {
+            let text = entity.text().replace('\\', "\\\\").replace('\n', "\\n");
+            writeln!(to, "{}\t{text}", key(entity)).unwrap();
+        }
+    });
+    // As the database does by itself after a while.
+    database.ask("ANALYZE");
 }

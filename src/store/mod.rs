@@ -12,6 +12,7 @@ mod admit;
 mod alias;
 mod dispatch;
 mod editorconfig;
+mod exchange;
 mod facts;
 mod file_place;
 mod files;
@@ -39,6 +40,7 @@ mod trouble;
 mod walk;
 
 pub use dispatch::{Store, Write, Written};
+pub use exchange::{Inbox, Letter, Named, Outbox};
 pub use facts::Facts;
 pub use file_place::FilePlace;
 pub use files::Files;
