@@ -91,7 +91,10 @@ impl Workspace {
         let Target { place, rules, .. } = draft.target;
         let language = language_of(place.in_root(), draft.drafted.buffer.view().lines().next());
         let terms = terms(call, draft, language)?;
-        let home = self.workplace(place)?;
+        let Some(home) = self.workplace(place)? else {
+            let grant = Grant::Withheld("there is no folder in which a command could run".to_owned());
+            return Ok(Bench { root: Path::new(""), language, terms, grant, cache: None });
+        };
         let (root, grant) = (self.store.files.root_path(&home)?, self.grant(&home, rules, &terms));
         let cache = match &grant {
             Grant::Pinned(_) => self.cache(&home),
@@ -101,11 +104,12 @@ impl Workspace {
     }
 
     /// Where the tools of a place's gates are at home: in the folder of a file, and for what lies in a database at the top of
-    /// the first root.
-    fn workplace<'a>(&self, place: &'a Place) -> Result<Cow<'a, FilePlace>, Error> {
+    /// the first root, where there is one.
+    fn workplace<'a>(&self, place: &'a Place) -> Result<Option<Cow<'a, FilePlace>>, Error> {
         match place {
-            Place::File(place) => Ok(Cow::Borrowed(place)),
-            Place::Row(_) => self.store.files.stand(".").map(Cow::Owned),
+            Place::File(place) => Ok(Some(Cow::Borrowed(place))),
+            Place::Row(_) if self.store.files.is_empty() => Ok(None),
+            Place::Row(_) => self.store.files.stand(".").map(Cow::Owned).map(Some),
         }
     }
 

@@ -19,6 +19,7 @@ mod guards;
 mod history;
 mod judge;
 mod look;
+mod opening;
 #[cfg(feature = "check")]
 mod own;
 mod prewarm;
@@ -28,7 +29,6 @@ mod rules;
 mod trust;
 mod undo;
 
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use tokio::sync::Semaphore;
@@ -49,6 +49,7 @@ pub use history::Remembered;
 pub use look::{
     Context, Entries, Listed, Match, Matches, Numbered, Project, Reading, Reference, Sight, Symbol,
 };
+pub use opening::Opening;
 #[cfg(feature = "check")]
 pub use own::OwnFile;
 pub use report::{Report, Status};
@@ -75,50 +76,6 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Opens the folders in which files may be edited; relative paths belong to the first.
-    ///
-    /// Errors: `INVALID_INPUT` for `/`, the home directory or no root at all, and what opening a folder gives.
-    pub fn open(roots: &[PathBuf]) -> Result<Arc<Workspace>, Error> {
-        Workspace::promising(roots, Promise::default())
-    }
-
-    /// The same, with a person's word about what may run.
-    ///
-    /// Errors: those of [`Workspace::open`].
-    pub fn promising(roots: &[PathBuf], promise: Promise) -> Result<Arc<Workspace>, Error> {
-        let files = Files::open(roots)?;
-        let state = State::beside(&files.root_paths());
-        Workspace::over(files, &state, promise)
-    }
-
-    /// The same for a caller that keeps lockgate's records in a folder of its own: locks, journals and trust.
-    ///
-    /// Errors: those of [`Workspace::open`].
-    pub fn keeping(roots: &[PathBuf], own: &Path) -> Result<Arc<Workspace>, Error> {
-        let files = Files::open(roots)?;
-        let state = State::within(own, &files.root_paths());
-        Workspace::over(files, &state, Promise::default())
-    }
-
-    /// The same for a server that several share: what lies in a database, and whose of it is reached.
-    ///
-    /// Errors: those of [`Workspace::open`].
-    pub fn serving(
-        roots: &[PathBuf],
-        promise: Promise,
-        depot: Arc<Depot>,
-        tenant: Tenant,
-    ) -> Result<Arc<Workspace>, Error> {
-        let files = Files::open(roots)?;
-        let state = State::beside(&files.root_paths());
-        Workspace::with(files, &state, promise, Rows::of(depot, tenant))
-    }
-
-    fn over(files: Files, state: &State, promise: Promise) -> Result<Arc<Workspace>, Error> {
-        let rows = Rows::of(Arc::new(Depot::beside(state)), Tenant::default());
-        Workspace::with(files, state, promise, rows)
-    }
-
     fn with(files: Files, state: &State, promise: Promise, rows: Rows) -> Result<Arc<Workspace>, Error> {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         let workspace = Workspace {

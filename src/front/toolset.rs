@@ -85,6 +85,15 @@ impl fmt::Display for Selection {
 }
 
 impl Selection {
+    /// The same with this toolset.
+    #[must_use]
+    pub fn with(mut self, toolset: Toolset) -> Selection {
+        if !self.names(toolset) {
+            self.0.push(toolset);
+        }
+        self
+    }
+
     /// Whether this toolset is one of the selection.
     pub fn names(&self, toolset: Toolset) -> bool {
         self.0.contains(&toolset)

@@ -9,6 +9,7 @@ use super::definition::{Gate, Kind, unknown_language};
 use super::keys;
 use super::language::{Language, language_named};
 use super::node::{Fault, Key, Node};
+use super::rule::{Baseline, Rule};
 use super::tools::Tools;
 use super::yaml;
 
@@ -25,6 +26,9 @@ const MOST: usize = 100;
 
 /// The most gates that one type may have.
 const MOST_GATES: usize = 20;
+
+/// The most bytes of an id.
+const LONGEST_ID: usize = 128;
 
 /// Whose an entity is, by its type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -49,8 +53,8 @@ pub struct EntityType {
     pub owner: Owner,
     /// What they are written in, where their paths do not say it.
     pub language: Option<&'static Language>,
-    /// What their texts must be.
-    pub gates: Vec<Arc<Gate>>,
+    /// What their texts must be: each rule judges all of a text, and must be able to.
+    pub rules: Vec<Rule>,
 }
 
 impl EntityType {
@@ -71,17 +75,12 @@ impl EntityType {
 
     /// Takes over a gate that replaces another of the same name; why that cannot be.
     pub(super) fn rebind(&mut self, gate: &Arc<Gate>) -> Result<(), String> {
-        if !self.gates.iter().any(|own| own.name == gate.name) {
-            return Ok(());
+        let Some(at) = self.rules.iter().position(|own| own.gate.name == gate.name) else { return Ok(()) };
+        if let Some(why) = self.declines(gate) {
+            return Err(why);
         }
-        match self.declines(gate) {
-            Some(why) => Err(why),
-            None => {
-                let same = self.gates.iter_mut().filter(|own| own.name == gate.name);
-                same.for_each(|own| *own = Arc::clone(gate));
-                Ok(())
-            }
-        }
+        self.rules.get_mut(at).into_iter().for_each(|own| *own = whole(Arc::clone(gate)));
+        Ok(())
     }
 }
 
@@ -132,27 +131,52 @@ fn one(key: &Key, node: &Node, tools: Tools<'_>) -> Result<EntityType, Fault> {
         name: key.name.clone(),
         owner: fields.require("owner")?.one_of("`owner`", &OWNERS)?,
         language: fields.optional("language", language)?.flatten(),
-        gates: Vec::new(),
+        rules: Vec::new(),
     };
     for item in fields.optional("gates", Node::list)?.unwrap_or_default() {
         let gate = tools.find(item, "a gate")?;
         if let Some(why) = read.declines(&gate) {
             return Err(item.fault(why));
         }
-        if read.gates.iter().any(|other| other.name == gate.name) {
+        if read.rules.iter().any(|other| other.gate.name == gate.name) {
             return Err(item.fault(format!("gate `{}` stands here a second time", gate.name)));
         }
-        if read.gates.len() >= MOST_GATES {
+        if read.rules.len() >= MOST_GATES {
             return Err(item.fault(format!("a type has at most {MOST_GATES} gates")));
         }
-        read.gates.push(gate);
+        read.rules.push(whole(gate));
     }
     Ok(read)
+}
+
+/// The rule of a gate that all of a text must pass.
+fn whole(gate: Arc<Gate>) -> Rule {
+    Rule { required: true, baseline: Some(Baseline::All), ..Rule::plain(gate) }
 }
 
 fn language(node: &Node, what: &str) -> Result<Option<&'static Language>, Fault> {
     match node.text(what)? {
         "*" => Ok(None),
         name => language_named(name).map(Some).ok_or_else(|| node.fault(unknown_language(name))),
+    }
+}
+
+/// Whether a text can be the id of an app or of an organisation.
+pub fn is_id(text: &str) -> bool {
+    (1..=LONGEST_ID).contains(&text.len()) && !text.chars().any(char::is_control)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_short_and_can_be_shown() {
+        for id in ["1", "acme", "a b/c", "\u{e9}", &"x".repeat(128)] {
+            assert!(is_id(id), "{id}");
+        }
+        for text in ["", "a\n", "\0", "\u{1b}[m", "\u{85}", &"x".repeat(129), &"\u{e9}".repeat(65)] {
+            assert!(!is_id(text), "{text:?}");
+        }
     }
 }

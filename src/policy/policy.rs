@@ -196,9 +196,9 @@ impl Policy {
 
     /// The hash of everything that the policy depends on.
     fn stamped(&self, text: Stamp, base: Stamp) -> Stamp {
-        let of_types = self.entities.iter().flat_map(|known| &known.gates);
-        let gates = self.rules().map(|rule| &rule.gate).chain(of_types);
-        let in_use: BTreeMap<&str, Stamp> = gates.map(|gate| (gate.name.as_str(), gate.stamp)).collect();
+        let rules = self.rules().chain(self.entities.iter().flat_map(|known| &known.rules));
+        let in_use: BTreeMap<&str, Stamp> =
+            rules.map(|rule| (rule.gate.name.as_str(), rule.gate.stamp)).collect();
         let gates = in_use.iter().map(|(name, stamp)| format!("{name} {}\n", stamp.hex()));
         Stamp::of(format!("{}\n{}\n{}", text.hex(), base.hex(), gates.collect::<String>()).as_bytes())
     }

@@ -22,8 +22,8 @@ use crate::text::Hints;
 use rustix::io::Errno;
 use std::path::{Path, PathBuf};
 
-/// All files that may be edited: one capability per root.
-#[derive(Debug)]
+/// All files that may be edited: one capability per root; none at all, where there is no root.
+#[derive(Debug, Default)]
 pub struct Files {
     pub(super) roots: Vec<Root>,
 }
@@ -36,6 +36,11 @@ impl Files {
         }
         let roots = roots.iter().map(|path| Root::open(path)).collect::<Result<_, _>>()?;
         Ok(Files { roots })
+    }
+
+    /// Whether there is no root at all.
+    pub fn is_empty(&self) -> bool {
+        self.roots.is_empty()
     }
 
     /// Admits a path whose file is to be written: everything that forbids that, and is known before reading, refuses here.

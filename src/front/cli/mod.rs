@@ -19,6 +19,7 @@ mod schema;
 mod serve;
 mod show;
 mod signals;
+mod stored;
 mod told;
 mod trust;
 mod work;

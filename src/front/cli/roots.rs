@@ -1,5 +1,6 @@
 //! The folders that a command may edit in.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -22,13 +23,20 @@ impl Roots {
     pub(super) fn open(&self, promise: Promise) -> Result<Arc<Workspace>, Error> {
         // Whoever opens a workspace here starts no other programs than those of its gates.
         adopt_orphans();
-        if self.roots.is_empty() {
-            let here = std::env::current_dir().map_err(|trouble| {
-                Error::new(Code::IoFailed, format!("there is no current folder: {trouble}"))
-            })?;
-            return Workspace::promising(&[here], promise);
+        Workspace::at(&self.named()?).promising(promise).open()
+    }
+
+    /// The folders themselves.
+    ///
+    /// Errors: `IO_FAILED` when there is no current folder.
+    pub(super) fn named(&self) -> Result<Cow<'_, [PathBuf]>, Error> {
+        if !self.roots.is_empty() {
+            return Ok(Cow::Borrowed(&self.roots));
         }
-        Workspace::promising(&self.roots, promise)
+        let here = std::env::current_dir().map_err(|trouble| {
+            Error::new(Code::IoFailed, format!("there is no current folder: {trouble}"))
+        })?;
+        Ok(Cow::Owned(vec![here]))
     }
 }
 

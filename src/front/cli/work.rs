@@ -1,26 +1,24 @@
-//! What a command does with a workspace, from its roots to the end of the work.
+//! What a command does with a workspace, from its opening to the end of the work.
 
 use std::sync::Arc;
 
 use tokio::runtime::{Builder, Runtime};
 use tokio_util::sync::CancellationToken;
 
-use super::roots::Roots;
 use super::signals;
-use crate::engine::{Promise, Workspace};
+use crate::engine::Workspace;
 use crate::error::{Code, Error};
 use crate::gate::Watch;
 use crate::request::Author;
 
-/// Opens the workspace and does the work, which a signal cancels.
+/// Does the work with a workspace that could be opened; a signal cancels it.
 ///
 /// Errors: those of opening and of the work.
 pub(super) fn work<T, F: Future<Output = Result<T, Error>>>(
-    roots: &Roots,
-    promise: Promise,
+    opened: Result<Arc<Workspace>, Error>,
     work: impl FnOnce(Arc<Workspace>, Watch) -> F,
 ) -> Result<T, Error> {
-    let workspace = roots.open(promise)?;
+    let workspace = opened?;
     let (runtime, stop) = runtime(Builder::new_current_thread())?;
     runtime.block_on(work(workspace, Watch::new(stop, None)))
 }

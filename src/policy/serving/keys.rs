@@ -26,6 +26,8 @@ tables! {
         "metrics": Words(&["token", "open"]), Is("token")
             => "who may read `/metrics`: `token`: clients whose token says so; `open`: everybody who reaches the server";
         "limits": Map(&[LIMITS]), Is("{}") => "how much and how long";
+        "store": Text, Says("that of `LOCKGATE_STORE`, else `content.db` in the state folder")
+            => "the database of stored content, `sqlite:PATH` or `postgres://...`; a URL with a password is refused here, and belongs in `LOCKGATE_STORE`";
         "tokens": List(&Map(&[TOKEN]), 1), Refused => "who may call, and what each may do";
     }
     LIMITS {
@@ -45,12 +47,13 @@ tables! {
     TOKEN {
         "name": Text, Refused => "who this is: letters, digits, `.`, `_`, `@` and `-`; the journal names it";
         "hash": Text, Refused => "`blake3:` and the BLAKE3 of the token in hexadecimal, as `lockgate serve token` prints it";
-        "roots": List(&Text, 0), Says("none: the token has no tools")
+        "roots": List(&Text, 0), Says("none: without `organization`, the token has no tools")
             => "the folders whose files it reaches, by absolute paths";
         "read_only": Flag, Is("false") => "`true`: it has no tool that can write";
-        "tools": List(&Words(&TOOLSETS), 1), Says("those of the policy at the top of the first root, else `[edit, look]`")
+        "tools": List(&Words(&TOOLSETS), 1), Says("those of the policy at the top of the first root, else `[edit, look]`, and `content` with an `organization`")
             => "the toolsets that it is offered";
         "metrics": Flag, Is("false") => "`true`: it may read `/metrics`, which counts what all tokens do";
-        "organization": Text, Says("none") => "this version keeps no organisations, and refuses the key";
+        "organization": Text, Says("none")
+            => "whose stored content it reaches, beside what is no organisation's; one without `roots` reaches no file";
     }
 }

@@ -34,6 +34,8 @@ pub struct Serving {
     pub metrics: Readers,
     /// How much and how long.
     pub bounds: ServingBounds,
+    /// The URL of the database of stored content, where it is said here.
+    pub store: Option<String>,
     /// Who may call.
     pub tokens: Vec<Token>,
 }
@@ -139,6 +141,7 @@ fn serving(root: &Node) -> Result<Serving, Fault> {
             .unwrap_or_default(),
         metrics: fields.optional("metrics", |node, what| node.one_of(what, &readers))?.unwrap_or_default(),
         bounds: fields.optional("limits", bounds)?.unwrap_or_default(),
+        store: fields.optional("store", |node, what| node.text(what).map(str::to_owned))?,
         tokens: read,
     })
 }

@@ -1,9 +1,10 @@
 use super::*;
 
+const OTHER: &str = "blake3:ff112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 const HASH: &str = "blake3:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 
 fn read(text: &str) -> Result<Serving, String> {
-    Serving::parse("serve.yaml", &text.replace("HASH", HASH)).map_err(|refusal| {
+    Serving::parse("serve.yaml", &text.replace("HASH", HASH).replace("OTHER", OTHER)).map_err(|refusal| {
         assert_eq!(refusal.code, Code::InvalidInput);
         refusal.message
     })
@@ -30,7 +31,8 @@ fn everything_that_can_be_said_is_kept() {
         "listen: 0.0.0.0:80\nallowed_hosts: [a.example:80]\nallowed_origins: ['https://b.example']\nmetrics: open\n\
          limits: { body: 1MiB, headers_within: 1s, body_within: 2s, read_within: 3s, idle: 4s, connections: 16, \
          requests: 5, sessions: 6, session_idle: 1d }\n\
-         tokens:\n- { name: a, hash: 'HASH', roots: [/p, /q], read_only: true, tools: [edit], metrics: true }\n",
+         tokens:\n- { name: a, hash: 'HASH', roots: [/p, /q], read_only: true, tools: [edit], metrics: true }\n\
+         - { name: b, hash: 'OTHER', organization: acme }\nstore: sqlite:/d\n",
     )
     .unwrap();
     let seconds = Duration::from_secs;
@@ -49,7 +51,10 @@ fn everything_that_can_be_said_is_kept() {
     assert_eq!(serving.hosts, [Host::read("a.example:80").unwrap()]);
     assert_eq!(serving.sites, [Site::read("https://b.example:443").unwrap()]);
     let token = &serving.tokens[0];
-    assert!(token.read_only && token.metrics && token.roots.len() == 2);
+    assert!(token.read_only && token.metrics && token.roots.len() == 2 && token.organization.is_none());
+    assert_eq!(serving.store.as_deref(), Some("sqlite:/d"));
+    let [_, other] = serving.tokens.as_slice() else { panic!("two tokens") };
+    assert_eq!((other.organization.as_deref(), other.roots.len()), (Some("acme"), 0));
     assert_eq!(token.toolsets.as_deref(), Some(&["edit".to_owned()][..]));
 }
 
@@ -73,7 +78,10 @@ fn what_is_wrong_is_refused_with_its_place() {
         (format!("{LEAST}limits: {{ idle: 0 }}\n"), "from 100ms to 10m"),
         (format!("{LEAST}limits: {{ session_idle: 1m }}\n"), "from 15m"),
         (format!("{LEAST}metrics: yes\n"), "unknown metrics `yes`"),
-        (token(", organization: acme"), "does not keep `organization`"),
+        (token(", organization: ''"), "`organization` has 1 to 128 bytes"),
+        (token(", organization: \"a\\tb\""), "none of them a control character"),
+        (token(", organization: 7"), "`organization` must be a text"),
+        (format!("{LEAST}store: 7\n"), "`store` must be a text"),
         (token(", tools: []"), "is empty"),
         (token(", tools: [edti]"), "did you mean `edit`?"),
         (token(", read_only: yes"), "must be `true` or `false`"),

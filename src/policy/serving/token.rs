@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::keys::TOKEN;
 use crate::policy::node::{Fault, Node};
-use crate::policy::offered;
+use crate::policy::{is_id, offered};
 
 /// The longest name of a token, in characters.
 const LONGEST_NAME: usize = 64;
@@ -26,15 +26,13 @@ pub struct Token {
     pub toolsets: Option<Vec<String>>,
     /// Whether it may read the metrics.
     pub metrics: bool,
+    /// The organisation whose stored content it reaches.
+    pub organization: Option<String>,
 }
 
 /// Reads one entry of `tokens`.
 pub(super) fn token(node: &Node, what: &str) -> Result<Token, Fault> {
     let fields = node.settings(what, &[TOKEN])?;
-    if let Some(organization) = fields.get("organization") {
-        let seen = "this version does not keep `organization`: leave it out, and keep apart by `roots`";
-        return Err(organization.fault(seen));
-    }
     let token = Token {
         name: name(fields.require("name")?)?,
         hash: hash(fields.require("hash")?)?,
@@ -42,9 +40,11 @@ pub(super) fn token(node: &Node, what: &str) -> Result<Token, Fault> {
         read_only: fields.optional("read_only", Node::flag)?.unwrap_or_default(),
         toolsets: fields.optional("tools", offered::names)?,
         metrics: fields.optional("metrics", Node::flag)?.unwrap_or_default(),
+        organization: fields.optional("organization", organization)?,
     };
-    if token.roots.is_empty() && !token.metrics {
-        return Err(node.fault("a token without `roots` and without `metrics: true` is good for nothing"));
+    if token.roots.is_empty() && token.organization.is_none() && !token.metrics {
+        let seen = "a token without `roots`, `organization` and `metrics: true` is good for nothing";
+        return Err(node.fault(seen));
     }
     Ok(token)
 }
@@ -99,6 +99,14 @@ fn hash(node: &Node) -> Result<[u8; 32], Fault> {
     };
     let bytes: Option<Vec<u8>> = digits.as_bytes().chunks(2).map(byte).collect();
     bytes.and_then(|bytes| bytes.try_into().ok()).ok_or_else(wanted)
+}
+
+fn organization(node: &Node, what: &str) -> Result<String, Fault> {
+    let id = node.text(what)?;
+    if !is_id(id) {
+        return Err(node.fault(format!("{what} has 1 to 128 bytes, none of them a control character")));
+    }
+    Ok(id.to_owned())
 }
 
 fn roots(node: &Node, what: &str) -> Result<Vec<PathBuf>, Fault> {

@@ -24,13 +24,13 @@ fn what_is_compiled_in_is_there_whatever_the_policy_says() {
         let told: Vec<_> = policy
             .entity_types()
             .map(|known| {
-                (known.owner, known.language.map(|language| language.name.as_str()), known.gates.len())
+                (known.owner, known.language.map(|language| language.name.as_str()), known.rules.len())
             })
             .collect();
         let (app, own, global) = (Owner::App, Owner::Organization, Owner::Global);
         assert_eq!(told, [(app, None, 0), (own, Some("python"), 1), (global, Some("python"), 1)]);
     }
-    assert_eq!(Policy::embedded().entity_type("workflow").unwrap().gates[0].name, "entity-workflow");
+    assert_eq!(Policy::embedded().entity_type("workflow").unwrap().rules[0].gate.name, "entity-workflow");
     assert!(Policy::embedded().entity_type("file").is_none());
 }
 
@@ -43,7 +43,7 @@ fn a_policy_adds_types_of_its_own() {
     assert_eq!(types(&policy), ["app_file", "workflow", "module", "page", "job_2", "note"]);
     let told = |name: &str| {
         let known = policy.entity_type(name).unwrap();
-        let gates: Vec<&str> = known.gates.iter().map(|gate| gate.name.as_str()).collect();
+        let gates: Vec<&str> = known.rules.iter().map(|rule| rule.gate.name.as_str()).collect();
         (known.owner, known.language.map(|language| language.name.as_str()), gates)
     };
     assert_eq!(told("page"), (Owner::App, None, vec!["titled"]));
@@ -139,7 +139,7 @@ fn types_come_down_with_what_is_extended() {
     assert_eq!(anew.entity_type("page").unwrap().owner, Owner::Global);
     let bound = "extends: parent\ndefine: { titled: { kind: pattern, languages: ['*'], must_match: '^= ', message: no title } }";
     let bound = laid(bound).unwrap();
-    let stamp = |policy: &Policy| policy.entity_type("page").unwrap().gates[0].stamp;
+    let stamp = |policy: &Policy| policy.entity_type("page").unwrap().rules[0].gate.stamp;
     assert_ne!(stamp(&bound), stamp(&above));
     let narrowed = "extends: parent\ndefine: { titled: { kind: pattern, languages: [go], must_match: '^= ', message: no title } }";
     let refused = laid(narrowed).unwrap_err();

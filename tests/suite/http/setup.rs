@@ -86,7 +86,7 @@ fn configurations_that_cannot_be_kept_are_refused() {
         ("tokens: []".to_owned(), 2, "`tokens` is empty"),
         (format!("{token}lissen: 'x'\n"), 2, "serve.yaml:3:1: unknown key `lissen`"),
         (format!("{token}listen: 0.0.0.0:0\n"), 2, "serve.yaml:3:9: other machines reach this address"),
-        (token.replace("roots:", "organization: acme, roots:"), 2, "does not keep `organization`"),
+        (token.replace("roots:", "organization: '', roots:"), 2, "`organization` has 1 to 128 bytes"),
         (
             token.replace(root.path().to_str().unwrap(), "/no/such/folder"),
             2,

@@ -25,7 +25,7 @@ enum Together {
 pub(super) fn judge(roots: &Roots, promise: Promise, sources: &[PathBuf]) -> Result<Results, Error> {
     let asked =
         sources.iter().map(|source| asked(source.as_path())).collect::<Result<Vec<Together>, Error>>()?;
-    let reports = work(roots, promise, |workspace, watch| async move {
+    let reports = work(roots.open(promise), |workspace, watch| async move {
         let mut reports: Vec<Report> = Vec::new();
         for together in asked {
             match together {

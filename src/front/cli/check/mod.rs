@@ -77,7 +77,7 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
         let subjects = Subjects { paths: paths_given.then_some(paths), base };
         let progress = progress::Progress::new();
         let heard = progress.heard();
-        let audit = work(&roots, word.promise(), |workspace, watch| async move {
+        let audit = work(roots.open(word.promise()), |workspace, watch| async move {
             let watch = match heard {
                 Some(heard) => watch.telling(heard),
                 None => watch,

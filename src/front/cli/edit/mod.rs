@@ -14,7 +14,8 @@ pub(super) use asked::parse_request;
 
 use super::confirm;
 use super::done::Done;
-use super::roots::{Roots, Word};
+use super::roots::Word;
+use super::stored::Workplace;
 use super::work::{author, work};
 use crate::engine::Promise;
 use crate::error::Error;
@@ -29,7 +30,7 @@ use crate::request::Author;
 )]
 pub(super) struct Args {
     #[command(flatten)]
-    roots: Roots,
+    place: Workplace,
     #[command(flatten)]
     word: Word,
     /// Prints the answer as JSON, just as the MCP tool gives it
@@ -43,7 +44,7 @@ pub(super) struct Args {
 pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
     let (done, shape) = match args.asked.into_object() {
         Ok(arguments) => {
-            confirm::asking(|agreed| carry(&args.roots, args.word.promise(), arguments.clone(), agreed))
+            confirm::asking(|agreed| carry(&args.place, args.word.promise(), arguments.clone(), agreed))
         }
         Err(refusal) => (Done::refused(refusal), Shape::default()),
     };
@@ -52,7 +53,7 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
 
 /// Carries out what is asked, and says how its answer is to look.
 fn carry(
-    roots: &Roots,
+    place: &Workplace,
     promise: Promise,
     arguments: Map<String, Value>,
     agreed: Option<String>,
@@ -66,17 +67,17 @@ fn carry(
         Ok(Ask::Edit(asked)) => {
             let Asked { request, shape } = *asked;
             let edited =
-                work(roots, promise, |workspace, watch| async move { workspace.edit(request, watch).await });
+                work(
+                    place.open(promise),
+                    |workspace, watch| async move { workspace.edit(request, watch).await },
+                );
             (Done::One(Box::new(edited)), Shape { path, offers, ..shape })
         }
         Ok(Ask::EditAll(all)) => {
             let AskedAll { requests, paths, shape } = *all;
-            let edited =
-                work(
-                    roots,
-                    promise,
-                    |workspace, watch| async move { workspace.edit_all(requests, watch).await },
-                );
+            let edited = work(place.open(promise), |workspace, watch| async move {
+                workspace.edit_all(requests, watch).await
+            });
             (Done::All(edited, paths), shape)
         }
         // Neither tool asks for anything else.

@@ -63,7 +63,7 @@ impl Shelf {
     /// Errors: those of opening a root, and `POLICY_INVALID`.
     pub(super) fn open(root: Option<PathBuf>, promise: Promise) -> Result<Shelf, Error> {
         let workspace = match root {
-            Some(root) => Some(Workspace::promising(&[root], promise)?),
+            Some(root) => Some(Workspace::at(&[root]).promising(promise).open()?),
             None => here(promise)?,
         };
         let cache = workspace.as_ref().and_then(|workspace| workspace.sample_cache());
@@ -172,7 +172,7 @@ impl Ruled {
 /// The workspace of the current folder; none where that is refused as a root, such as the home folder.
 fn here(promise: Promise) -> Result<Option<Arc<Workspace>>, Error> {
     let Ok(here) = std::env::current_dir() else { return Ok(None) };
-    match Workspace::promising(&[here], promise) {
+    match Workspace::at(&[here]).promising(promise).open() {
         Ok(workspace) => Ok(Some(workspace)),
         Err(refusal) if refusal.code == Code::InvalidInput => Ok(None),
         Err(refusal) => Err(refusal),

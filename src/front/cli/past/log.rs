@@ -9,7 +9,7 @@ use crate::engine::Promise;
 use crate::error::Error;
 use crate::front::answer::{self, Forms, Shape};
 use crate::front::cli::paint;
-use crate::front::cli::roots::Roots;
+use crate::front::cli::stored::Workplace;
 use crate::front::cli::work::work;
 use crate::request::{History, Target};
 
@@ -22,7 +22,7 @@ pub(in crate::front::cli) struct Args {
     #[arg(short = 'n', long = "number", value_name = "N", default_value = "20", value_parser = numbers())]
     number: usize,
     #[command(flatten)]
-    roots: Roots,
+    place: Workplace,
     /// Prints the list as JSON, just as the MCP tool gives it
     #[arg(long)]
     json: bool,
@@ -35,10 +35,10 @@ fn numbers() -> RangedU64ValueParser<usize> {
 
 /// Lists edits.
 pub(in crate::front::cli) fn run(args: Args) -> Result<ExitCode, Error> {
-    let Args { path, number, roots, json } = args;
+    let Args { path, number, place, json } = args;
     let which = History { of: path.map(Target::File), most: number + 1 };
     let entries =
-        work(&roots, Promise::default(), |workspace, _| async move { workspace.history(which).await })?;
+        work(place.open(Promise::default()), |workspace, _| async move { workspace.history(which).await })?;
     let shape = Shape { limit: usize::MAX, forms: Forms::Json, ..Shape::default() };
     let answer = answer::history(&Ok(entries), number, &shape).json;
     if json {

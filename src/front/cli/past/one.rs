@@ -7,7 +7,7 @@ use crate::engine::Promise;
 use crate::error::Error;
 use crate::front::answer::{self, Forms, Shape};
 use crate::front::cli::paint;
-use crate::front::cli::roots::Roots;
+use crate::front::cli::stored::Workplace;
 use crate::front::cli::work::work;
 
 /// The arguments of `lockgate show`.
@@ -16,7 +16,7 @@ pub(in crate::front::cli) struct Args {
     /// The edit, as `lockgate log` names it
     id: String,
     #[command(flatten)]
-    roots: Roots,
+    place: Workplace,
     /// Prints the edit as JSON
     #[arg(long)]
     json: bool,
@@ -24,9 +24,9 @@ pub(in crate::front::cli) struct Args {
 
 /// Shows one edit with its diffs.
 pub(in crate::front::cli) fn run(args: Args) -> Result<ExitCode, Error> {
-    let Args { id, roots, json } = args;
+    let Args { id, place, json } = args;
     let found =
-        work(&roots, Promise::default(), |workspace, _| async move { workspace.remembered(id).await })?;
+        work(place.open(Promise::default()), |workspace, _| async move { workspace.remembered(id).await })?;
     let shape = Shape { limit: usize::MAX, forms: Forms::Json, ..Shape::default() };
     let answer = answer::remembered(&Ok(found), &shape).json;
     if json {

@@ -6,7 +6,8 @@ use crate::error::Error;
 use crate::front::answer::Shape;
 use crate::front::cli::confirm;
 use crate::front::cli::done::Done;
-use crate::front::cli::roots::{Roots, Word};
+use crate::front::cli::roots::Word;
+use crate::front::cli::stored::Workplace;
 use crate::front::cli::work::{author, work};
 use crate::front::past;
 use crate::request::{Author, Direction, Revert, Target};
@@ -20,7 +21,7 @@ pub(in crate::front::cli) struct Args {
     #[arg(long, value_name = "PATH", conflicts_with = "id")]
     path: Option<String>,
     #[command(flatten)]
-    roots: Roots,
+    place: Workplace,
     #[command(flatten)]
     word: Word,
     /// Prints the answer as JSON, just as the MCP tool gives it
@@ -30,7 +31,7 @@ pub(in crate::front::cli) struct Args {
 
 /// Turns an edit, and shows what became of it.
 pub(in crate::front::cli) fn run(args: Args, direction: Direction) -> Result<ExitCode, Error> {
-    let Args { id, path, roots, word, json } = args;
+    let Args { id, path, place, word, json } = args;
     let name = match direction {
         Direction::Undo => "undo",
         Direction::Redo => "redo",
@@ -39,7 +40,7 @@ pub(in crate::front::cli) fn run(args: Args, direction: Direction) -> Result<Exi
     let (done, shape) = confirm::asking(|agreed| {
         let author = Author { agreed, ..author(name) };
         let revert = Revert { direction, edit_id: id.clone(), of: path.clone().map(Target::File), author };
-        let turned = work(&roots, word.promise(), |workspace, watch| async move {
+        let turned = work(place.open(word.promise()), |workspace, watch| async move {
             Ok(past::revert(&workspace, revert, watch).await)
         });
         let done = match turned {

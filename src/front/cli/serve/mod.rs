@@ -15,7 +15,8 @@ use tokio::runtime::Builder;
 use tracing_subscriber::EnvFilter;
 
 use super::paint;
-use super::roots::{Roots, Word};
+use super::roots::Word;
+use super::stored::Workplace;
 use super::work::runtime;
 use crate::engine::Workspace;
 use crate::error::Error;
@@ -40,7 +41,7 @@ pub(super) struct Args {
     #[command(subcommand)]
     instead: Option<Instead>,
     #[command(flatten)]
-    roots: Roots,
+    place: Workplace,
     #[command(flatten)]
     choice: Choice,
     #[command(flatten)]
@@ -55,7 +56,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "ADDR")]
     http: Option<SocketAddr>,
     /// Configuration of a server for several clients over HTTP, which says who may reach what: docs/serving.md
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["http", "roots", "tools", "read_only"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["http", "roots", "tools", "read_only", "store", "organization"])]
     config: Option<PathBuf>,
 }
 
@@ -104,10 +105,10 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
         log_to_stderr();
         return over_http(several::of_configuration(file, promise, manners)?);
     }
-    let workspace = args.roots.open(promise)?;
+    let workspace = args.place.open(promise)?;
     workspace.keep_servers();
     log_to_stderr();
-    let selection = named.unwrap_or_else(|| of_policy(&workspace));
+    let selection = named.unwrap_or_else(|| of_policy(&workspace, args.place.usual()));
     if let Some(listen) = args.http {
         let reach = Reach { workspace, selection, access };
         return over_http(several::of_one(listen, reach, manners)?);
@@ -129,10 +130,10 @@ fn over_http(setup: Setup) -> Result<ExitCode, Error> {
     served.map(|()| ExitCode::SUCCESS)
 }
 
-/// The toolsets that the policy at the top of the first root names, else the default ones.
+/// The toolsets that the policy at the top of the first root names, else the usual ones.
 ///
 /// A policy that is not valid stops no server: it refuses each edit, and a person can correct it meanwhile.
-fn of_policy(workspace: &Workspace) -> Selection {
+fn of_policy(workspace: &Workspace, usual: Selection) -> Selection {
     let named = workspace.policy_at_top().and_then(|policy| match &policy.toolsets {
         Some(toolsets) => toolsets.join(",").parse().map(Some),
         None => Ok(None),
@@ -142,7 +143,7 @@ fn of_policy(workspace: &Workspace) -> Selection {
             tracing::warn!("the default toolsets are offered: {}", refusal.message);
             None
         })
-        .unwrap_or_default()
+        .unwrap_or(usual)
 }
 
 /// Standard output belongs to the protocol.

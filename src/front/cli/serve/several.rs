@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{of_policy, token};
-use crate::engine::{Promise, Workspace};
+use crate::engine::{Depot, Promise, Tenant, Workspace};
 use crate::error::{Code, Error};
-use crate::front::cli::paint;
+use crate::front::cli::{paint, stored};
 use crate::front::http::{Party, Reach, Secret, Setup};
 use crate::front::mcp::Manners;
-use crate::front::toolset::{Access, Selection};
+use crate::front::toolset::{Access, Selection, Toolset};
 use crate::gate::adopt_orphans;
 use crate::policy::{Host, Readers, Serving, ServingBounds, Site, Token};
 
@@ -45,6 +45,7 @@ pub(super) fn of_one(listen: SocketAddr, reach: Reach, manners: Manners) -> Resu
         metrics: Readers::Token,
         bounds: ServingBounds::default(),
         manners,
+        seal: token::seal()?,
         parties: vec![party],
     })
 }
@@ -74,49 +75,84 @@ fn hosts(listen: SocketAddr) -> Result<Vec<Host>, Error> {
 pub(super) fn of_configuration(file: &Path, promise: Promise, manners: Manners) -> Result<Setup, Error> {
     // Whoever opens a workspace here starts no other programs than those of its gates.
     adopt_orphans();
-    let Serving { listen, hosts, sites, metrics, bounds, tokens } = read(file)?;
-    let mut opened: HashMap<Vec<PathBuf>, Arc<Workspace>> = HashMap::new();
+    let Serving { listen, hosts, sites, metrics, bounds, store, tokens } = read(file)?;
+    let depot = depot(store, &tokens)?;
+    let mut house = House { promise, depot, opened: HashMap::new() };
     let mut parties = Vec::new();
     for token in tokens {
-        let reach = reach(&token, &mut opened, promise)?;
+        let reach = house.reach(&token)?;
         let name = Some(Arc::from(token.name.as_str()));
         parties.push(Party { name, hash: token.hash, metrics: token.metrics, reach });
     }
-    if let Some(why) = opened.values().find_map(|workspace| workspace.reaches(file)) {
+    if let Some(why) = house.opened.values().find_map(|workspace| workspace.reaches(file)) {
         let seen = format!("an edit could change what each token may do: {why}");
         return Err(Error::new(Code::InvalidInput, seen)
             .field("--config")
             .hint("keep the configuration outside of every root"));
     }
-    Ok(Setup { listen, hosts, sites, metrics, bounds, manners, parties })
+    Ok(Setup { listen, hosts, sites, metrics, bounds, manners, seal: token::seal()?, parties })
 }
 
-/// What a token reaches: tokens of the same roots share a workspace.
-fn reach(
-    token: &Token,
-    opened: &mut HashMap<Vec<PathBuf>, Arc<Workspace>>,
-    promise: Promise,
-) -> Result<Option<Reach>, Error> {
-    if token.roots.is_empty() {
-        return Ok(None);
-    }
-    let real = |root: &PathBuf| root.canonicalize().unwrap_or_else(|_| root.clone());
-    let roots: Vec<PathBuf> = token.roots.iter().map(real).collect();
-    let workspace = match opened.get(&roots) {
-        Some(workspace) => Arc::clone(workspace),
-        None => {
-            let workspace = Workspace::promising(&roots, promise)?;
-            workspace.keep_servers();
-            opened.insert(roots, Arc::clone(&workspace));
-            workspace
+/// The stored content that all tokens of a server share.
+fn depot(store: Option<String>, tokens: &[Token]) -> Result<Arc<Depot>, Error> {
+    match (store, stored::given()) {
+        (Some(url), _) if stored::has_password(&url) => {
+            let seen = "`store` has a password, and a configuration is no place for secrets";
+            Err(Error::new(Code::InvalidInput, seen)
+                .field("store")
+                .hint(format!("leave `store` out, and give the URL by the variable {}", stored::STORE)))
         }
-    };
-    let selection: Selection = match &token.toolsets {
-        Some(toolsets) => toolsets.join(",").parse()?,
-        None => of_policy(&workspace),
-    };
-    let access = if token.read_only { Access::ReadOnly } else { Access::Write };
-    Ok(Some(Reach { workspace, selection, access }))
+        (Some(url), _) => stored::at(&url, "store"),
+        (None, Some(url)) => stored::at(&url, stored::STORE),
+        (None, None) => {
+            let roots: Vec<PathBuf> = tokens.iter().flat_map(|token| token.roots.iter().cloned()).collect();
+            Ok(Workspace::own_depot(&roots))
+        }
+    }
+}
+
+/// The workspaces of a server: one for each list of roots and organisation, whatever the number of their tokens.
+struct House {
+    promise: Promise,
+    depot: Arc<Depot>,
+    opened: HashMap<(Vec<PathBuf>, Tenant), Arc<Workspace>>,
+}
+
+impl House {
+    /// What a token reaches.
+    fn reach(&mut self, token: &Token) -> Result<Option<Reach>, Error> {
+        if token.roots.is_empty() && token.organization.is_none() {
+            return Ok(None);
+        }
+        let workspace = self.workspace(token)?;
+        let usual = match &token.organization {
+            Some(_) => Selection::default().with(Toolset::Content),
+            None => Selection::default(),
+        };
+        let selection: Selection = match &token.toolsets {
+            Some(toolsets) => toolsets.join(",").parse()?,
+            None => of_policy(&workspace, usual),
+        };
+        let access = if token.read_only { Access::ReadOnly } else { Access::Write };
+        Ok(Some(Reach { workspace, selection, access }))
+    }
+
+    fn workspace(&mut self, token: &Token) -> Result<Arc<Workspace>, Error> {
+        let real = |root: &PathBuf| root.canonicalize().unwrap_or_else(|_| root.clone());
+        let roots: Vec<PathBuf> = token.roots.iter().map(real).collect();
+        let tenant = token.organization.clone().map_or(Tenant::Nobody, Tenant::Organization);
+        let key = (roots, tenant);
+        if let Some(workspace) = self.opened.get(&key) {
+            return Ok(Arc::clone(workspace));
+        }
+        let (roots, tenant) = &key;
+        let opening = if roots.is_empty() { Workspace::without_roots() } else { Workspace::at(roots) };
+        let opening = opening.promising(self.promise).storing(Arc::clone(&self.depot));
+        let workspace = opening.reaching(tenant.clone()).open()?;
+        workspace.keep_servers();
+        self.opened.insert(key, Arc::clone(&workspace));
+        Ok(workspace)
+    }
 }
 
 /// Reads a configuration that nobody else can have written.

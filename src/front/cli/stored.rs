@@ -1,0 +1,166 @@
+//! Where stored content lies, and whose of it a command reaches.
+//!
+//! Invariant: the password in a URL is shown to nobody: neither in a message, nor in a log, nor among the processes of the
+//! machine.
+
+use std::env;
+use std::fmt;
+use std::sync::Arc;
+
+use super::roots::Roots;
+use crate::engine::{Depot, Opening, Promise, Tenant, Workspace};
+use crate::error::{Code, Error};
+use crate::front::toolset::{Selection, Toolset};
+use crate::gate::adopt_orphans;
+use crate::policy::is_id;
+
+/// The variable that gives the URL of a database instead of `--store`.
+pub(super) const STORE: &str = "LOCKGATE_STORE";
+
+/// Where stored content lies, and whose of it is reached.
+#[derive(Debug, clap::Args)]
+pub(super) struct Stored {
+    /// Database of stored content: sqlite:PATH or postgres://... [default: that of LOCKGATE_STORE, else one of the user's own]
+    #[arg(long, value_name = "URL")]
+    store: Option<Url>,
+    /// Organisation whose stored content is reached, beside what is no organisation's
+    #[arg(long, value_name = "ID")]
+    organization: Option<String>,
+}
+
+/// The URL of a database, which may hold a password.
+#[derive(Clone)]
+pub(super) struct Url(String);
+
+impl fmt::Debug for Url {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Url")
+    }
+}
+
+impl From<String> for Url {
+    fn from(text: String) -> Url {
+        Url(text)
+    }
+}
+
+/// The folders that a command edits in, and the stored content that it reaches.
+#[derive(Debug, clap::Args)]
+pub(super) struct Workplace {
+    #[command(flatten)]
+    roots: Roots,
+    #[command(flatten)]
+    stored: Stored,
+}
+
+impl Workplace {
+    /// Opens the workspace of both.
+    ///
+    /// Errors: those of the folders, and of [`Stored::over`].
+    pub(super) fn open(&self, promise: Promise) -> Result<Arc<Workspace>, Error> {
+        // Whoever opens a workspace here starts no other programs than those of its gates.
+        adopt_orphans();
+        let roots = self.roots.named()?;
+        self.stored.over(Workspace::at(&roots).promising(promise))?.open()
+    }
+
+    /// The toolsets that are offered where nobody names any: what lies in a database is offered where it was asked for.
+    pub(super) fn usual(&self) -> Selection {
+        let Stored { store, organization } = &self.stored;
+        match (store, organization, given()) {
+            (None, None, None) => Selection::default(),
+            _ => Selection::default().with(Toolset::Content),
+        }
+    }
+}
+
+impl Stored {
+    /// The same workspace with what was said of stored content.
+    ///
+    /// Errors: `INVALID_INPUT` for what is no URL of a database, for a password among the arguments, and for an
+    /// organisation that cannot be one.
+    pub(super) fn over<'a>(&self, opening: Opening<'a>) -> Result<Opening<'a>, Error> {
+        let opening = match self.url()? {
+            Some((url, field)) => opening.storing(at(&url, field)?),
+            None => opening,
+        };
+        let Some(organization) = &self.organization else { return Ok(opening) };
+        if !is_id(organization) {
+            let seen = "an organisation has 1 to 128 bytes, none of them a control character";
+            return Err(Error::new(Code::InvalidInput, seen).field("--organization"));
+        }
+        Ok(opening.reaching(Tenant::Organization(organization.clone())))
+    }
+
+    /// The URL that was given, and where.
+    fn url(&self) -> Result<Option<(String, &'static str)>, Error> {
+        match &self.store {
+            None => Ok(given().map(|url| (url, STORE))),
+            Some(Url(url)) if has_password(url) => {
+                let seen = "a password among the arguments is seen by everybody on this machine";
+                Err(Error::new(Code::InvalidInput, seen)
+                    .field("--store")
+                    .hint(format!("give the URL by the variable {STORE}")))
+            }
+            Some(Url(url)) => Ok(Some((url.clone(), "--store"))),
+        }
+    }
+}
+
+/// The database of this URL, which was given by that name.
+///
+/// Errors: `INVALID_INPUT`.
+pub(super) fn at(url: &str, field: &'static str) -> Result<Arc<Depot>, Error> {
+    Depot::at(url).map(Arc::new).map_err(|refusal| refusal.field(field))
+}
+
+/// The URL that the environment gives.
+pub(super) fn given() -> Option<String> {
+    // What is no text is no URL either, and is refused as such, not passed over.
+    let text = env::var_os(STORE).filter(|text| !text.is_empty())?;
+    Some(text.into_string().unwrap_or_default())
+}
+
+/// Whether a URL says a password, in any of the two places where it can.
+pub(super) fn has_password(url: &str) -> bool {
+    let rest = url.split_once("://").map_or("", |(_, rest)| rest);
+    let (authority, _) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let user = authority.rsplit_once('@').map_or("", |(user, _)| user);
+    let query = url.split_once('?').map_or("", |(_, query)| query);
+    let says = |pair: &str| {
+        let name = pair.split('=').next().unwrap_or_default().to_ascii_lowercase();
+        // A name that is spelt in signs may be any.
+        name.contains("pass") || name.contains('%')
+    };
+    user.contains(':') || query.split(['&', '#']).any(says)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_seen_wherever_it_stands() {
+        for url in [
+            "postgres://u:p@h/d",
+            "postgresql://u:@h/d",
+            "postgres://u:p@/d?host=/run",
+            "postgres://a@b:p@h/d",
+            "postgres://u@h/d?password=p",
+            "postgres://h?sslmode=require&PASSWORD=p",
+            "postgres://h?p%61ssword=p",
+        ] {
+            assert!(has_password(url), "{url}");
+        }
+        for url in [
+            "postgres://u@h:5432/d",
+            "postgres://h:5432/a:b@c",
+            "sqlite:/a:b@c",
+            "sqlite://a",
+            "",
+            "x?y=pass",
+        ] {
+            assert!(!has_password(url), "{url}");
+        }
+    }
+}
