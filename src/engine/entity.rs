@@ -14,11 +14,11 @@ use crate::store::RowPlace;
 const PLACES: usize = 20;
 
 /// The gate by which the text of such an entity is held against its type.
-const fn rule(kind: EntityKind) -> Option<&'static str> {
-    match kind {
-        EntityKind::AppFile => None,
-        EntityKind::Workflow => Some("entity-workflow"),
-        EntityKind::Module => Some("entity-module"),
+fn rule(kind: &EntityKind) -> Option<&'static str> {
+    match kind.name() {
+        "workflow" => Some("entity-workflow"),
+        "module" => Some("entity-module"),
+        _ => None,
     }
 }
 
@@ -29,7 +29,7 @@ pub(super) fn check(request: &Request) -> Result<(), Error> {
     let (Target::Entity(entity), Edit::Content(text)) = (&request.target, &request.edit) else {
         return Ok(());
     };
-    let gate = rule(entity.kind).and_then(|name| Catalogue::embedded().find(name));
+    let gate = rule(&entity.kind).and_then(|name| Catalogue::embedded().find(name));
     match gate.map(|gate| patterned(gate, &entity.path, text)) {
         None => Ok(()),
         Some(Ok(findings)) => match findings.first() {
@@ -43,33 +43,83 @@ pub(super) fn check(request: &Request) -> Result<(), Error> {
 impl Workspace {
     /// Where an entity is.
     ///
-    /// Errors: those of [`Rows::admit`](crate::store::Rows::admit).
+    /// Errors: those of [`Workspace::owner`], and of [`Rows::admit`](crate::store::Rows::admit).
     pub(super) fn row(&self, entity: &Entity) -> Result<RowPlace, Error> {
-        self.store.rows.admit(entity, owner(entity.kind))
+        let Entity { kind, app_id, organization_id, path: _ } = entity;
+        let owner = self.owner(kind, app_id.as_deref(), organization_id.as_deref())?;
+        self.store.rows.admit(entity, owner)
+    }
+
+    /// Whose the entities of a type are, once it is known that there is such a type and that these ids go with it.
+    ///
+    /// Errors: `INVALID_INPUT`, with the field, for a type that the policy at the top does not have, for an app that is
+    /// missing, and for an id that does not go with the type; `POLICY_INVALID`.
+    #[expect(clippy::unused_self, reason = "which types there are is in the policy at the top")]
+    pub(super) fn owner(
+        &self,
+        kind: &EntityKind,
+        app_id: Option<&str>,
+        organization_id: Option<&str>,
+    ) -> Result<Owner, Error> {
+        let owner = whose(kind).ok_or_else(|| unknown(kind))?;
+        let stray = match owner {
+            Owner::App => organization_id.map(|_| ("organization_id", EntityKind::WORKFLOW)),
+            Owner::Organization => app_id.map(|_| ("app_id", EntityKind::APP_FILE)),
+            Owner::Global => app_id
+                .map(|_| ("app_id", EntityKind::APP_FILE))
+                .or(organization_id.map(|_| ("organization_id", EntityKind::WORKFLOW))),
+        };
+        match stray {
+            Some((field, other)) => Err(strays(kind, field, &other)),
+            None if owner == Owner::App && app_id.is_none() => Err(homeless(kind)),
+            None => Ok(owner),
+        }
+    }
+
+    /// Passes what looks at files alone.
+    ///
+    /// Errors: those of [`Workspace::owner`], and `STORE_UNAVAILABLE` for what lies in a database.
+    pub(super) fn files_only(&self, realm: &Realm) -> Result<(), Error> {
+        match realm {
+            Realm::Files => Ok(()),
+            Realm::Entities { kind, app_id, organization_id } => {
+                self.owner(kind, app_id.as_deref(), organization_id.as_deref())?;
+                Err(no_store(kind))
+            }
+        }
     }
 }
 
 /// Whose such an entity is.
-const fn owner(kind: EntityKind) -> Owner {
-    match kind {
-        EntityKind::AppFile => Owner::App,
-        EntityKind::Workflow => Owner::Organization,
-        EntityKind::Module => Owner::Global,
+fn whose(kind: &EntityKind) -> Option<Owner> {
+    match kind.name() {
+        "app_file" => Some(Owner::App),
+        "workflow" => Some(Owner::Organization),
+        "module" => Some(Owner::Global),
+        _ => None,
     }
 }
 
-/// Passes what looks at files alone.
-///
-/// Errors: `STORE_UNAVAILABLE` for what lies in a database.
-pub(super) fn files_only(realm: &Realm) -> Result<(), Error> {
-    match realm {
-        Realm::Files => Ok(()),
-        Realm::Entities { kind, .. } => Err(no_store(*kind)),
-    }
+fn unknown(kind: &EntityKind) -> Error {
+    let known: Vec<&str> = EntityKind::ALL.iter().map(EntityKind::name).collect();
+    let message =
+        format!("there is no entity_type `{}`: must be one of file, {}", kind.name(), known.join(", "));
+    Error::new(Code::InvalidInput, message).field("entity_type")
+}
+
+fn homeless(kind: &EntityKind) -> Error {
+    let message = format!("app_id is missing: an {} is known by its app and its path", kind.name());
+    Error::new(Code::InvalidInput, message).field("app_id")
+}
+
+fn strays(kind: &EntityKind, field: &'static str, other: &EntityKind) -> Error {
+    let (name, other) = (kind.name(), other.name());
+    let message = format!("`{field}` goes with entity_type {other} only, and this is a {name}");
+    Error::new(Code::InvalidInput, message).field(field).hint(format!("leave {field} out"))
 }
 
 /// The refusal of an entity where there is no store for it.
-pub(super) fn no_store(kind: EntityKind) -> Error {
+pub(super) fn no_store(kind: &EntityKind) -> Error {
     let message = format!("there is no store for {}: this server edits files", kind.name());
     Error::new(Code::StoreUnavailable, message)
         .field("entity_type")
@@ -86,11 +136,8 @@ fn places(findings: &[Finding], text: &str) -> Vec<Place> {
 
 fn mismatch(entity: &Entity, first: &Finding, places: &[Place]) -> Error {
     let error = Error::new(Code::EntityMismatch, first.message.clone()).field("entity_type");
-    match entity.kind {
-        EntityKind::Module => error.places(places.to_vec()),
-        // What is missing stands nowhere.
-        EntityKind::AppFile | EntityKind::Workflow => error,
-    }
+    // What is missing stands nowhere.
+    if entity.kind == EntityKind::MODULE { error.places(places.to_vec()) } else { error }
 }
 
 fn unseen(entity: &Entity, why: &str) -> Error {
@@ -104,7 +151,8 @@ mod tests {
     use crate::request::{Author, EntityFields, Expect, Mode, Scrutiny};
 
     fn checked(entity_type: Option<EntityKind>, text: &str) -> Result<(), Error> {
-        let app_id = (entity_type == Some(EntityKind::AppFile)).then(|| "1".to_owned());
+        let app_id = (entity_type == Some(EntityKind::APP_FILE)).then(|| "1".to_owned());
+        let entity_type = entity_type.map(|kind| kind.name().to_owned());
         let fields = EntityFields { entity_type, app_id, organization_id: None };
         check(&Request {
             target: fields.raise("a.py".to_owned()).unwrap(),
@@ -118,13 +166,16 @@ mod tests {
 
     #[test]
     fn a_text_is_held_against_the_rule_of_its_type_alone() {
-        use EntityKind::{AppFile, Module, Workflow};
+        let (app_file, workflow, module) = (EntityKind::APP_FILE, EntityKind::WORKFLOW, EntityKind::MODULE);
         let (flow, plain) = ("@workflow\nasync def f(): ...\n", "# @workflow\ndef f(): ...\n");
-        for kind in [None, Some(AppFile)] {
-            assert_eq!((checked(kind, flow), checked(kind, plain)), (Ok(()), Ok(())));
+        for kind in [None, Some(app_file)] {
+            assert_eq!((checked(kind.clone(), flow), checked(kind, plain)), (Ok(()), Ok(())));
         }
-        assert_eq!((checked(Some(Workflow), flow), checked(Some(Module), plain)), (Ok(()), Ok(())));
-        for (kind, text, places) in [(Workflow, plain, 0), (Module, flow, 1)] {
+        assert_eq!(
+            (checked(Some(workflow.clone()), flow), checked(Some(module.clone()), plain)),
+            (Ok(()), Ok(()))
+        );
+        for (kind, text, places) in [(workflow, plain, 0), (module, flow, 1)] {
             let refused = checked(Some(kind), text).unwrap_err();
             assert_eq!((refused.code, refused.field.as_deref()), (Code::EntityMismatch, Some("entity_type")));
             assert_eq!(refused.places.len(), places);
@@ -134,19 +185,12 @@ mod tests {
     #[test]
     fn a_text_that_cannot_be_read_is_neither() {
         let deep = "let = ;\n".repeat(6_000);
-        for kind in [EntityKind::Workflow, EntityKind::Module] {
-            let refused = checked(Some(kind), &deep).unwrap_err();
+        for kind in [EntityKind::WORKFLOW, EntityKind::MODULE] {
+            let refused = checked(Some(kind.clone()), &deep).unwrap_err();
             assert_eq!((refused.code, refused.field.as_deref()), (Code::EntityMismatch, Some("content")));
             let seen = format!("it cannot be seen whether the content is a {}: it ", kind.name());
             assert!(refused.message.starts_with(&seen), "{}", refused.message);
         }
         assert_eq!(checked(None, &deep), Ok(()));
-    }
-
-    #[test]
-    fn a_search_among_entities_is_refused() {
-        assert_eq!(files_only(&Realm::Files), Ok(()));
-        let realm = Realm::Entities { kind: EntityKind::Module, app_id: None, organization_id: None };
-        assert_eq!(files_only(&realm).unwrap_err().code, Code::StoreUnavailable);
     }
 }

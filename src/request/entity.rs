@@ -1,4 +1,6 @@
 //! The fields that say what sort of thing a path names, and the one place where they are raised to a [`Target`].
+//!
+//! Which types there are, and which ids go with each, the policy says: the engine looks there.
 
 use super::target::{Entity, EntityKind, Realm, Target};
 use crate::error::{Code, Error};
@@ -6,8 +8,8 @@ use crate::error::{Code, Error};
 /// The fields that say what sort of thing a path names, each as given or absent.
 #[derive(Debug, Clone, Default)]
 pub struct EntityFields {
-    /// What lies in a database; absent for a file.
-    pub entity_type: Option<EntityKind>,
+    /// The type of what lies in a database; `file`, or absent, for a file.
+    pub entity_type: Option<String>,
     /// The app that an app file belongs to.
     pub app_id: Option<String>,
     /// The organisation that a workflow belongs to.
@@ -16,11 +18,8 @@ pub struct EntityFields {
 
 impl EntityFields {
     /// The name of what `entity_type` says, as it stands on the wire.
-    pub const fn name(&self) -> &'static str {
-        match self.entity_type {
-            Some(kind) => kind.name(),
-            None => EntityKind::FILE,
-        }
+    pub fn name(&self) -> &str {
+        self.entity_type.as_deref().unwrap_or(EntityKind::FILE)
     }
 
     /// Raises the fields to what this path names.
@@ -39,100 +38,100 @@ impl EntityFields {
 
     /// Raises the fields to where a search or a list looks.
     ///
-    /// Errors: `INVALID_INPUT`, with the field, for an `app_file` without `app_id`, for an id that is empty, and for one
-    /// that does not go with the type.
+    /// Errors: `INVALID_INPUT`, with the field, for a type that is no name, for an id that is empty, and for one of a file.
     pub fn realm(self) -> Result<Realm, Error> {
-        let name = self.name();
+        let kind = self.kind()?;
         let ids = [("app_id", &self.app_id), ("organization_id", &self.organization_id)];
         for (field, id) in ids.into_iter().filter_map(|(field, id)| Some((field, id.as_ref()?))) {
-            if !takes(self.entity_type, field) {
-                return Err(stray(name, field));
+            if kind.is_none() {
+                return Err(of_a_file(field));
             }
             if id.is_empty() {
                 return Err(Error::new(Code::InvalidInput, format!("{field} is empty")).field(field));
             }
         }
-        match self {
-            EntityFields { entity_type: None, .. } => Ok(Realm::Files),
-            EntityFields { entity_type: Some(EntityKind::AppFile), app_id: None, .. } => {
-                let message = "app_id is missing: an app_file is known by its app and its path";
-                Err(Error::new(Code::InvalidInput, message).field("app_id"))
-            }
-            EntityFields { entity_type: Some(kind), app_id, organization_id } => {
-                Ok(Realm::Entities { kind, app_id, organization_id })
-            }
+        let EntityFields { app_id, organization_id, .. } = self;
+        Ok(kind.map_or(Realm::Files, |kind| Realm::Entities { kind, app_id, organization_id }))
+    }
+
+    /// What lies in a database; absent for a file.
+    fn kind(&self) -> Result<Option<EntityKind>, Error> {
+        match self.name() {
+            EntityKind::FILE => Ok(None),
+            name => EntityKind::named(name).map(Some).ok_or_else(no_name),
         }
     }
 }
 
-/// Whether this id is a part of such a thing's key.
-fn takes(kind: Option<EntityKind>, field: &str) -> bool {
-    match kind {
-        Some(EntityKind::AppFile) => field == "app_id",
-        Some(EntityKind::Workflow) => field == "organization_id",
-        Some(EntityKind::Module) | None => false,
-    }
+fn of_a_file(field: &str) -> Error {
+    let owner = if field == "app_id" { EntityKind::APP_FILE } else { EntityKind::WORKFLOW };
+    let message = format!("`{field}` goes with entity_type {} only, and this is a file", owner.name());
+    Error::new(Code::InvalidInput, message).field(field).hint(format!("leave {field} out"))
 }
 
-fn stray(name: &str, field: &str) -> Error {
-    let owner = if field == "app_id" { EntityKind::AppFile } else { EntityKind::Workflow };
-    let message = format!("`{field}` goes with entity_type {} only, and this is a {name}", owner.name());
-    Error::new(Code::InvalidInput, message).field(field).hint(format!("leave {field} out"))
+fn no_name() -> Error {
+    let most = EntityKind::LONGEST;
+    let message =
+        format!("`entity_type` is no name of a type: at most {most} lower-case letters, digits and `_`");
+    let error = Error::new(Code::InvalidInput, message).field("entity_type");
+    error.hint("give file, app_file, workflow, module, or a type of the policy")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn fields(
-        entity_type: Option<EntityKind>,
-        app: Option<&str>,
-        organization: Option<&str>,
-    ) -> EntityFields {
+    fn fields(entity_type: Option<&str>, app: Option<&str>, organization: Option<&str>) -> EntityFields {
         let owned = |id: Option<&str>| id.map(str::to_owned);
-        EntityFields { entity_type, app_id: owned(app), organization_id: owned(organization) }
-    }
-
-    #[test]
-    fn without_a_type_it_is_a_file() {
-        assert_eq!(EntityFields::default().raise("a".into()), Ok(Target::File("a".into())));
-        assert_eq!(EntityFields::default().realm(), Ok(Realm::Files));
-        assert_eq!(EntityFields::default().name(), "file");
-    }
-
-    #[test]
-    fn an_entity_has_its_key() {
-        use EntityKind::{AppFile, Module, Workflow};
-        for (kind, app, organization) in [
-            (AppFile, Some("1"), None),
-            (Workflow, None, None),
-            (Workflow, None, Some("2")),
-            (Module, None, None),
-        ] {
-            let given = fields(Some(kind), app, organization);
-            let Ok(Target::Entity(entity)) = given.clone().raise("a".into()) else { panic!("{given:?}") };
-            assert_eq!(
-                (entity.kind, entity.app_id.as_deref(), entity.organization_id.as_deref()),
-                (kind, app, organization)
-            );
-            assert_eq!(given.clone().raise(String::new()).unwrap_err().field.as_deref(), Some("path"));
-            assert_eq!(given.name(), kind.name());
+        EntityFields {
+            entity_type: owned(entity_type),
+            app_id: owned(app),
+            organization_id: owned(organization),
         }
     }
 
     #[test]
-    fn what_is_no_part_of_the_key_is_refused_by_name() {
-        use EntityKind::{AppFile, Module, Workflow};
+    fn without_a_type_it_is_a_file() {
+        for entity_type in [None, Some("file")] {
+            let given = fields(entity_type, None, None);
+            assert_eq!(given.clone().raise("a".into()), Ok(Target::File("a".into())));
+            assert_eq!((given.clone().realm(), given.name()), (Ok(Realm::Files), "file"));
+        }
+    }
+
+    #[test]
+    fn an_entity_has_its_key() {
+        for (name, app, organization) in [
+            ("app_file", Some("1"), None),
+            ("workflow", None, None),
+            ("workflow", None, Some("2")),
+            ("module", None, None),
+            ("some_other_4", Some("1"), Some("2")),
+        ] {
+            let given = fields(Some(name), app, organization);
+            let Ok(Target::Entity(entity)) = given.clone().raise("a".into()) else { panic!("{given:?}") };
+            assert_eq!(
+                (entity.kind.name(), entity.app_id.as_deref(), entity.organization_id.as_deref()),
+                (name, app, organization)
+            );
+            assert_eq!(given.clone().raise(String::new()).unwrap_err().field.as_deref(), Some("path"));
+            assert_eq!(given.name(), name);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_a_key_is_refused_by_name() {
+        let long = "a".repeat(EntityKind::LONGEST + 1);
         for (kind, app, organization, field, said) in [
-            (None, Some("1"), None, "app_id", "this is a file"),
-            (None, None, Some("2"), "organization_id", "this is a file"),
-            (Some(AppFile), None, None, "app_id", "app_id is missing"),
-            (Some(AppFile), Some(""), None, "app_id", "is empty"),
-            (Some(AppFile), Some("1"), Some("2"), "organization_id", "workflow only"),
-            (Some(Workflow), Some("1"), None, "app_id", "app_file only"),
-            (Some(Workflow), None, Some(""), "organization_id", "is empty"),
-            (Some(Module), Some("1"), None, "app_id", "this is a module"),
-            (Some(Module), None, Some("2"), "organization_id", "this is a module"),
+            (None, Some("1"), None, "app_id", "app_file only, and this is a file"),
+            (Some("file"), None, Some("2"), "organization_id", "workflow only, and this is a file"),
+            (Some("app_file"), Some(""), None, "app_id", "is empty"),
+            (Some("workflow"), None, Some(""), "organization_id", "is empty"),
+            (Some(""), None, None, "entity_type", "is no name"),
+            (Some("Workflow"), None, None, "entity_type", "is no name"),
+            (Some("work\nflow"), None, None, "entity_type", "is no name"),
+            (Some("wörk"), None, None, "entity_type", "is no name"),
+            (Some(long.as_str()), None, None, "entity_type", "is no name"),
         ] {
             let refused = fields(kind, app, organization).realm().unwrap_err();
             assert_eq!((refused.code, refused.field.as_deref()), (Code::InvalidInput, Some(field)));

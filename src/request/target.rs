@@ -1,5 +1,7 @@
 //! What a request edits or looks at.
 
+use std::borrow::Cow;
+
 /// The thing that a request is about.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Target {
@@ -22,16 +24,10 @@ pub struct Entity {
     pub organization_id: Option<String>,
 }
 
-/// What an entity is to the application platform whose code it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum EntityKind {
-    /// A file of an app, by `app_id` and `path`.
-    AppFile,
-    /// Python with a function that is decorated with `@workflow`, by `path` and perhaps `organization_id`.
-    Workflow,
-    /// Python without one, by `path`; global.
-    Module,
-}
+/// What an entity is to the application platform whose code it is, by the name of its type; what a type asks is in the
+/// policy.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct EntityKind(Cow<'static, str>);
 
 /// Where a search or a list looks.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -53,16 +49,33 @@ impl EntityKind {
     /// What a file is called where an entity's kind could stand.
     pub const FILE: &'static str = "file";
 
-    /// Every kind, in the order of the documentation.
-    pub const ALL: [EntityKind; 3] = [EntityKind::AppFile, EntityKind::Workflow, EntityKind::Module];
+    /// A file of an app, by `app_id` and `path`.
+    pub const APP_FILE: EntityKind = EntityKind(Cow::Borrowed("app_file"));
+
+    /// Python with a function that is decorated with `@workflow`, by `path` and perhaps `organization_id`.
+    pub const WORKFLOW: EntityKind = EntityKind(Cow::Borrowed("workflow"));
+
+    /// Python without one, by `path`; global.
+    pub const MODULE: EntityKind = EntityKind(Cow::Borrowed("module"));
+
+    /// Every kind that is known without a policy, in the order of the documentation.
+    pub const ALL: [EntityKind; 3] = [EntityKind::APP_FILE, EntityKind::WORKFLOW, EntityKind::MODULE];
+
+    /// The greatest length of a name.
+    pub const LONGEST: usize = 40;
+
+    /// The kind of this name, where it can be one; whether there is such a kind, the policy says.
+    pub fn named(name: &str) -> Option<EntityKind> {
+        let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+        let fits = (1..=EntityKind::LONGEST).contains(&name.len()) && name.bytes().all(plain);
+        let known = || EntityKind::ALL.into_iter().find(|kind| kind.name() == name);
+        (fits && name != EntityKind::FILE)
+            .then(|| known().unwrap_or_else(|| EntityKind(Cow::Owned(name.to_owned()))))
+    }
 
     /// Its name on the wire.
-    pub const fn name(self) -> &'static str {
-        match self {
-            EntityKind::AppFile => "app_file",
-            EntityKind::Workflow => "workflow",
-            EntityKind::Module => "module",
-        }
+    pub fn name(&self) -> &str {
+        &self.0
     }
 }
 

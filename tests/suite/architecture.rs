@@ -48,7 +48,7 @@ const NAMED_BY: &[(&[&str], &[&str])] = &[
         &["process::Command", "process::Child", "process::Stdio", "Command::new"],
         &["front/cli/demo", "gate/process/"],
     ),
-    (&["rusqlite", "zstd"], &["store/sql/"]),
+    (&["rusqlite", "sqlx", "zstd"], &["store/sql/"]),
     (&["rustix::fs", "cap_std"], &["store/", "gate/process/bounds.rs"]),
     (
         &["std::fs", "fs::"],

@@ -9,6 +9,7 @@ mod pairs;
 mod raw;
 mod reach;
 mod setup;
+mod turns;
 
 use std::process::Command;
 

@@ -64,6 +64,7 @@ pub fn lockgate(private: &Path) -> Command {
         command.env(name, folder);
     }
     command.env("PATH", tools_path()).env_remove("RUST_LOG").env("NO_COLOR", "1");
+    command.env_remove("LOCKGATE_STORE").env_remove("LOCKGATE_SEAL");
     command
 }
 

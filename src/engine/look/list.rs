@@ -3,7 +3,6 @@
 use std::time::{Duration, Instant};
 
 use super::super::Workspace;
-use super::super::entity::files_only;
 use super::search::{Follow, passed_over};
 use crate::error::Error;
 use crate::gate::Watch;
@@ -41,7 +40,7 @@ impl Workspace {
     ///
     /// Errors: `PROTECTED`, `STORE_UNAVAILABLE`, and what a path gives.
     pub(super) fn list(&self, look: &ListLook, watch: &Watch) -> Result<Entries, Error> {
-        files_only(&look.realm)?;
+        self.files_only(&look.realm)?;
         let below = self.store.files.beginning(&look.prefix)?;
         let follow = Follow(watch);
         let clock = Clock::new(Instant::now() + LONGEST, &follow);

@@ -7,7 +7,6 @@ use std::ops::{ControlFlow, Range};
 use std::time::{Duration, Instant};
 
 use super::super::Workspace;
-use super::super::entity::files_only;
 use super::clip::{clip, clipped};
 use crate::error::Error;
 use crate::gate::Watch;
@@ -79,7 +78,7 @@ impl Workspace {
     }
 
     fn search_until(&self, look: &SearchLook, watch: &Watch, until: Instant) -> Result<Matches, Error> {
-        files_only(&look.realm)?;
+        self.files_only(&look.realm)?;
         let reach = if look.multiline { Reach::Lines } else { Reach::Line };
         let pattern = Pattern::new(&look.pattern, reach)?;
         let within = self.store.files.within(look.path.as_deref())?;

@@ -46,7 +46,7 @@ pub struct Shape {
     /// The target as the caller named it, for refusals that know no better.
     pub path: Option<String>,
     /// What the target is, for the tools that are told and tell it.
-    pub entity_type: Option<&'static str>,
+    pub entity_type: Option<String>,
     /// How many lines the request quotes or gives, for the tools that count these as changed, whatever of them stays.
     pub quoted_lines: Option<usize>,
     /// The words of the tool that answers.

@@ -38,8 +38,15 @@ impl Door {
         stop: CancellationToken,
         ended: &CancellationToken,
     ) -> Door {
-        let Setup { listen: _, hosts, sites, metrics, bounds, manners, parties } = setup;
-        let common = Common { bounds, manners, ear: Arc::clone(&counts) as _, stop: &stop, ended };
+        let Setup { listen: _, hosts, sites, metrics, bounds, manners, seal, parties } = setup;
+        let common = Common {
+            bounds,
+            manners,
+            seal: seal.as_ref(),
+            ear: Arc::clone(&counts) as _,
+            stop: &stop,
+            ended,
+        };
         let scopes = parties.into_iter().map(|party| Scope::new(party, &common)).collect();
         Door { hosts, sites, readers: metrics, bounds, scopes, counts, stop, answers: TaskTracker::new() }
     }

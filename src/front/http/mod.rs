@@ -60,6 +60,8 @@ pub struct Setup {
     pub bounds: ServingBounds,
     /// How it behaves towards a client.
     pub manners: Manners,
+    /// What servers have in common that take turns for the same clients; where there is none, each knows its own questions.
+    pub seal: Option<Secret>,
     /// Who may call.
     pub parties: Vec<Party>,
 }

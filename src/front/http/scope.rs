@@ -14,9 +14,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use super::refused::Refused;
-use super::{Party, Reach};
+use super::{Party, Reach, Secret};
 use crate::front::mcp::{Caller, Ear, Manners, Server};
 use crate::policy::ServingBounds;
+
+/// What the key of a token's seal is for.
+const SEAL: &str = "lockgate 2026-10 requestState";
 
 /// One that may call.
 pub(super) struct Scope {
@@ -39,6 +42,7 @@ pub(super) struct Tools {
 pub(super) struct Common<'a> {
     pub(super) bounds: ServingBounds,
     pub(super) manners: Manners,
+    pub(super) seal: Option<&'a Secret>,
     pub(super) ear: Arc<dyn Ear>,
     pub(super) stop: &'a CancellationToken,
     pub(super) ended: &'a CancellationToken,
@@ -47,16 +51,21 @@ pub(super) struct Common<'a> {
 impl Scope {
     pub(super) fn new(party: Party, common: &Common<'_>) -> Scope {
         let caller = Caller { name: party.name };
-        let tools = party.reach.map(|reach| Tools::new(reach, caller, common));
+        let seal = common.seal.map(|secret| secret.key(SEAL, &party.hash));
+        let tools = party.reach.map(|reach| Tools::new(reach, caller, seal, common));
         Scope { hash: party.hash, metrics: party.metrics, tools }
     }
 }
 
 impl Tools {
-    fn new(reach: Reach, caller: Caller, common: &Common<'_>) -> Tools {
+    fn new(reach: Reach, caller: Caller, seal: Option<[u8; 32]>, common: &Common<'_>) -> Tools {
         let Reach { workspace, selection, access } = reach;
         let server = Server::new(workspace, &selection, access, common.manners, common.stop.clone())
             .told(caller, Arc::clone(&common.ear));
+        let server = match seal {
+            Some(seal) => server.sharing(seal),
+            None => server,
+        };
         let mut sessions = LocalSessionManager::default();
         sessions.session_config.keep_alive = Some(common.bounds.session_idle);
         let sessions = Arc::new(sessions);

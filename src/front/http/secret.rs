@@ -44,13 +44,20 @@ impl Secret {
             return Ok(Secret(text.to_owned()));
         }
         let wanted = "letters, digits and any of -._~+/, with = only at the end";
-        let seen = format!("the token in {from} must have {least} to {most} characters: {wanted}");
+        let seen = format!("{from} must have {least} to {most} characters: {wanted}");
         Err(Error::new(Code::InvalidInput, seen).hint("lockgate makes one itself where none is given"))
     }
 
     /// The token itself, to be written where only its owner reads it.
     pub fn reveal(&self) -> &str {
         &self.0
+    }
+
+    /// A key that whoever has the secret can make again, of its own for each purpose and each `about`.
+    pub(super) fn key(&self, purpose: &str, about: &[u8; 32]) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new_derive_key(purpose);
+        hasher.update(about).update(self.0.as_bytes());
+        *hasher.finalize().as_bytes()
     }
 
     /// Its BLAKE3, by which it is known.
@@ -91,6 +98,16 @@ mod tests {
         let shown = |secret: &Secret| bearer(format!("Bearer {}", secret.reveal()).as_bytes()).unwrap();
         assert!(is(&one.hash(), &shown(&one)) && !is(&one.hash(), &shown(&other)));
         assert_eq!(format!("{one:?}"), "Secret");
+    }
+
+    #[test]
+    fn keys_of_a_secret_differ_by_what_they_are_for() {
+        let (one, other) = (Secret::fresh().unwrap(), Secret::fresh().unwrap());
+        let key = one.key("a", &[1; 32]);
+        assert_eq!(key, one.key("a", &[1; 32]));
+        for key_of_other in [other.key("a", &[1; 32]), one.key("b", &[1; 32]), one.key("a", &[2; 32])] {
+            assert_ne!(key, key_of_other);
+        }
     }
 
     #[test]

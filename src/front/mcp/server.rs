@@ -99,6 +99,13 @@ impl Server {
         self
     }
 
+    /// The same with a seal that other servers have as well: what one of them asks, each may be told the answer of.
+    #[cfg(feature = "http")]
+    pub(in crate::front) fn sharing(mut self, seal: [u8; 32]) -> Server {
+        self.desk.seal = Seal::shared(seal);
+        self
+    }
+
     /// Waits until no call is left that has not been answered.
     #[cfg(feature = "http")]
     pub(in crate::front) async fn idle(&self) {

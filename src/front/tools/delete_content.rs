@@ -6,7 +6,7 @@ use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::entity::{self, WireEntity};
+use super::entity;
 use super::{Again, Ask, Asked, Effect, Tool};
 use crate::edit::Edit;
 use crate::error::{Code, Error};
@@ -37,8 +37,8 @@ static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<DeleteContent>)
 struct DeleteContent {
     /// A file: absolute, or relative to the first root. An entity: its path.
     path: String,
-    /// What the path names; file unless given.
-    entity_type: Option<WireEntity>,
+    /// file (unless given), app_file, workflow, module, or a type of the policy.
+    entity_type: Option<String>,
     /// For app_file, which needs it: the app.
     app_id: Option<String>,
     /// For workflow: its organization; global unless given.

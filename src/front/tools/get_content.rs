@@ -6,7 +6,7 @@ use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::entity::{WireEntity, fields};
+use super::entity::fields;
 use super::{Again, Ask, Effect, Tool};
 use crate::error::Error;
 use crate::front::answer::Voice;
@@ -35,8 +35,8 @@ static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<GetContent>);
 struct GetContent {
     /// Absolute, or relative to the first root.
     path: String,
-    /// What `path` names, file unless given.
-    entity_type: Option<WireEntity>,
+    /// file (unless given), app_file, workflow, module, or a type of the policy.
+    entity_type: Option<String>,
     /// Of an app_file.
     app_id: Option<String>,
     /// Of a workflow; global without it.
@@ -58,7 +58,7 @@ mod tests {
     fn it_asks_for_a_whole_text() {
         let Ask::Look(Look::Whole(target)) = ask(rmcp::object!({"path": "a"})).unwrap() else { panic!() };
         assert_eq!(target.shown(), "a");
-        let stray = json!({"path": "a", "entity_type": "module", "app_id": "1"});
+        let stray = json!({"path": "a", "entity_type": "file", "app_id": "1"});
         let refused = ask(stray.as_object().cloned().unwrap()).unwrap_err();
         assert_eq!((refused.code, refused.field.as_deref()), (Code::InvalidInput, Some("app_id")));
     }

@@ -6,7 +6,7 @@ use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::entity::{WireEntity, fields};
+use super::entity::fields;
 use super::{Again, Ask, Effect, Tool};
 use crate::error::Error;
 use crate::front::answer::Voice;
@@ -36,8 +36,8 @@ struct ListContent {
     path_prefix: Option<String>,
     /// 200 unless given.
     max_results: Option<i64>,
-    /// What is meant, file unless given.
-    entity_type: Option<WireEntity>,
+    /// file (unless given), app_file, workflow, module, or a type of the policy.
+    entity_type: Option<String>,
     /// Of an app_file.
     app_id: Option<String>,
     /// Of a workflow; all without it.

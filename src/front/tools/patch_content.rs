@@ -6,7 +6,7 @@ use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::entity::{self, WireEntity};
+use super::entity;
 use super::{Again, Ask, Asked, Effect, Tool};
 use crate::edit::Aim;
 use crate::error::{Code, Error};
@@ -49,8 +49,8 @@ struct PatchContent {
     new_string: String,
     /// Look inside this symbol only, as in Class.method.
     within: Option<String>,
-    /// What the path names; file unless given.
-    entity_type: Option<WireEntity>,
+    /// file (unless given), app_file, workflow, module, or a type of the policy.
+    entity_type: Option<String>,
     /// For app_file, which needs it: the app.
     app_id: Option<String>,
     /// For workflow: its organization; global unless given.
@@ -134,9 +134,8 @@ mod tests {
         for (more, field, said) in [
             (json!({"old_string": ""}), "old_string", "old_string is required"),
             (json!({"old_string": " \n"}), "old_string", "blank"),
-            (json!({"entity_type": "app_file"}), "app_id", "app_id is missing"),
             (json!({"app_id": "1"}), "app_id", "app_file only"),
-            (json!({"entity_type": "form"}), "entity_type", "must be one of file, app_file"),
+            (json!({"entity_type": "Form"}), "entity_type", "is no name of a type"),
             (json!({"mode": "interactive"}), "mode", "unknown field"),
         ] {
             let refused = asked(&more).unwrap_err();

@@ -6,7 +6,7 @@ use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::entity::{WireEntity, fields};
+use super::entity::fields;
 use super::{Again, Ask, Effect, Tool};
 use crate::error::Error;
 use crate::front::answer::Voice;
@@ -39,8 +39,8 @@ struct ReadContentLines {
     start_line: Option<i64>,
     /// Last line, inclusive; start_line + 100 unless given.
     end_line: Option<i64>,
-    /// What `path` names, file unless given.
-    entity_type: Option<WireEntity>,
+    /// file (unless given), app_file, workflow, module, or a type of the policy.
+    entity_type: Option<String>,
     /// Of an app_file.
     app_id: Option<String>,
     /// Of a workflow; global without it.

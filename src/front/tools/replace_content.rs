@@ -6,7 +6,7 @@ use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::entity::{self, WireEntity};
+use super::entity;
 use super::{Again, Ask, Asked, Effect, Tool};
 use crate::edit::Edit;
 use crate::error::Error;
@@ -40,8 +40,9 @@ struct ReplaceContent {
     path: String,
     /// The whole new text, written as given.
     content: String,
-    /// What the path names; file unless given. A workflow has a function decorated with @workflow, a module none.
-    entity_type: Option<WireEntity>,
+    /// file (unless given), app_file, workflow (Python with a function decorated with @workflow), module (without one), or a
+    /// type of the policy.
+    entity_type: Option<String>,
     /// For app_file, which needs it: the app.
     app_id: Option<String>,
     /// For workflow: its organization; global unless given.
@@ -53,7 +54,7 @@ struct ReplaceContent {
 fn ask(arguments: JsonObject) -> Result<Ask, Error> {
     let asked: ReplaceContent = arguments::read(&SCHEMA, arguments)?;
     let entity = entity::fields(asked.entity_type, asked.app_id, asked.organization_id);
-    let shape = Shape { voice: VOICE, entity_type: Some(entity.name()), ..Shape::default() };
+    let shape = Shape { voice: VOICE, entity_type: Some(entity.name().to_owned()), ..Shape::default() };
     let request = Request {
         target: entity.raise(asked.path)?,
         edit: Edit::Content(asked.content),
@@ -75,7 +76,10 @@ mod tests {
     fn it_asks_for_the_whole_text_of_what_is_named() {
         let file = ask(rmcp::object!({"path": "a", "content": ""})).unwrap().into_edit();
         assert_eq!(file.request.target, Target::File("a".into()));
-        assert_eq!((file.request.edit, file.shape.entity_type), (Edit::Content(String::new()), Some("file")));
+        assert_eq!(
+            (file.request.edit, file.shape.entity_type.as_deref()),
+            (Edit::Content(String::new()), Some("file"))
+        );
         let workflow = ask(rmcp::object!({"path": "a", "content": "", "entity_type": "workflow",
             "organization_id": "1", "expected_version": "0123456789ab"}))
         .unwrap()
@@ -83,14 +87,14 @@ mod tests {
         assert_eq!(
             workflow.request.target,
             Target::Entity(Entity {
-                kind: EntityKind::Workflow,
+                kind: EntityKind::WORKFLOW,
                 path: "a".into(),
                 app_id: None,
                 organization_id: Some("1".into())
             })
         );
         assert_eq!(workflow.request.expect, Expect::Version("0123456789ab".into()));
-        assert_eq!(workflow.shape.entity_type, Some("workflow"));
+        assert_eq!(workflow.shape.entity_type.as_deref(), Some("workflow"));
     }
 
     #[test]
@@ -99,7 +103,7 @@ mod tests {
             (rmcp::object!({"path": "a"}), "content"),
             (rmcp::object!({"content": ""}), "path"),
             (
-                rmcp::object!({"path": "a", "content": "", "entity_type": "module", "organization_id": "1"}),
+                rmcp::object!({"path": "a", "content": "", "entity_type": "file", "organization_id": "1"}),
                 "organization_id",
             ),
         ] {

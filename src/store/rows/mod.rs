@@ -3,64 +3,28 @@
 //! Invariant: no row is seen, changed or told of but within the tenant's reach; what is out of reach is answered as what is
 //! not there.
 
+mod look;
 mod place;
 mod tenant;
 
+pub use look::{Among, RowListed, RowText};
 pub use place::{RowPlace, RowSnapshot, RowWrite};
 pub use tenant::Tenant;
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::dispatch::Written;
 use super::journal::{Bounds, Deed, EditId, Entry};
-use super::search::{Clock, Pattern};
 use super::sql::rows::Depot;
 use crate::error::{Code, Error};
 use crate::policy::Owner;
 use crate::request::{Entity, EntityKind};
-use crate::text::Stamp;
 
 /// The entities that a caller reaches.
 #[derive(Debug, Clone)]
 pub struct Rows {
     depot: Arc<Depot>,
     tenant: Tenant,
-}
-
-/// One entity of a list.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RowListed {
-    /// Where it is.
-    pub place: RowPlace,
-    /// Its length in bytes.
-    pub size: u64,
-    /// The stamp of its text.
-    pub stamp: Stamp,
-}
-
-/// What a search or a list looks through.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Among<'a> {
-    /// What sort of entities.
-    pub kind: &'a EntityKind,
-    /// Whose they are by their sort.
-    pub owner: Owner,
-    /// The app whose files are meant.
-    pub app_id: Option<&'a str>,
-    /// The organisation that is meant, where the request narrows to one.
-    pub organization_id: Option<&'a str>,
-    /// A path, a folder or a glob of paths; everything, where it is absent.
-    pub path: Option<&'a str>,
-}
-
-/// A row that is looked through.
-#[derive(Debug)]
-pub struct RowText {
-    /// Where it is.
-    pub place: RowPlace,
-    /// What it holds.
-    pub bytes: Vec<u8>,
 }
 
 impl Rows {
@@ -144,25 +108,6 @@ impl Rows {
     pub fn tidy(&self, bounds: Bounds) -> Result<(), Error> {
         let _ = bounds;
         Ok(())
-    }
-
-    /// Gives the rows in which a pattern may be found, in the order of their paths, one after the other, until `see` has
-    /// enough or the time is up; rows in which it cannot be found may be left out.
-    pub fn each(
-        &self,
-        among: &Among<'_>,
-        pattern: &Pattern,
-        clock: &Clock<'_>,
-        see: &mut dyn FnMut(RowText) -> ControlFlow<()>,
-    ) -> Result<(), Error> {
-        let _ = (pattern, clock, see);
-        Err(unavailable(among.kind))
-    }
-
-    /// Lists rows in the order of their paths, so many at most, and says whether there are more.
-    pub fn list(&self, among: &Among<'_>, most: usize) -> Result<(Vec<RowListed>, bool), Error> {
-        let _ = most;
-        Err(unavailable(among.kind))
     }
 }
 

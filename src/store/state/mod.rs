@@ -26,6 +26,8 @@ pub(super) use own::{own_folders, refuse_inside, refuse_reached};
 const RECORDS: &str = "trust";
 /// The folder of the locks within lockgate's own.
 const LOCKS: &str = "locks";
+/// The folder of stored content within lockgate's own.
+const CONTENT: &str = "content";
 /// Digits of a root's stamp by which its journal's folder is named.
 const ROOT_DIGITS: usize = 32;
 const LARGEST_RECORD: u64 = 1024 * 1024;
@@ -158,6 +160,13 @@ impl State {
     /// Errors: why there is none.
     pub fn locks(&self) -> Result<PathBuf, String> {
         self.own(LOCKS)
+    }
+
+    /// The folder of the stored content of this user; made when it is not there.
+    ///
+    /// Errors: why there is none.
+    pub fn content(&self) -> Result<PathBuf, String> {
+        self.own(CONTENT)
     }
 
     /// A folder of that name within lockgate's own.

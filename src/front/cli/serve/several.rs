@@ -45,6 +45,7 @@ pub(super) fn of_one(listen: SocketAddr, reach: Reach, manners: Manners) -> Resu
         metrics: Readers::Token,
         bounds: ServingBounds::default(),
         manners,
+        seal: token::seal()?,
         parties: vec![party],
     })
 }
@@ -89,7 +90,7 @@ pub(super) fn of_configuration(file: &Path, promise: Promise, manners: Manners) 
             .field("--config")
             .hint("keep the configuration outside of every root"));
     }
-    Ok(Setup { listen, hosts, sites, metrics, bounds, manners, parties })
+    Ok(Setup { listen, hosts, sites, metrics, bounds, manners, seal: token::seal()?, parties })
 }
 
 /// The stored content that all tokens of a server share.

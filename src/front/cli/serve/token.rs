@@ -11,6 +11,9 @@ use crate::policy::Token;
 /// The variable that gives a token instead of a file.
 pub(super) const TOKEN: &str = "LOCKGATE_TOKEN";
 
+/// The variable that gives the secret of servers that take turns.
+const SEAL: &str = "LOCKGATE_SEAL";
+
 /// The arguments of `lockgate serve token`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -41,9 +44,18 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Error> {
 
 /// The token that the environment gives.
 pub(super) fn given() -> Result<Option<Secret>, Error> {
-    match env::var_os(TOKEN) {
+    secret(TOKEN)
+}
+
+/// What servers that take turns have in common, as the environment gives it.
+pub(super) fn seal() -> Result<Option<Secret>, Error> {
+    secret(SEAL)
+}
+
+fn secret(variable: &str) -> Result<Option<Secret>, Error> {
+    match env::var_os(variable) {
         None => Ok(None),
         Some(text) if text.is_empty() => Ok(None),
-        Some(text) => Secret::given(text.to_str().unwrap_or_default(), TOKEN).map(Some),
+        Some(text) => Secret::given(text.to_str().unwrap_or_default(), variable).map(Some),
     }
 }

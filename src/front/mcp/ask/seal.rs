@@ -1,7 +1,7 @@
 //! What a client is given to bring back, and nobody else can make: a question's topic under a seal.
 //!
-//! Invariant: what a seal opens was sealed by this server, for the same call, and not longer ago than it may be. It is no
-//! secret: whoever holds it can read it.
+//! Invariant: what a seal opens was sealed by this server or by one that has its key, for the same call, and not longer ago
+//! than it may be. It is no secret: whoever holds it can read it.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -70,11 +70,21 @@ impl Asking {
 impl Seal {
     /// A seal that nobody else has; without one, where the system gives no randomness, nobody can be asked that way.
     pub(in crate::front::mcp) fn new() -> Seal {
-        let mut key = [0_u8; RequestStateCodec::MIN_KEY_LENGTH];
-        let filled = getrandom(&mut key, GetRandomFlags::empty()).is_ok_and(|filled| filled == key.len());
-        let codec = if filled { RequestStateCodec::try_new(key).ok() } else { None };
+        let key = random::<{ RequestStateCodec::MIN_KEY_LENGTH }>();
+        Seal::of(key.and_then(|key| RequestStateCodec::try_new(key).ok()))
+    }
+
+    /// A seal that several servers have, so that one of them knows what another has asked.
+    #[cfg(feature = "http")]
+    pub(in crate::front::mcp) fn shared(key: [u8; RequestStateCodec::MIN_KEY_LENGTH]) -> Seal {
+        Seal::of(RequestStateCodec::try_new(key).ok())
+    }
+
+    fn of(codec: Option<RequestStateCodec>) -> Seal {
+        // Not from nothing on: servers that share a seal would give the same states.
+        let first = random().map(u64::from_le_bytes).unwrap_or_default();
         let answered = Arc::new(Mutex::new(LruCache::new(MOST_ANSWERED)));
-        Seal { codec: codec.map(Arc::new), given: Arc::default(), answered }
+        Seal { codec: codec.map(Arc::new), given: Arc::new(AtomicU64::new(first)), answered }
     }
 
     /// Seals a topic for a call and a time.
@@ -102,6 +112,12 @@ impl Seal {
         let mut answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
         answered.put(Stamp::of(state.as_bytes()), ()).is_none()
     }
+}
+
+/// Random bytes, where the system gives any.
+fn random<const N: usize>() -> Option<[u8; N]> {
+    let mut bytes = [0_u8; N];
+    getrandom(&mut bytes, GetRandomFlags::empty()).is_ok_and(|filled| filled == N).then_some(bytes)
 }
 
 #[cfg(test)]
@@ -151,6 +167,17 @@ mod tests {
         let state = seal.seal(&topic(), &call, Duration::ZERO).unwrap();
         std::thread::sleep(Duration::from_millis(2));
         assert_eq!(seal.open(&state, &call), Err(Lost::Old));
+    }
+
+    #[cfg(feature = "http")]
+    #[test]
+    fn servers_with_one_key_know_each_other_s_questions() {
+        let (one, other) = (Seal::shared([7; 32]), Seal::shared([7; 32]));
+        let call = Asking::default();
+        let state = one.seal(&topic(), &call, LONG).unwrap();
+        assert_eq!(other.open(&state, &call), Ok(topic()));
+        assert_ne!(other.seal(&topic(), &call, LONG).unwrap(), state, "their states are not the same");
+        assert_eq!(Seal::shared([8; 32]).open(&state, &call), Err(Lost::Strange));
     }
 
     #[test]

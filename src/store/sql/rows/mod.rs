@@ -1,31 +1,46 @@
-//! The database behind stored content.
+//! Where SQL of stored content is spoken: the database that keeps entities, and what was done to them.
+//!
+//! Every statement but those about the database itself is bound to a tenant's reach in `statement`, and asked in a
+//! transaction of `session`; what differs between SQLite and PostgreSQL stands in `dialect` and beside the two schemas.
+//!
+//! Invariant: no row leaves this place but within the reach of the tenant who asked; whatever fails, an edit is there with
+//! its entry in the journal, or neither is.
 
-use std::path::Path;
+#[cfg(not(feature = "content"))]
+mod absent;
+#[cfg(feature = "content")]
+mod address;
+#[cfg(feature = "content")]
+mod connect;
+#[cfg(feature = "content")]
+mod depot;
+#[cfg(feature = "content")]
+mod dialect;
+mod failure;
+#[cfg(feature = "content")]
+mod look;
+#[cfg(feature = "content")]
+mod migrate;
+#[cfg(feature = "content")]
+mod session;
+#[cfg(feature = "content")]
+mod statement;
 
-use crate::error::Error;
-use crate::store::state::State;
+#[cfg(not(feature = "content"))]
+pub use absent::Depot;
+#[cfg(feature = "content")]
+pub use depot::Depot;
+pub(in crate::store) use failure::Failure;
 
-/// A database of stored content, shared by all who reach rows of it; connected to when it is first needed.
-#[derive(Debug)]
-pub struct Depot {}
-
-impl Depot {
-    /// The database of this URL: `sqlite:PATH`, or `postgres://...`. Nothing is connected to yet.
-    ///
-    /// Errors: `INVALID_INPUT` for another sort of URL.
-    pub fn at(url: &str) -> Result<Depot, Error> {
-        let _ = url;
-        Ok(Depot {})
-    }
-
-    /// The one of this user, in lockgate's own folder; where that cannot be used, what is asked of it is refused.
-    pub fn beside(state: &State) -> Depot {
-        let _ = state;
-        Depot {}
-    }
-
-    /// The file that it lies in; nothing where a server keeps it.
-    pub fn file(&self) -> Option<&Path> {
-        None
-    }
+/// The key of a row; an organisation or an app that there is none of is empty.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::store) struct RowKey<'a> {
+    /// What sort of entity it is.
+    pub kind: &'a str,
+    /// Whose it is.
+    pub organization: &'a str,
+    /// The app that it belongs to.
+    pub app: &'a str,
+    /// Its path.
+    pub path: &'a str,
 }

@@ -1,0 +1,192 @@
+//! The connections to a database, and the thread on which they are spoken over.
+//!
+//! Invariant: a connection that was lost is not used again, nor is any that is as old; what was lost before it was committed
+//! is tried once more on a new one.
+
+use super::Failure;
+use super::address::Address;
+use super::dialect::{Dialect, Purpose};
+use super::migrate::{self, Migrated};
+use super::session::Session;
+use crate::store::rows::Tenant;
+use sqlx::any::{AnyConnectOptions, AnyPoolOptions, install_default_drivers};
+use sqlx::pool::PoolConnection;
+use sqlx::{Any, AnyPool, AssertSqlSafe, ConnectOptions, Connection, Executor};
+use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::time::timeout;
+
+/// Connections to one database that a process has at most. PostgreSQL takes a hundred, if it is not told otherwise.
+const MOST: u32 = 16;
+/// How long a connection is waited for.
+const ACQUIRE: Duration = Duration::from_secs(3);
+/// How long a transaction may take, where the database itself does not say so.
+const TRANSACTION: Duration = Duration::from_secs(15);
+
+/// A database that was connected to, and whose tables are there.
+#[derive(Debug)]
+pub(super) struct Live {
+    // Before the thread, which closes them.
+    pool: AnyPool,
+    reactor: Reactor,
+    dialect: Dialect,
+    journal: u16,
+    lost: Arc<Lost>,
+    /// SQLite lets one write at a time; whoever waits here waits no longer than needed.
+    turn: tokio::sync::Mutex<()>,
+}
+
+/// The thread that waits for the connections.
+#[derive(Debug)]
+struct Reactor {
+    runtime: Option<Runtime>,
+    handle: Handle,
+}
+
+/// When a connection was lost last.
+#[derive(Debug, Default)]
+struct Lost(Mutex<Option<Instant>>);
+
+impl Live {
+    /// Connects, and makes the tables where they are not there.
+    pub fn connect(address: &Address) -> Result<Live, Failure> {
+        let (live, _) = Live::connect_and(address, async |connection, dialect| {
+            migrate::ensure(connection, dialect).await
+        })?;
+        Ok(live)
+    }
+
+    /// Connects, and makes the tables and indexes where they are not there; tells what was done.
+    pub fn migrate(address: &Address) -> Result<(Live, Migrated), Failure> {
+        Live::connect_and(address, async |connection, dialect| migrate::migrate(connection, dialect).await)
+    }
+
+    fn connect_and<T>(
+        address: &Address,
+        prepare: impl AsyncFn(&mut PoolConnection<Any>, Dialect) -> Result<T, Failure>,
+    ) -> Result<(Live, T), Failure> {
+        install_default_drivers();
+        let (reactor, dialect, lost) = (Reactor::start()?, address.dialect(), Arc::<Lost>::default());
+        let options = address.options()?.disable_statement_logging();
+        let (pool, prepared, journal) = reactor.wait(async {
+            let pool = pool(options, dialect, &lost);
+            let mut connection = pool.acquire().await?;
+            // It may be told what the others are not, and a lock may be left on it where something fails.
+            connection.close_on_drop();
+            let prepared = prepare(&mut connection, dialect).await?;
+            let journal = migrate::journal(&mut connection).await?;
+            Ok::<_, Failure>((pool, prepared, journal))
+        })?;
+        let turn = tokio::sync::Mutex::default();
+        Ok((Live { pool, reactor, dialect, journal, lost, turn }, prepared))
+    }
+
+    /// The name of its journal.
+    pub fn journal(&self) -> u16 {
+        self.journal
+    }
+
+    /// Reads in one transaction; once more, where the connection was lost.
+    pub fn read<T>(
+        &self,
+        tenant: &Tenant,
+        purpose: Purpose<'_>,
+        work: impl AsyncFn(&mut Session<'_>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        self.reactor.wait(async {
+            match self.read_once(tenant, purpose, &work).await {
+                Err(Failure::Lost(_)) => self.read_once(tenant, purpose, &work).await,
+                done => done,
+            }
+        })
+    }
+
+    async fn read_once<T>(
+        &self,
+        tenant: &Tenant,
+        purpose: Purpose<'_>,
+        work: &impl AsyncFn(&mut Session<'_>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let mut connection = self.pool.acquire().await?;
+        let done = in_time(async {
+            let begin = AssertSqlSafe(self.dialect.begin(tenant, purpose));
+            let mut session = Session::new(connection.begin_with(begin).await?, self.dialect);
+            work(&mut session).await
+        });
+        let done = done.await;
+        self.give_up_where_lost(&done, &mut connection);
+        done
+    }
+
+    /// Sees to it that what was lost is not used again.
+    fn give_up_where_lost<T>(&self, done: &Result<T, Failure>, connection: &mut PoolConnection<Any>) {
+        if let Err(Failure::Lost(_)) = done {
+            connection.close_on_drop();
+            self.lost.note();
+        }
+    }
+}
+
+impl Reactor {
+    fn start() -> Result<Reactor, Failure> {
+        let mut builder = Builder::new_multi_thread();
+        let runtime = builder.worker_threads(1).thread_name("content").enable_all().build();
+        let runtime =
+            runtime.map_err(|error| Failure::Other(format!("no thread can be started: {error}")))?;
+        Ok(Reactor { handle: runtime.handle().clone(), runtime: Some(runtime) })
+    }
+
+    /// Waits for what is done over the connections; not to be called by what runs on a reactor itself.
+    fn wait<F: Future>(&self, work: F) -> F::Output {
+        self.handle.block_on(work)
+    }
+}
+
+impl Drop for Reactor {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl Lost {
+    fn note(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    /// Whether a connection of that age was made before one was lost.
+    fn outdates(&self, age: Duration) -> bool {
+        let lost = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        lost.is_some_and(|lost| lost.elapsed() < age)
+    }
+}
+
+/// The connections; none is made yet.
+fn pool(options: AnyConnectOptions, dialect: Dialect, lost: &Arc<Lost>) -> AnyPool {
+    let lost = Arc::clone(lost);
+    AnyPoolOptions::new()
+        .max_connections(MOST)
+        .acquire_timeout(ACQUIRE)
+        // Where one was lost, it is found by using it, and costs nothing where none was.
+        .test_before_acquire(false)
+        .acquire_slow_threshold(ACQUIRE)
+        .after_connect(move |connection, _| {
+            Box::pin(async move { connection.execute(AssertSqlSafe(dialect.greeting())).await.map(drop) })
+        })
+        .before_acquire(move |_, known| {
+            let is_fresh = !lost.outdates(known.age);
+            Box::pin(async move { Ok(is_fresh) })
+        })
+        .connect_lazy_with(options)
+}
+
+/// Ends what takes too long, as where a network swallows what it is given.
+async fn in_time<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    match timeout(TRANSACTION, work).await {
+        Ok(done) => done,
+        Err(_) => Err(Failure::Lost(format!("it gave no answer within {} s", TRANSACTION.as_secs()))),
+    }
+}

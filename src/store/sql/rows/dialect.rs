@@ -1,0 +1,106 @@
+//! What SQLite and PostgreSQL are told differently.
+
+use crate::store::rows::Tenant;
+use std::time::Duration;
+
+/// How long a statement may take; how long it may wait for a row that another edit has.
+pub(super) const STATEMENT: Duration = Duration::from_secs(10);
+const LOCK: Duration = Duration::from_secs(5);
+
+/// Which database it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dialect {
+    /// A file, for one machine.
+    Sqlite,
+    /// A server, for many.
+    Postgres,
+}
+
+/// What a transaction is for.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Purpose<'a> {
+    /// Reading.
+    Read,
+    /// Reading texts that are like this pattern; in PostgreSQL it becomes a part of the policy, which is asked by index.
+    Search(&'a str),
+    /// Writing.
+    Write,
+}
+
+impl Dialect {
+    /// What a new connection is told first.
+    pub fn greeting(self) -> String {
+        match self {
+            Dialect::Sqlite => format!(
+                "PRAGMA busy_timeout = {}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+                 PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;
+                 PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = {};",
+                LOCK.as_millis(),
+                16 << 20
+            ),
+            Dialect::Postgres => format!(
+                "SET statement_timeout = {}; SET lock_timeout = {}; SET idle_in_transaction_session_timeout = {};
+                 SET client_min_messages = warning; SET default_transaction_isolation = 'read committed'",
+                STATEMENT.as_millis(),
+                LOCK.as_millis(),
+                2 * STATEMENT.as_millis()
+            ),
+        }
+    }
+
+    /// How a transaction begins: in PostgreSQL row-level security is told whose rows are reached, in the same message.
+    pub fn begin(self, tenant: &Tenant, purpose: Purpose<'_>) -> String {
+        match (self, purpose) {
+            (Dialect::Sqlite, Purpose::Read | Purpose::Search(_)) => "BEGIN".to_owned(),
+            (Dialect::Sqlite, Purpose::Write) => "BEGIN IMMEDIATE".to_owned(),
+            (Dialect::Postgres, Purpose::Read) => format!("BEGIN READ ONLY; {}", reach(tenant)),
+            (Dialect::Postgres, Purpose::Search(needle)) => {
+                let needle = literal(needle);
+                format!("BEGIN READ ONLY; {}; SET LOCAL lockgate.needle = {needle}", reach(tenant))
+            }
+            (Dialect::Postgres, Purpose::Write) => format!("BEGIN; {}", reach(tenant)),
+        }
+    }
+}
+
+fn reach(tenant: &Tenant) -> String {
+    match tenant {
+        Tenant::Nobody => "SET LOCAL lockgate.organization = ''".to_owned(),
+        Tenant::Organization(name) => format!("SET LOCAL lockgate.organization = {}", literal(name)),
+        Tenant::Everybody => "SET LOCAL lockgate.everybody = 'on'".to_owned(),
+    }
+}
+
+/// A text as it may stand in a statement, whatever the server's settings are.
+fn literal(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 3);
+    quoted.push_str("E'");
+    for character in text.chars() {
+        match character {
+            '\'' | '\\' => quoted.extend([character, character]),
+            // It would end the message.
+            '\0' => quoted.push('\u{fffd}'),
+            other => quoted.push(other),
+        }
+    }
+    quoted.push('\'');
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_of_an_organisation_ends_its_text() {
+        for (name, quoted) in [
+            ("acme", "E'acme'"),
+            ("o'; DROP TABLE apps; --", r"E'o''; DROP TABLE apps; --'"),
+            (r"\", r"E'\\'"),
+            (r"\'; COMMIT", r"E'\\''; COMMIT'"),
+            ("a\0b", "E'a\u{fffd}b'"),
+        ] {
+            assert_eq!(literal(name), quoted);
+        }
+    }
+}

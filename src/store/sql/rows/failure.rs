@@ -1,0 +1,153 @@
+//! What a refusal of the database means.
+//!
+//! Invariant: what the driver says is logged and never told: it may quote what another tenant wrote, or how the database is
+//! reached.
+
+use crate::error::{Code, Error};
+
+/// Why the database did not do what it was asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::store) enum Failure {
+    /// The disk is full.
+    Full,
+    /// It could not be reached, or the connection was lost before anything was written.
+    Lost(String),
+    /// The connection was lost while an edit was being committed, and it cannot be seen what became of it.
+    Unknown,
+    /// Somebody else was faster.
+    Overtaken,
+    /// It is not to be used as it is, and why.
+    Closed(String),
+    /// Something else.
+    Other(String),
+}
+
+impl Failure {
+    /// The refusal for it.
+    pub fn told(self) -> Error {
+        let unavailable = |why: &str| {
+            Error::new(
+                Code::StoreUnavailable,
+                format!("the database of stored content cannot be used: {why}"),
+            )
+        };
+        match self {
+            Failure::Full => {
+                Error::new(Code::NoSpace, "the database of stored content has no room left on its disk")
+            }
+            Failure::Lost(why) => unavailable(&why)
+                .hint("send the request again; where that does not help, have a person look at the database"),
+            Failure::Unknown => unavailable("it was lost while the edit was being written")
+                .hint("read it again: the edit is there whole, or not at all")
+                .disk_unknown(),
+            Failure::Overtaken => {
+                unavailable("others keep writing the same rows").hint("send the request again")
+            }
+            Failure::Closed(why) => {
+                unavailable(&why).hint("have a person look at the database and at what `--store` says")
+            }
+            Failure::Other(why) => unavailable(&why)
+                .hint("send the request again; where that does not help, have a person look at the log"),
+        }
+    }
+}
+
+#[cfg(feature = "content")]
+mod driver {
+    use super::Failure;
+    use sqlx::Error;
+    use sqlx::migrate::MigrateError;
+
+    /// Of SQLite's extended codes the lower byte, which says what sort of trouble it is.
+    const SQLITE: i64 = 0xff;
+    const BUSY: i64 = 5;
+    const LOCKED: i64 = 6;
+    const READ_ONLY: i64 = 8;
+    const CORRUPT: i64 = 11;
+    const FULL: i64 = 13;
+    const CANNOT_OPEN: i64 = 14;
+    const CONSTRAINT: i64 = 19;
+    const NO_DATABASE: i64 = 26;
+    /// The index of the log could not grow, which says no more than that.
+    const NO_SHARED_MEMORY: i64 = 10 | (19 << 8);
+
+    impl From<Error> for Failure {
+        fn from(error: Error) -> Failure {
+            tracing::debug!("the database of stored content: {error}");
+            match error {
+                Error::Database(error) => {
+                    let code = error.code().unwrap_or_default();
+                    // PostgreSQL's codes have five characters, SQLite's are numbers.
+                    match code.parse::<i64>() {
+                        Ok(number) if code.len() < 5 => of_sqlite(number),
+                        _ => of_postgres(&code),
+                    }
+                }
+                Error::Io(_) | Error::Tls(_) | Error::Protocol(_) | Error::WorkerCrashed => {
+                    Failure::Lost("the connection was lost".to_owned())
+                }
+                Error::PoolTimedOut => Failure::Lost("it gave no connection in time".to_owned()),
+                Error::Configuration(_) => Failure::Closed("its URL is not understood".to_owned()),
+                _ => Failure::Other("it gave an answer that is not understood".to_owned()),
+            }
+        }
+    }
+
+    impl From<MigrateError> for Failure {
+        fn from(error: MigrateError) -> Failure {
+            match error {
+                MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => error.into(),
+                MigrateError::VersionMissing(version) => newer(version),
+                other => {
+                    tracing::warn!("the schema of stored content: {other}");
+                    Failure::Closed("its tables are not as lockgate made them".to_owned())
+                }
+            }
+        }
+    }
+
+    /// The refusal of a database with tables that this lockgate does not know.
+    pub(in crate::store::sql::rows) fn newer(version: i64) -> Failure {
+        Failure::Closed(format!(
+            "it was made by a newer lockgate: its tables have the version {version}, this one knows {}",
+            super::super::migrate::VERSION
+        ))
+    }
+
+    fn of_sqlite(code: i64) -> Failure {
+        match code & SQLITE {
+            FULL => Failure::Full,
+            _ if code == NO_SHARED_MEMORY => Failure::Full,
+            BUSY | LOCKED => Failure::Lost("others have kept it busy for too long".to_owned()),
+            CONSTRAINT => Failure::Overtaken,
+            READ_ONLY => Failure::Closed("it may not be written to".to_owned()),
+            CANNOT_OPEN => Failure::Closed("its file cannot be opened".to_owned()),
+            CORRUPT | NO_DATABASE => Failure::Closed("its file is no database, or a broken one".to_owned()),
+            _ => Failure::Other(format!("SQLite refused with code {code}")),
+        }
+    }
+
+    fn of_postgres(code: &str) -> Failure {
+        let why = |why: &str| format!("{why} (SQLSTATE {code})");
+        match code {
+            // The disk, or a tablespace's quota.
+            "53100" => Failure::Full,
+            // A serialization failure, a deadlock, a row that another made first.
+            "40001" | "40P01" | "23505" => Failure::Overtaken,
+            // Shut down, crashed, starting up; too many connections; taken away while idle.
+            "57P01" | "57P02" | "57P03" | "53300" | "25P03" | "25P02" => {
+                Failure::Lost(why("it gave the connection up"))
+            }
+            "57014" | "55P03" => Failure::Lost(why("it took too long")),
+            "42501" => Failure::Closed(why("its role lacks a right")),
+            _ if code.starts_with("08") => Failure::Lost(why("the connection was lost")),
+            _ if code.starts_with("28") || code == "3D000" => {
+                Failure::Closed(why("it lets nobody in by this URL"))
+            }
+            _ => Failure::Other(why("PostgreSQL refused")),
+        }
+    }
+}
+
+#[cfg(feature = "content")]
+pub(super) use driver::newer;

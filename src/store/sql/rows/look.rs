@@ -1,0 +1,1 @@
+//! Looking through rows: their texts, and what there is of them.

@@ -1,0 +1,64 @@
+//! A transaction that is open: what may be asked in it.
+//!
+//! Invariant: its tenant was told to the database before the first statement; dropped, it changes nothing.
+
+use super::Failure;
+use super::dialect::Dialect;
+use super::statement::Statement;
+use crate::text::Stamp;
+use sqlx::any::AnyRow;
+use sqlx::{Any, AssertSqlSafe, Decode, Row, Transaction, Type};
+
+/// An open transaction.
+pub(super) struct Session<'c> {
+    transaction: Transaction<'c, Any>,
+    /// Which database it is.
+    pub dialect: Dialect,
+}
+
+impl<'c> Session<'c> {
+    pub(super) fn new(transaction: Transaction<'c, Any>, dialect: Dialect) -> Session<'c> {
+        Session { transaction, dialect }
+    }
+
+    /// All rows that are found.
+    pub async fn all(&mut self, statement: Statement) -> Result<Vec<AnyRow>, Failure> {
+        let kept = statement.is_kept;
+        let (text, arguments) = statement.parts();
+        let query = sqlx::query_with(AssertSqlSafe(text), arguments).persistent(kept);
+        Ok(query.fetch_all(&mut *self.transaction).await?)
+    }
+
+    /// The first row that is found.
+    pub async fn first(&mut self, statement: Statement) -> Result<Option<AnyRow>, Failure> {
+        Ok(self.all(statement).await?.into_iter().next())
+    }
+
+    /// Carries a change out; tells how many rows it changed.
+    pub async fn change(&mut self, statement: Statement) -> Result<u64, Failure> {
+        let kept = statement.is_kept;
+        let (text, arguments) = statement.parts();
+        let query = sqlx::query_with(AssertSqlSafe(text), arguments).persistent(kept);
+        Ok(query.execute(&mut *self.transaction).await?.rows_affected())
+    }
+
+    /// Makes all that was changed last.
+    pub(super) async fn commit(self) -> Result<(), Failure> {
+        Ok(self.transaction.commit().await?)
+    }
+}
+
+/// What a row has in that column.
+pub(super) fn get<'r, T: Decode<'r, Any> + Type<Any>>(row: &'r AnyRow, column: usize) -> Result<T, Failure> {
+    Ok(row.try_get(column)?)
+}
+
+/// The stamp that a row has in that column.
+pub(super) fn stamp(row: &AnyRow, column: usize) -> Result<Option<Stamp>, Failure> {
+    let bytes: Option<&[u8]> = get(row, column)?;
+    let known = |bytes: &[u8]| match bytes.try_into() {
+        Ok(bytes) => Ok(Stamp::from_bytes(bytes)),
+        Err(_) => Err(Failure::Other("a stamp in it is none".to_owned())),
+    };
+    bytes.map(known).transpose()
+}

@@ -1,0 +1,89 @@
+//! Servers that take turns for the same clients, as behind a balancer.
+
+use serde_json::{Value, json};
+
+use super::raw::{Client, Era, OTHER, Served, TOKEN, entry, written};
+use crate::suite::wire::lockgate;
+
+/// What servers that know each other's questions have in common.
+const SEAL: &str = "the-seal-of-all-servers-0123456789";
+
+/// A server with this configuration, and what it has in common with others.
+fn served(tokens: &str, seal: Option<&str>) -> Served {
+    let home = tempfile::tempdir().unwrap();
+    let file = written(home.path(), &format!("listen: '127.0.0.1:0'\ntokens:\n{tokens}"));
+    let mut command = lockgate(home.path());
+    command.args(["serve", "--config"]).arg(file).env("LOCKGATE_LOG", "trace");
+    if let Some(seal) = seal {
+        command.env("LOCKGATE_SEAL", seal);
+    }
+    Served::by(command, home)
+}
+
+/// A call that a person is asked about, perhaps with what came of it.
+fn ask(client: &mut Client, returned: &Value) -> Value {
+    let mut params = json!({"name": "safe_edit_file", "arguments": {"path": "a.txt", "content": "a\n"}});
+    params.as_object_mut().unwrap().extend(returned.as_object().unwrap().clone());
+    let mut message = client.message(3, "tools/call", params);
+    message["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] =
+        json!({"elicitation": {"form": {}}});
+    client.raw.send(client.request(&message));
+    client.raw.response().unwrap().answer()["result"].clone()
+}
+
+#[test]
+fn a_question_of_one_server_is_answered_at_another_that_has_the_same_seal() {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::write(root.path().join("quality.yaml"), "confirm: always\n").unwrap();
+    let shared = format!("roots: [{}]", root.path().display());
+    let tokens = entry("alice", TOKEN, &shared) + &entry("bob", OTHER, &shared);
+    let servers = [Some(SEAL), Some(SEAL), Some("another-seal-that-is-not-shared"), None];
+    let servers = servers.map(|seal| served(&tokens, seal));
+    let asked = ask(&mut servers[0].client(TOKEN, Era::New), &json!({}));
+    let state = asked["requestState"].as_str().unwrap_or_else(|| panic!("{asked}"));
+    let agreed =
+        json!({"requestState": state, "inputResponses": {"write": {"action": "accept", "content": {}}}});
+    for (at, token) in [(1, OTHER), (2, TOKEN), (3, TOKEN)] {
+        let refused = ask(&mut servers[at].client(token, Era::New), &agreed);
+        assert_eq!(refused["structuredContent"]["code"], "NOT_CONFIRMED", "server {at}: {refused}");
+        assert!(!root.path().join("a.txt").exists());
+    }
+    let done = ask(&mut servers[1].client(TOKEN, Era::New), &agreed);
+    assert_eq!(done["structuredContent"]["status"], "written", "{done}");
+    for served in &servers {
+        assert!(
+            !served.said().contains("seal-of") && !served.said().contains("another-seal"),
+            "it is logged"
+        );
+    }
+}
+
+#[test]
+fn a_session_is_known_to_the_server_alone_that_began_it() {
+    let root = tempfile::tempdir().unwrap();
+    let tokens = entry("alice", TOKEN, &format!("roots: [{}]", root.path().display()));
+    let (one, other) = (served(&tokens, Some(SEAL)), served(&tokens, Some(SEAL)));
+    let mut client = one.client(TOKEN, Era::Old);
+    client.raw = other.connect();
+    client.post_call("search_content", &json!({"pattern": "x"}));
+    assert_eq!(client.raw.response().unwrap().status, 404);
+    client.raw = one.connect();
+    assert_eq!(
+        client.call("search_content", &json!({"pattern": "x"}))["isError"],
+        json!(false),
+        "the control"
+    );
+}
+
+#[test]
+fn a_seal_that_could_be_guessed_is_refused() {
+    let (home, root) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let tokens = entry("alice", TOKEN, &format!("roots: [{}]", root.path().display()));
+    let file = written(home.path(), &format!("tokens:\n{tokens}"));
+    let mut command = lockgate(home.path());
+    command.args(["serve", "--config"]).arg(file).env("LOCKGATE_SEAL", "too-short-to-be-one");
+    let out = command.output().unwrap();
+    let said = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert!(out.status.code() == Some(2) && said.contains("LOCKGATE_SEAL must have 24"), "{said}");
+    assert!(!said.contains("too-short"), "{said}");
+}
