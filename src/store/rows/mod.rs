@@ -3,6 +3,8 @@
 //! Invariant: no row is seen, changed or told of but within the tenant's reach; what is out of reach is answered as what is
 //! not there.
 
+mod admit;
+mod homes;
 mod look;
 mod place;
 mod tenant;
@@ -15,46 +17,41 @@ use std::sync::Arc;
 
 use super::dispatch::Written;
 use super::journal::{Bounds, Deed, EditId, Entry};
-use super::sql::rows::Depot;
+use super::sql::rows::{Depot, Failure, RowKey, RowRead};
 use crate::error::{Code, Error};
-use crate::policy::Owner;
-use crate::request::{Entity, EntityKind};
+use crate::request::EntityKind;
+use homes::Homes;
 
 /// The entities that a caller reaches.
 #[derive(Debug, Clone)]
 pub struct Rows {
     depot: Arc<Depot>,
     tenant: Tenant,
+    homes: Homes,
 }
 
 impl Rows {
     /// The rows of a database that this tenant reaches.
     pub fn of(depot: Arc<Depot>, tenant: Tenant) -> Rows {
-        Rows { depot, tenant }
-    }
-
-    /// Finds the row that an entity names; one that is not there is a place, too, where it could be made.
-    ///
-    /// A workflow without an organisation is the caller's own, where there is one of that path, else the global one; a new
-    /// one is the caller's own.
-    ///
-    /// Errors: `FILE_NOT_FOUND` for an app or an organisation that is not there or out of reach, `INVALID_INPUT` for a path
-    /// that is no plain relative one, `STORE_UNAVAILABLE`.
-    pub fn admit(&self, entity: &Entity, owner: Owner) -> Result<RowPlace, Error> {
-        let _ = (&self.depot, &self.tenant, owner);
-        Err(unavailable(&entity.kind))
+        Rows { depot, tenant, homes: Homes::default() }
     }
 
     /// Reads the row, at most `limit` bytes; `None` when there is none.
+    ///
+    /// Errors: `TOO_LARGE`, `STORE_UNAVAILABLE`.
     pub fn read(&self, place: &RowPlace, limit: u64) -> Result<Option<RowSnapshot>, Error> {
-        let _ = limit;
-        Err(unavailable(&place.entity.kind))
+        let read = self.depot.row(&self.tenant, place.row_key(), limit).map_err(Failure::told)?;
+        let Some(RowRead { bytes, size, stamp, changed }) = read else { return Ok(None) };
+        let bytes = bytes.ok_or_else(|| {
+            let path = place.path();
+            Error::new(Code::TooLarge, format!("{path} is too large: {size} bytes, limit {limit} bytes"))
+        })?;
+        Ok(Some(RowSnapshot::new(bytes, stamp, changed)))
     }
 
     /// Whether there is an entity of the same sort, app and organisation at another path.
     pub fn exists(&self, place: &RowPlace, path: &str) -> bool {
-        let _ = (place, path);
-        false
+        self.depot.is_row(&self.tenant, RowKey { path, ..place.row_key() }).unwrap_or(false)
     }
 
     /// Writes all rows of one edit, or none, and remembers the edit, in one transaction.

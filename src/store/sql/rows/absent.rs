@@ -20,7 +20,7 @@ impl Depot {
         Depot {}
     }
 
-    /// No file.
+    /// There is no file.
     pub fn file(&self) -> Option<&Path> {
         None
     }

@@ -38,7 +38,7 @@ impl Depot {
         Depot { address, live: OnceLock::new(), failed: Mutex::default() }
     }
 
-    /// The file that it lies in; nothing where a server keeps it, or lockgate's own folder.
+    /// The file that a person named for it; nothing for a server, and for the one in lockgate's own folder.
     pub fn file(&self) -> Option<&Path> {
         self.address.file()
     }

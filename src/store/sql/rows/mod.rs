@@ -22,6 +22,8 @@ mod look;
 #[cfg(feature = "content")]
 mod migrate;
 #[cfg(feature = "content")]
+mod read;
+#[cfg(feature = "content")]
 mod session;
 #[cfg(feature = "content")]
 mod statement;
@@ -31,6 +33,8 @@ pub use absent::Depot;
 #[cfg(feature = "content")]
 pub use depot::Depot;
 pub(in crate::store) use failure::Failure;
+
+use crate::text::Stamp;
 
 /// The key of a row; an organisation or an app that there is none of is empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,3 +48,19 @@ pub(in crate::store) struct RowKey<'a> {
     /// Its path.
     pub path: &'a str,
 }
+
+/// A row as it was read.
+#[derive(Debug)]
+pub(in crate::store) struct RowRead {
+    /// Its bytes; absent where they are more than was asked for.
+    pub bytes: Option<Vec<u8>>,
+    /// How many they are.
+    pub size: u64,
+    /// The stamp of its text.
+    pub stamp: Stamp,
+    /// When it was changed last, in microseconds since 1970.
+    pub changed: i64,
+}
+
+#[cfg(all(test, feature = "content"))]
+mod tests;
