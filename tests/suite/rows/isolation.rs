@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::postgres::{Database, Postgres};
+use crate::suite::http::raw::{Client, Era, Served, entry, written};
 use crate::suite::wire::{Answer, Server, lockgate};
 use calls::{ACTOR, ACTORS_APP, Dice, FOREIGN, FOREIGN_APP, FREE_APP, Known, call, own, text};
 
@@ -84,13 +85,50 @@ enum Actor {
     Nobody,
 }
 
-impl Actor {
-    fn server(self, world: &World) -> Server {
-        let organization = match self {
-            Actor::Organization(name) => vec!["--organization", name],
-            Actor::Nobody => Vec::new(),
-        };
-        world.server(&organization)
+/// How servers are called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Front {
+    /// One server for each who calls, told by a flag whose entities it reaches.
+    Pipes,
+    /// One server for all, which sees by the token.
+    Http,
+}
+
+/// One who calls.
+enum Caller {
+    Pipes(Server),
+    Http(Client),
+}
+
+impl Caller {
+    fn post(&mut self, tool: &str, arguments: &Value) -> u64 {
+        match self {
+            Caller::Pipes(server) => server.post_call(tool, arguments),
+            Caller::Http(client) => client.post_call(tool, arguments),
+        }
+    }
+
+    fn wait(&mut self, id: u64) -> Result<Answer, String> {
+        match self {
+            Caller::Pipes(server) => server.wait_answer(id),
+            Caller::Http(client) => {
+                let message = client.raw.response()?.answer();
+                let result = message.get("result").ok_or_else(|| message.to_string())?;
+                let parts = result["content"].as_array().cloned().unwrap_or_default();
+                let texts: Vec<&str> = parts.iter().filter_map(|part| part["text"].as_str()).collect();
+                Ok(Answer {
+                    is_error: result["isError"] == json!(true),
+                    structured: result["structuredContent"].clone(),
+                    text: texts.join("\n"),
+                })
+            }
+        }
+    }
+
+    #[track_caller]
+    fn call(&mut self, tool: &str, arguments: &Value) -> Answer {
+        let id = self.post(tool, arguments);
+        self.wait(id).unwrap_or_else(|why| panic!("{tool} {arguments}: {why}"))
     }
 }
 
@@ -98,30 +136,56 @@ impl Actor {
 struct World {
     dir: TempDir,
     store: Store,
+    served: Option<Served>,
     edits: Vec<String>,
 }
 
 impl World {
-    fn new(store: impl FnOnce(&Path) -> Store) -> World {
+    fn new(front: Front, store: impl FnOnce(&Path) -> Store) -> World {
         let dir = tempfile::tempdir().unwrap();
         let store = store(dir.path());
-        std::fs::create_dir(dir.path().join("root")).unwrap();
+        let root = dir.path().join("root");
+        std::fs::create_dir(&root).unwrap();
         // Whoever forgets early must forget but what is its own.
-        std::fs::write(dir.path().join("root/quality.yaml"), "limits: { journal: 40KiB }\n").unwrap();
-        World { dir, store, edits: Vec::new() }
+        std::fs::write(root.join("quality.yaml"), "limits: { journal: 40KiB }\n").unwrap();
+        let served = (front == Front::Http).then(|| {
+            let token = |name: &str, whose: &str| {
+                entry(name, &token(name), &format!("roots: ['{}'], tools: [all]{whose}", root.display()))
+            };
+            let tokens = [
+                token(ACTOR, &format!(", organization: {ACTOR}")),
+                token(FOREIGN, &format!(", organization: {FOREIGN}")),
+                token("nobody", ""),
+            ];
+            let home = tempfile::tempdir().unwrap();
+            let file = written(home.path(), &format!("listen: '127.0.0.1:0'\ntokens:\n{}", tokens.concat()));
+            let mut command = lockgate(home.path());
+            command.args(["serve", "--config"]).arg(file).env("LOCKGATE_STORE", store.url());
+            Served::by(command, home)
+        });
+        World { dir, store, served, edits: Vec::new() }
     }
 
-    fn server(&self, arguments: &[&str]) -> Server {
-        let user = self.dir.path().join(format!("user{}", arguments.concat()));
-        let mut command = lockgate(&user);
+    fn caller(&self, actor: Actor) -> Caller {
+        if let Some(served) = &self.served {
+            let name = match actor {
+                Actor::Organization(name) => name,
+                Actor::Nobody => "nobody",
+            };
+            return Caller::Http(served.client(&token(name), Era::New));
+        }
+        let (name, arguments) = match actor {
+            Actor::Organization(name) => (name, vec!["--tools", "all", "--organization", name]),
+            Actor::Nobody => ("nobody", vec!["--tools", "all"]),
+        };
+        let mut command = lockgate(&self.dir.path().join(name));
         command.env("LOCKGATE_STORE", self.store.url());
-        let arguments: Vec<&str> = ["--tools", "all"].iter().chain(arguments).copied().collect();
-        Server::start_by(command, &self.dir.path().join("root"), &arguments)
+        Caller::Pipes(Server::start_by(command, &self.dir.path().join("root"), &arguments))
     }
 
     /// Makes the tables, and the apps: those that are there in both worlds, and somebody else's.
     fn found(&self, foreign: bool) {
-        let mut server = self.server(&[]);
+        let mut server = self.caller(Actor::Nobody);
         let seen = server.call("get_content", &json!({"entity_type": "module", "path": "none.py"}));
         assert_eq!(seen.code(), "FILE_NOT_FOUND", "{}", seen.text);
         let mut apps = vec![(ACTORS_APP, ACTOR), (FREE_APP, "")];
@@ -136,8 +200,13 @@ impl World {
     }
 }
 
+/// What a client of that name shows.
+fn token(name: &str) -> String {
+    format!("the-token-of-{name}-0123456789")
+}
+
 /// Makes something.
-fn make(server: &mut Server, known: &mut Vec<(String, Value)>, arguments: Value) -> Answer {
+fn make(server: &mut Caller, known: &mut Vec<(String, Value)>, arguments: Value) -> Answer {
     let answer = server.call("replace_content", &arguments);
     assert_eq!(answer.status(), "written", "{arguments}: {}", answer.text);
     known.push(("replace_content".to_owned(), arguments));
@@ -158,7 +227,7 @@ fn workflow(organization: Option<&str>, path: &str, content: &str) -> Value {
 
 /// What nobody has, and what the actor has where it is an organisation.
 fn settle(world: &World, actor: Actor) {
-    let mut nobody = world.server(&[]);
+    let mut nobody = world.caller(Actor::Nobody);
     let known = &mut Vec::new();
     make(&mut nobody, known, workflow(None, "flows/everybody.py", &text("workflow", "everybody", 1)));
     make(
@@ -168,7 +237,7 @@ fn settle(world: &World, actor: Actor) {
     );
     make(&mut nobody, known, app_file(FREE_APP, "src/both.py", &text("file", "everybody", 3)));
     if let Actor::Organization(name) = actor {
-        let mut own = actor.server(world);
+        let mut own = world.caller(actor);
         for path in ["src/own.py", "src/both.py", "lib/own.txt"] {
             make(&mut own, known, app_file(ACTORS_APP, path, &text("file", name, 1)));
         }
@@ -178,7 +247,7 @@ fn settle(world: &World, actor: Actor) {
 }
 
 /// What somebody else has and does.
-fn settle_foreign(server: &mut Server, known: &mut Known, round: usize) {
+fn settle_foreign(server: &mut Caller, known: &mut Known, round: usize) {
     let calls = &mut known.foreign_calls;
     let mut answers = Vec::new();
     for path in ["src/theirs.py", "src/both.py", "lib/theirs.txt"] {
@@ -254,10 +323,12 @@ enum Wrong {
 fn run(
     seed: u64,
     count: usize,
+    front: Front,
     actors: [Actor; 2],
     store: fn(&Path, &str) -> Store,
 ) -> Result<HashMap<String, usize>, Wrong> {
-    let mut worlds = [World::new(|dir| store(dir, "real")), World::new(|dir| store(dir, "twin"))];
+    let mut worlds =
+        [World::new(front, |dir| store(dir, "real")), World::new(front, |dir| store(dir, "twin"))];
     worlds[0].found(true);
     worlds[1].found(false);
     let mut known = Known {
@@ -267,10 +338,10 @@ fn run(
         foreign_versions: Vec::new(),
         foreign_calls: Vec::new(),
     };
-    let mut foreigner = Actor::Organization(FOREIGN).server(&worlds[0]);
+    let mut foreigner = worlds[0].caller(Actor::Organization(FOREIGN));
     settle_foreign(&mut foreigner, &mut known, 0);
     worlds.iter().for_each(|world| settle(world, actors[1]));
-    let mut servers = [0, 1].map(|at| actors[at].server(&worlds[at]));
+    let mut servers = [0, 1].map(|at| worlds[at].caller(actors[at]));
     let tools: Vec<String> = lockgate::front::tools::TOOLS.iter().map(|tool| tool.name.to_owned()).collect();
     // Tools that reach for entities come more often.
     let often = [
@@ -303,8 +374,8 @@ fn run(
         }
         let tool = if dice.one_in(2) { (*dice.of(&often)).to_owned() } else { dice.of(&tools).clone() };
         let arguments = call(&mut dice, &known, &tool, number);
-        let ids = [0, 1].map(|at| servers[at].post_call(&tool, &named(&arguments, &worlds[at])));
-        let answers = [0, 1].map(|at| servers[at].wait_answer(ids[at]));
+        let ids = [0, 1].map(|at| servers[at].post(&tool, &named(&arguments, &worlds[at])));
+        let answers = [0, 1].map(|at| servers[at].wait(ids[at]));
         let [Ok(real), Ok(twin)] = &answers else {
             if answers[0].is_err() && answers[1].is_err() {
                 *codes.entry("protocol".to_owned()).or_default() += 1;
@@ -349,8 +420,8 @@ fn postgres(_: &Path, _: &str) -> Store {
 const CALLS: usize = 10_000;
 
 #[track_caller]
-fn holds(seed: u64, count: usize, actor: Actor, store: fn(&Path, &str) -> Store) {
-    let codes = run(seed, count, [actor, actor], store).unwrap_or_else(|wrong| panic!("{wrong:?}"));
+fn holds(seed: u64, count: usize, front: Front, actor: Actor, store: fn(&Path, &str) -> Store) {
+    let codes = run(seed, count, front, [actor, actor], store).unwrap_or_else(|wrong| panic!("{wrong:?}"));
     let mut told: Vec<String> = codes.iter().map(|(code, count)| format!("{count} {code}")).collect();
     told.sort();
     println!("{}", told.join("\n"));
@@ -366,36 +437,35 @@ fn holds(seed: u64, count: usize, actor: Actor, store: fn(&Path, &str) -> Store)
 }
 
 #[test]
-fn no_call_of_an_organisation_learns_of_another_in_postgresql() {
-    if Postgres::shared().is_none() {
-        return;
+fn no_call_of_an_organisation_learns_of_another_in_postgresql_over_http() {
+    if Postgres::shared().is_some() {
+        holds(1, CALLS * 4 / 10, Front::Http, Actor::Organization(ACTOR), postgres);
     }
-    holds(1, CALLS * 4 / 10, Actor::Organization(ACTOR), postgres);
 }
 
 #[test]
 fn no_call_of_nobody_learns_of_an_organisation_in_postgresql() {
-    if Postgres::shared().is_none() {
-        return;
+    if Postgres::shared().is_some() {
+        holds(2, CALLS / 10, Front::Pipes, Actor::Nobody, postgres);
     }
-    holds(2, CALLS / 10, Actor::Nobody, postgres);
 }
 
 #[test]
 fn no_call_of_an_organisation_learns_of_another_in_sqlite() {
-    holds(3, CALLS * 4 / 10, Actor::Organization(ACTOR), sqlite);
+    holds(3, CALLS * 4 / 10, Front::Pipes, Actor::Organization(ACTOR), sqlite);
 }
 
 #[test]
-fn no_call_of_nobody_learns_of_an_organisation_in_sqlite() {
-    holds(4, CALLS / 10, Actor::Nobody, sqlite);
+fn no_call_of_nobody_learns_of_an_organisation_in_sqlite_over_http() {
+    holds(4, CALLS / 10, Front::Http, Actor::Nobody, sqlite);
 }
 
 /// The control: who reaches what is somebody else's is caught, whatever is reached for first.
 #[test]
 fn a_call_that_learns_of_another_organisation_is_caught() {
-    for seed in 0..4 {
-        let caught = run(seed, 60, [Actor::Organization(FOREIGN), Actor::Organization(ACTOR)], sqlite);
+    let actors = [Actor::Organization(FOREIGN), Actor::Organization(ACTOR)];
+    for (seed, front) in [(0, Front::Pipes), (1, Front::Http), (2, Front::Pipes)] {
+        let caught = run(seed, 60, front, actors, sqlite);
         assert!(caught.is_err(), "{caught:?}");
     }
 }
@@ -413,7 +483,7 @@ fn row_level_security_holds_where_a_statement_is_wrong() {
     if Postgres::shared().is_none() {
         return;
     }
-    let world = World::new(|dir| postgres(dir, "real"));
+    let world = World::new(Front::Pipes, |dir| postgres(dir, "real"));
     world.found(true);
     let mut known = Known {
         own_edits: 0,
@@ -422,7 +492,7 @@ fn row_level_security_holds_where_a_statement_is_wrong() {
         foreign_versions: Vec::new(),
         foreign_calls: Vec::new(),
     };
-    settle_foreign(&mut Actor::Organization(FOREIGN).server(&world), &mut known, 0);
+    settle_foreign(&mut world.caller(Actor::Organization(FOREIGN)), &mut known, 0);
     settle(&world, Actor::Organization(ACTOR));
     let Store::Postgres(database) = &world.store else { unreachable!() };
     let tables = database.boss(

@@ -90,7 +90,7 @@ fn a_row_that_others_hold_is_refused_in_time() {
         // It ends by the statement that ends all others, whatever happens here.
         let holding = scope.spawn(|| {
             let hold = "BEGIN; SELECT 1 FROM entities FOR UPDATE; SELECT pg_advisory_xact_lock(1); SELECT pg_sleep(60); COMMIT";
-            drop(postgres.boss_may_fail(&database.name, hold));
+            postgres.boss_may_fail(&database.name, hold);
         });
         let locked = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 1 AND granted";
         while database.boss(locked) != "1" {

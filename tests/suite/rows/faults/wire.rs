@@ -74,7 +74,9 @@ fn an_edit_is_there_once_wherever_the_wire_breaks_for_a_moment() {
             at,
             Then::Mended,
             |number| scene.served.append(&path, &format!("edit {number}.")).map(|report| vec![report]),
-            |number, answer| drop(sent.borrow_mut().note(&format!("edit {number}."), answer)),
+            |number, answer| {
+                sent.borrow_mut().note(&format!("edit {number}."), answer);
+            },
         );
         ledger.check(&scene.witness);
         assert!(count >= 5, "an edit has no more than {count} messages");
