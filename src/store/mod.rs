@@ -12,6 +12,7 @@ mod admit;
 mod alias;
 mod dispatch;
 mod editorconfig;
+mod exchange;
 mod facts;
 mod file_place;
 mod files;
@@ -39,6 +40,7 @@ mod trouble;
 mod walk;
 
 pub use dispatch::{Store, Write, Written};
+pub use exchange::{Inbox, Letter, Named, Outbox};
 pub use facts::Facts;
 pub use file_place::FilePlace;
 pub use files::Files;
@@ -57,5 +59,5 @@ pub use search::{
     Surveyed, Waits, Within,
 };
 pub use snapshot::{Before, FileSnapshot, Snapshot};
-pub use sql::rows::Depot;
+pub use sql::rows::{Added, Depot, Migrated};
 pub use state::{State, Subject, outside};

@@ -16,6 +16,7 @@ pub use place::{RowPlace, RowSnapshot, RowWrite};
 pub use tenant::Tenant;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::dispatch::Written;
 use super::journal::{Bounds, Deed, EditId, Entry};
@@ -26,18 +27,23 @@ use crate::error::{Code, Error};
 use crate::request::EntityKind;
 use homes::Homes;
 
+/// Edits between two looks at the journal's bounds: their numbers are random, so it is one of so many on the average.
+const EVERY: u64 = 1024;
+
 /// The entities that a caller reaches.
 #[derive(Debug, Clone)]
 pub struct Rows {
     depot: Arc<Depot>,
     tenant: Tenant,
     homes: Homes,
+    /// Whether the journal is to be looked at.
+    due: Arc<AtomicBool>,
 }
 
 impl Rows {
     /// The rows of a database that this tenant reaches.
     pub fn of(depot: Arc<Depot>, tenant: Tenant) -> Rows {
-        Rows { depot, tenant, homes: Homes::default() }
+        Rows { depot, tenant, homes: Homes::default(), due: Arc::default() }
     }
 
     /// Reads the row, at most `limit` bytes; `None` when there is none.
@@ -69,6 +75,9 @@ impl Rows {
         let Some(edit) = self.depot.publish(&self.tenant, writes, deed).map_err(Failure::told)? else {
             return Ok(Written::Overtaken);
         };
+        if edit.number().is_multiple_of(EVERY) {
+            self.due.store(true, Ordering::Relaxed);
+        }
         let done = |write: &RowWrite<'_>| Published {
             created: write.before.is_none(),
             level: Level::Transaction,
@@ -119,9 +128,12 @@ impl Rows {
         self.depot.newest(&self.tenant, place.row_key(), wanted).map_err(Failure::told)
     }
 
-    /// Forgets the oldest until the journal is within its bounds.
+    /// Forgets the oldest until what this caller reaches of the journal is within its bounds; now and then only.
     pub fn tidy(&self, bounds: Bounds) -> Result<(), Error> {
-        let _ = bounds;
-        Ok(())
+        if self.due.swap(false, Ordering::Relaxed) {
+            self.depot.tidy(&self.tenant, bounds).map_err(Failure::told)
+        } else {
+            Ok(())
+        }
     }
 }

@@ -3,12 +3,12 @@
 //! Invariant: a connection that was lost is not used again, nor is any that is as old; what was lost before it was committed
 //! is tried once more on a new one.
 
-use super::Failure;
 use super::address::Address;
 use super::dialect::{Dialect, Purpose};
-use super::migrate::{self, Migrated};
+use super::migrate;
 use super::session::Session;
 use super::statement::Draft;
+use super::{Failure, Migrated};
 use crate::store::rows::Tenant;
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions, install_default_drivers};
 use sqlx::pool::PoolConnection;

@@ -22,6 +22,8 @@ mod look;
 #[cfg(feature = "content")]
 mod migrate;
 #[cfg(feature = "content")]
+mod owned;
+#[cfg(feature = "content")]
 mod past;
 #[cfg(feature = "content")]
 mod prepare;
@@ -31,6 +33,8 @@ mod read;
 mod session;
 #[cfg(feature = "content")]
 mod statement;
+#[cfg(feature = "content")]
+mod tidy;
 #[cfg(feature = "content")]
 mod write;
 
@@ -53,6 +57,26 @@ pub(in crate::store) struct RowKey<'a> {
     pub app: &'a str,
     /// Its path.
     pub path: &'a str,
+}
+
+/// What was done to a database's tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Migrated {
+    /// The version that was there; 0 for none.
+    pub from: i64,
+    /// The version that is there now.
+    pub to: i64,
+    /// Whether searches are narrowed by an index.
+    pub narrows: bool,
+}
+
+/// What became of an app that was to be made known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Added {
+    /// It is known now.
+    New,
+    /// It was known, and is the same organisation's.
+    There,
 }
 
 /// A row as it was read.

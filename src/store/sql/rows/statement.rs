@@ -44,7 +44,7 @@ impl Draft {
         self
     }
 
-    /// Goes on with several values, between commas.
+    /// Goes on with the four values of a key, between commas.
     #[must_use]
     pub fn key(self, RowKey { kind, organization, app, path }: RowKey<'_>) -> Draft {
         self.bind(kind).push(", ").bind(organization).push(", ").bind(app).push(", ").bind(path)
@@ -95,6 +95,12 @@ impl Statement {
         };
         let parts = [("kind", kind), ("organization", organization), ("app", app), ("path", path)];
         parts.into_iter().fold(self, |statement, (name, value)| part(statement, name, value))
+    }
+
+    /// Goes on with the four values of a key, between commas.
+    #[must_use]
+    pub fn key(self, key: RowKey<'_>) -> Statement {
+        Statement { draft: self.draft.key(key), ..self }
     }
 
     /// Goes on with a condition that binds another table of the statement, too.
