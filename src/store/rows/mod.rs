@@ -142,3 +142,6 @@ fn unavailable(kind: &EntityKind) -> Error {
         .field("entity_type")
         .hint("leave entity_type out, or give `file`")
 }
+
+#[cfg(all(test, feature = "content", feature = "journal"))]
+mod tests;

@@ -1,7 +1,7 @@
 //! What a person does with a database as a whole: its tables, its apps, and all of its rows.
 
-use super::connect::Live;
 use super::depot::Depot;
+use super::live::Live;
 use super::prepare::{now, number};
 use super::session::get;
 use super::statement::Draft;
