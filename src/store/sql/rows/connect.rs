@@ -3,11 +3,12 @@
 //! Invariant: a connection that was lost is not used again, nor is any that is as old; what was lost before it was committed
 //! is tried once more on a new one.
 
-use super::Failure;
 use super::address::Address;
 use super::dialect::{Dialect, Purpose};
-use super::migrate::{self, Migrated};
+use super::migrate;
 use super::session::Session;
+use super::statement::Draft;
+use super::{Failure, Migrated};
 use crate::store::rows::Tenant;
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions, install_default_drivers};
 use sqlx::pool::PoolConnection;
@@ -24,6 +25,9 @@ const MOST: u32 = 16;
 const ACQUIRE: Duration = Duration::from_secs(3);
 /// How long a transaction may take, where the database itself does not say so.
 const TRANSACTION: Duration = Duration::from_secs(15);
+/// How long it is looked for an edit whose commit was not answered, and how often.
+const LOOKING: Duration = Duration::from_secs(5);
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// A database that was connected to, and whose tables are there.
 #[derive(Debug)]
@@ -111,13 +115,101 @@ impl Live {
     ) -> Result<T, Failure> {
         let mut connection = self.pool.acquire().await?;
         let done = in_time(async {
-            let begin = AssertSqlSafe(self.dialect.begin(tenant, purpose));
-            let mut session = Session::new(connection.begin_with(begin).await?, self.dialect);
+            let mut session = self.begin(&mut connection, tenant, purpose).await?;
             work(&mut session).await
         });
         let done = done.await;
         self.give_up_where_lost(&done, &mut connection);
         done
+    }
+
+    /// Writes one edit in one transaction; once more, where the connection was lost and nothing was written.
+    pub fn write(
+        &self,
+        tenant: &Tenant,
+        edit: i64,
+        work: impl AsyncFn(&mut Session<'_>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        self.reactor.wait(async {
+            match self.write_surely(tenant, edit, &work).await {
+                Err(Failure::Lost(_)) => self.write_surely(tenant, edit, &work).await,
+                done => done,
+            }
+        })
+    }
+
+    /// Writes once; what was lost while it was committed is looked for.
+    async fn write_surely(
+        &self,
+        tenant: &Tenant,
+        edit: i64,
+        work: &impl AsyncFn(&mut Session<'_>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let _turn = match self.dialect {
+            Dialect::Sqlite => Some(self.turn.lock().await),
+            Dialect::Postgres => None,
+        };
+        let mut is_sent = false;
+        let done = self.write_once(tenant, edit, work, &mut is_sent).await;
+        match done {
+            Err(failure @ (Failure::Lost(_) | Failure::Other(_))) if is_sent => {
+                tracing::warn!("the database of stored content was lost while an edit was committed");
+                match self.is_written(tenant, edit).await {
+                    Some(true) => Ok(()),
+                    Some(false) => Err(failure),
+                    None => Err(Failure::Unknown),
+                }
+            }
+            done => done,
+        }
+    }
+
+    async fn write_once(
+        &self,
+        tenant: &Tenant,
+        edit: i64,
+        work: &impl AsyncFn(&mut Session<'_>) -> Result<(), Failure>,
+        is_sent: &mut bool,
+    ) -> Result<(), Failure> {
+        let mut connection = self.pool.acquire().await?;
+        let done = in_time(async {
+            let mut session = self.begin(&mut connection, tenant, Purpose::Write(edit)).await?;
+            work(&mut session).await?;
+            *is_sent = true;
+            session.commit().await
+        });
+        let done = done.await;
+        self.give_up_where_lost(&done, &mut connection);
+        done
+    }
+
+    /// Whether an edit is there whose commit was not answered; nothing, where that cannot be known.
+    async fn is_written(&self, tenant: &Tenant, edit: i64) -> Option<bool> {
+        let since = Instant::now();
+        while since.elapsed() < LOOKING {
+            let looked = async {
+                let mut connection = self.pool.acquire().await?;
+                // It waits for the lock: where the old connection still has it, the server is not done with it.
+                let mut session = self.begin(&mut connection, tenant, Purpose::Write(edit)).await?;
+                let edits = Draft::new("SELECT 1 FROM edits").within(tenant, "organization");
+                session.first(edits.push(" AND id = ").bind(edit)).await.map(|row| row.is_some())
+            };
+            match in_time(looked).await {
+                Ok(is_there) => return Some(is_there),
+                Err(_) => tokio::time::sleep(PAUSE).await,
+            }
+        }
+        None
+    }
+
+    async fn begin<'c>(
+        &self,
+        connection: &'c mut PoolConnection<Any>,
+        tenant: &Tenant,
+        purpose: Purpose<'_>,
+    ) -> Result<Session<'c>, Failure> {
+        let begin = AssertSqlSafe(self.dialect.begin(tenant, purpose));
+        Ok(Session::new(connection.begin_with(begin).await?, self.dialect))
     }
 
     /// Sees to it that what was lost is not used again.

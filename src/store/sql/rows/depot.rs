@@ -53,9 +53,14 @@ impl Depot {
         self.live.get().is_some() || self.address.is_there()
     }
 
-    /// Whether it was connected to.
-    pub(in crate::store) fn is_in_use(&self) -> bool {
-        self.live.get().is_some()
+    /// Where it is.
+    pub(super) fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// Uses what was connected to, unless something is in use already.
+    pub(super) fn use_live(&self, live: Live) {
+        drop(self.live.set(live));
     }
 
     /// Reads in one transaction, within a tenant's reach; the work may be done twice.

@@ -22,15 +22,29 @@ mod look;
 #[cfg(feature = "content")]
 mod migrate;
 #[cfg(feature = "content")]
+mod owned;
+#[cfg(feature = "content")]
+mod past;
+#[cfg(feature = "content")]
+mod prepare;
+#[cfg(feature = "content")]
+mod read;
+#[cfg(feature = "content")]
 mod session;
 #[cfg(feature = "content")]
 mod statement;
+#[cfg(feature = "content")]
+mod tidy;
+#[cfg(feature = "content")]
+mod write;
 
 #[cfg(not(feature = "content"))]
 pub use absent::Depot;
 #[cfg(feature = "content")]
 pub use depot::Depot;
 pub(in crate::store) use failure::Failure;
+
+use crate::text::Stamp;
 
 /// The key of a row; an organisation or an app that there is none of is empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,3 +58,39 @@ pub(in crate::store) struct RowKey<'a> {
     /// Its path.
     pub path: &'a str,
 }
+
+/// What was done to a database's tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Migrated {
+    /// The version that was there; 0 for none.
+    pub from: i64,
+    /// The version that is there now.
+    pub to: i64,
+    /// Whether searches are narrowed by an index.
+    pub narrows: bool,
+}
+
+/// What became of an app that was to be made known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Added {
+    /// It is known now.
+    New,
+    /// It was known, and is the same organisation's.
+    There,
+}
+
+/// A row as it was read.
+#[derive(Debug)]
+pub(in crate::store) struct RowRead {
+    /// Its bytes; absent where they are more than was asked for.
+    pub bytes: Option<Vec<u8>>,
+    /// How many they are.
+    pub size: u64,
+    /// The stamp of its text.
+    pub stamp: Stamp,
+    /// When it was changed last, in microseconds since 1970.
+    pub changed: i64,
+}
+
+#[cfg(all(test, feature = "content"))]
+mod tests;
