@@ -6,7 +6,7 @@ use super::super::Workspace;
 use super::search::{Follow, passed_over};
 use crate::error::Error;
 use crate::gate::Watch;
-use crate::request::ListLook;
+use crate::request::{Entity, ListLook, Realm};
 use crate::store::{Clock, FilePlace, Hidden};
 use crate::text::Stamp;
 
@@ -16,6 +16,8 @@ const LONGEST: Duration = Duration::from_secs(10);
 /// The texts that there are.
 #[derive(Debug, Default)]
 pub struct Entries {
+    /// Where was looked for them.
+    pub realm: Realm,
     /// The first of them, by path.
     pub entries: Vec<Listed>,
     /// Whether something was left out.
@@ -29,6 +31,8 @@ pub struct Entries {
 pub struct Listed {
     /// The file as lockgate names it.
     pub path: String,
+    /// Its key, where it is kept in a database.
+    pub entity: Option<Entity>,
     /// Its length in bytes.
     pub size: u64,
     /// Its stamp; nothing where it could not be read.
@@ -59,9 +63,10 @@ impl Workspace {
                 ),
                 None => (*size, None),
             };
-            Listed { path: place.shown().to_owned(), size, version }
+            Listed { path: place.shown().to_owned(), entity: None, size, version }
         };
         let entries = found.files.iter().map(listed).collect();
-        Ok(Entries { entries, truncated: found.is_cut, notes: passed_over(&found.passed, bounds.largest) })
+        let notes = passed_over(&found.passed, bounds.largest);
+        Ok(Entries { realm: Realm::Files, entries, truncated: found.is_cut, notes })
     }
 }

@@ -11,7 +11,7 @@ use super::clip::{clip, clipped};
 use crate::error::Error;
 use crate::gate::Watch;
 use crate::policy::{Limits, Policy};
-use crate::request::SearchLook;
+use crate::request::{Entity, Realm, SearchLook};
 use crate::store::{
     Below, Clock, End, FilePlace, Finder, Hidden, PassedOver, Pattern, Reach, SearchBounds, Waits, Within,
 };
@@ -31,6 +31,8 @@ const TALLEST: usize = 50;
 /// What a search found.
 #[derive(Debug, Default)]
 pub struct Matches {
+    /// Where was searched.
+    pub realm: Realm,
     /// The first of the matches, by path and line.
     pub found: Vec<Match>,
     /// How many there are.
@@ -46,6 +48,8 @@ pub struct Matches {
 pub struct Match {
     /// The file as lockgate names it.
     pub path: String,
+    /// Its key, where it is kept in a database.
+    pub entity: Option<Entity>,
     /// The stamp of its whole text.
     pub version: Stamp,
     /// The line, from 1; the first, where there are several.
@@ -177,7 +181,8 @@ struct Page<'p> {
 
 impl<'p> Page<'p> {
     fn new(look: &'p SearchLook, pattern: &'p Pattern, clock: &'p Clock<'p>) -> Page<'p> {
-        let (finder, matches) = (Finder::new(pattern), Matches::default());
+        let (finder, matches) =
+            (Finder::new(pattern), Matches { realm: look.realm.clone(), ..Matches::default() });
         Page { look, pattern, clock, finder, room: ROOM, matches }
     }
 
@@ -245,6 +250,7 @@ impl<'p> Page<'p> {
         let context = self.look.context;
         Match {
             path: place.shown().to_owned(),
+            entity: None,
             version: text.stamp(),
             line,
             end_line: last,
