@@ -117,6 +117,7 @@ impl Workspace {
             })
             .collect::<Result<Vec<Draft<'_>>, Error>>()?;
         self.judge(call, &mut drafts, watch)?;
+        self.check_types(call, &drafts, watch)?;
         confirm::check(call, &drafts)?;
         let done = match self.publish(call, &drafts)? {
             None => None,

@@ -6,7 +6,7 @@ mod starts;
 
 use super::*;
 use crate::policy::Owner;
-use crate::request::Entity;
+use crate::request::{Entity, EntityKind};
 use crate::store::journal::Kind;
 use crate::store::publish::{Content, Told};
 use crate::store::sql::rows::Added;
