@@ -24,7 +24,6 @@ use super::publish::{Done, Level, Published};
 use super::sql::Wanted;
 use super::sql::rows::{Depot, Failure, RowKey, RowRead};
 use crate::error::{Code, Error};
-use crate::request::EntityKind;
 use homes::Homes;
 
 /// Edits between two looks at the journal's bounds: their numbers are random, so it is one of so many on the average.
