@@ -15,10 +15,12 @@ mod decide;
 mod draft;
 mod edit;
 mod entity;
+mod exchange;
 mod guards;
 mod history;
 mod judge;
 mod look;
+mod mismatch;
 mod opening;
 #[cfg(feature = "check")]
 mod own;
@@ -28,6 +30,7 @@ mod report;
 mod rules;
 mod trust;
 mod undo;
+mod workplace;
 
 use std::sync::{Arc, Mutex};
 
@@ -45,6 +48,7 @@ pub use crate::store::{Added, Changed, Deed, Depot, EditId, Entry, Kind, Level, 
 #[cfg(feature = "check")]
 pub use audit::{Audit, Base, Change, Checked, Ground, PassedOver, Subjects};
 pub use decide::{Decision, decide};
+pub use exchange::{Bring, Brought, Exported, Landed, Others};
 pub use history::Remembered;
 pub use look::{
     Context, Entries, Listed, Match, Matches, Numbered, Project, Reading, Reference, Sight, Symbol,

@@ -136,3 +136,6 @@ impl Rows {
         }
     }
 }
+
+#[cfg(all(test, feature = "content", feature = "journal"))]
+mod tests;

@@ -11,12 +11,12 @@ mod absent;
 #[cfg(feature = "content")]
 mod address;
 #[cfg(feature = "content")]
-mod connect;
-#[cfg(feature = "content")]
 mod depot;
 #[cfg(feature = "content")]
 mod dialect;
 mod failure;
+#[cfg(feature = "content")]
+mod live;
 #[cfg(feature = "content")]
 mod look;
 #[cfg(feature = "content")]
@@ -26,7 +26,11 @@ mod owned;
 #[cfg(feature = "content")]
 mod past;
 #[cfg(feature = "content")]
+mod pool;
+#[cfg(feature = "content")]
 mod prepare;
+#[cfg(feature = "content")]
+mod reactor;
 #[cfg(feature = "content")]
 mod read;
 #[cfg(feature = "content")]
