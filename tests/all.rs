@@ -35,6 +35,7 @@ mod suite {
     mod past;
     mod policy;
     mod regex_parity;
+    mod rows;
     mod second_names;
     mod servers;
     mod spans;

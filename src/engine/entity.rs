@@ -8,7 +8,7 @@ use crate::error::{Code, Error, Place};
 use crate::gate::{Finding, patterned};
 use crate::policy::{Catalogue, Owner};
 use crate::request::{Entity, EntityKind, Realm, Request, Target};
-use crate::store::RowPlace;
+use crate::store::{Among, RowPlace};
 
 /// Places that a refusal lists.
 const PLACES: usize = 20;
@@ -76,17 +76,14 @@ impl Workspace {
         }
     }
 
-    /// Passes what looks at files alone.
+    /// Among which entities a look looks; nothing for one at files.
     ///
-    /// Errors: those of [`Workspace::owner`], and `STORE_UNAVAILABLE` for what lies in a database.
-    pub(super) fn files_only(&self, realm: &Realm) -> Result<(), Error> {
-        match realm {
-            Realm::Files => Ok(()),
-            Realm::Entities { kind, app_id, organization_id } => {
-                self.owner(kind, app_id.as_deref(), organization_id.as_deref())?;
-                Err(no_store(kind))
-            }
-        }
+    /// Errors: those of [`Workspace::owner`].
+    pub(super) fn among<'a>(&self, realm: &'a Realm) -> Result<Option<Among<'a>>, Error> {
+        let Realm::Entities { kind, app_id, organization_id } = realm else { return Ok(None) };
+        let (app_id, organization_id) = (app_id.as_deref(), organization_id.as_deref());
+        let owner = self.owner(kind, app_id, organization_id)?;
+        Ok(Some(Among { kind, owner, app_id, organization_id }))
     }
 }
 
@@ -116,14 +113,6 @@ fn strays(kind: &EntityKind, field: &'static str, other: &EntityKind) -> Error {
     let (name, other) = (kind.name(), other.name());
     let message = format!("`{field}` goes with entity_type {other} only, and this is a {name}");
     Error::new(Code::InvalidInput, message).field(field).hint(format!("leave {field} out"))
-}
-
-/// The refusal of an entity where there is no store for it.
-pub(super) fn no_store(kind: &EntityKind) -> Error {
-    let message = format!("there is no store for {}: this server edits files", kind.name());
-    Error::new(Code::StoreUnavailable, message)
-        .field("entity_type")
-        .hint("leave entity_type out, or give `file`")
 }
 
 fn places(findings: &[Finding], text: &str) -> Vec<Place> {

@@ -1,6 +1,36 @@
-//! What sorts of entities there are, and whose each is.
+//! What types of entities there are: by what each is known and whose it is, in which language, and what its text must be.
+//!
+//! Invariant: the types that are compiled in are those of every policy, and each rule of a type can look at its texts.
 
-/// Whose an entity is, by its sort.
+use std::sync::{Arc, OnceLock};
+
+use super::catalogue::compiled_in;
+use super::definition::{Gate, Kind, unknown_language};
+use super::keys;
+use super::language::{Language, language_named};
+use super::node::{Fault, Key, Node};
+use super::rule::{Baseline, Rule};
+use super::tools::Tools;
+use super::yaml;
+
+const TABLE: &str = include_str!("../../gates/entities.yaml");
+
+/// What names no entity.
+const FILE: &str = "file";
+
+/// The longest name of a type, in bytes.
+const LONGEST_NAME: usize = 40;
+
+/// The most types that a policy may have, with those that it extends and without those that are compiled in.
+const MOST: usize = 100;
+
+/// The most gates that one type may have.
+const MOST_GATES: usize = 20;
+
+/// The most bytes of an id.
+const LONGEST_ID: usize = 128;
+
+/// Whose an entity is, by its type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Owner {
     /// That of its app: its key is `app_id` and `path`.
@@ -11,8 +41,125 @@ pub enum Owner {
     Global,
 }
 
-/// The most bytes of an id.
-const LONGEST_ID: usize = 128;
+pub(super) const OWNERS: [(&str, Owner); 3] =
+    [("app", Owner::App), ("organization", Owner::Organization), ("global", Owner::Global)];
+
+/// A type of entities.
+#[derive(Debug, Clone)]
+pub struct EntityType {
+    /// Its name, as `entity_type` says it.
+    pub name: String,
+    /// Whose its entities are.
+    pub owner: Owner,
+    /// What they are written in, where their paths do not say it.
+    pub language: Option<&'static Language>,
+    /// What their texts must be: each rule judges all of a text, and must be able to.
+    pub rules: Vec<Rule>,
+}
+
+impl EntityType {
+    /// Why it cannot have a gate among its own, as a whole message.
+    fn declines(&self, gate: &Gate) -> Option<String> {
+        let (name, own) = (&gate.name, &self.name);
+        match &gate.kind {
+            Kind::Pattern(_) | Kind::Syntax => {}
+            Kind::Damage | Kind::Command(_) | Kind::Server(_) => {
+                let wanted = "its gates are of the kind `pattern` or `syntax`";
+                return Some(format!("`{name}` cannot say what `{own}` is: {wanted}"));
+            }
+        }
+        let language = self.language.map_or("any language", |language| &language.name);
+        (!gate.covers(self.language))
+            .then(|| format!("`{name}` cannot say what `{own}` is: it does not look at texts in {language}"))
+    }
+
+    /// Takes over a gate that replaces another of the same name; why that cannot be.
+    pub(super) fn rebind(&mut self, gate: &Arc<Gate>) -> Result<(), String> {
+        let Some(at) = self.rules.iter().position(|own| own.gate.name == gate.name) else { return Ok(()) };
+        if let Some(why) = self.declines(gate) {
+            return Err(why);
+        }
+        self.rules.get_mut(at).into_iter().for_each(|own| *own = whole(Arc::clone(gate)));
+        Ok(())
+    }
+}
+
+/// The types that are compiled in, in the order of the table; read when they are first asked for, as few servers are.
+pub(super) fn embedded_types() -> &'static [EntityType] {
+    static TYPES: OnceLock<Vec<EntityType>> = OnceLock::new();
+    TYPES.get_or_init(|| {
+        let read =
+            |root: &Node| root.entries("the types")?.iter().map(|(key, node)| one(key, node, NONE)).collect();
+        compiled_in(yaml::read("gates/entities.yaml", TABLE, read))
+    })
+}
+
+const NONE: Tools<'_> = Tools { defined: &[] };
+
+/// Reads `entities`; its types come after those of `base`, or in the place of those of the same name.
+pub(super) fn entities(
+    node: &Node,
+    tools: Tools<'_>,
+    mut base: Vec<EntityType>,
+) -> Result<Vec<EntityType>, Fault> {
+    for (key, node) in node.entries("`entities`")? {
+        check_name(key)?;
+        base.retain(|known| known.name != key.name);
+        if base.len() >= MOST {
+            return Err(key.fault(format!("there are more than {MOST} types of entities")));
+        }
+        base.push(one(key, node, tools)?);
+    }
+    Ok(base)
+}
+
+fn check_name(key: &Key) -> Result<(), Fault> {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    if !(1..=LONGEST_NAME).contains(&key.name.len()) || !key.name.bytes().all(plain) {
+        let wanted = "lower-case letters, digits and `_`";
+        return Err(key.fault(format!("the name of a type has {wanted}, and at most {LONGEST_NAME} of them")));
+    }
+    if key.name == FILE || embedded_types().iter().any(|known| known.name == key.name) {
+        return Err(key.fault(format!("`{}` is there without a policy: choose another name", key.name)));
+    }
+    Ok(())
+}
+
+fn one(key: &Key, node: &Node, tools: Tools<'_>) -> Result<EntityType, Fault> {
+    let fields = node.settings("a type of entities", &[keys::ENTITY])?;
+    let mut read = EntityType {
+        name: key.name.clone(),
+        owner: fields.require("owner")?.one_of("`owner`", &OWNERS)?,
+        language: fields.optional("language", language)?.flatten(),
+        rules: Vec::new(),
+    };
+    for item in fields.optional("gates", Node::list)?.unwrap_or_default() {
+        let gate = tools.find(item, "a gate")?;
+        if let Some(why) = read.declines(&gate) {
+            return Err(item.fault(why));
+        }
+        if read.rules.iter().any(|other| other.gate.name == gate.name) {
+            return Err(item.fault(format!("gate `{}` stands here a second time", gate.name)));
+        }
+        if read.rules.len() >= MOST_GATES {
+            return Err(item.fault(format!("a type has at most {MOST_GATES} gates")));
+        }
+        read.rules.push(whole(gate));
+    }
+    Ok(read)
+}
+
+/// The rule of a gate that all of a text must pass.
+fn whole(gate: Arc<Gate>) -> Rule {
+    Rule { required: true, baseline: Some(Baseline::All), ..Rule::plain(gate) }
+}
+
+fn language(node: &Node, what: &str) -> Result<Option<&'static Language>, Fault> {
+    match node.text(what)? {
+        "*" => Ok(None),
+        name => language_named(name).map(Some).ok_or_else(|| node.fault(unknown_language(name))),
+    }
+}
 
 /// Whether a text can be the id of an app or of an organisation.
 pub fn is_id(text: &str) -> bool {

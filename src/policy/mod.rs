@@ -46,7 +46,7 @@ pub use definition::{
     Sample, Scaffold, Scope, Server, Stream, Template, Transitional, Unconfigured, Value,
 };
 pub use demands::{Confirm, Demands, Guard, Interactive};
-pub use entity::{Owner, is_id};
+pub use entity::{EntityType, Owner, is_id};
 pub use isolation::Isolation;
 pub use keys::settings;
 pub use language::{Language, language_named, language_of, languages};

@@ -10,6 +10,7 @@ use super::catalogue::compiled_in;
 use super::damage::Damage;
 use super::definition::Gate;
 use super::demands::{Demands, demands};
+use super::entity::{EntityType, embedded_types, entities};
 use super::isolation::{ISOLATIONS, Isolation};
 use super::language::Language;
 use super::limits::{Limits, limits};
@@ -21,7 +22,7 @@ use super::rule::{Baseline, Manner, Profile, Rule, Terms, baseline};
 use super::source::{Origin, Source};
 use super::tools::{Tools, defined};
 use super::validators::{Validator, validators};
-use super::{keys, offered, unkept, yaml};
+use super::{keys, offered, yaml};
 use crate::error::Error;
 use crate::text::Stamp;
 
@@ -56,6 +57,8 @@ pub struct Policy {
     paths: Vec<PathRule>,
     unjournalled: Unjournalled,
     defined: Vec<Arc<Gate>>,
+    /// The types of entities beside those that are compiled in.
+    entities: Vec<EntityType>,
 }
 
 impl Policy {
@@ -97,6 +100,16 @@ impl Policy {
             profile,
             manner: Manner::Plain,
         }
+    }
+
+    /// Every type of entities, those that are compiled in first.
+    pub fn entity_types(&self) -> impl Iterator<Item = &EntityType> {
+        embedded_types().iter().chain(&self.entities)
+    }
+
+    /// The type of entities of this name.
+    pub fn entity_type(&self, name: &str) -> Option<&EntityType> {
+        self.entity_types().find(|known| known.name == name)
     }
 
     /// What keeps a file from being written, when something does; `path` is relative to the root.
@@ -164,6 +177,7 @@ impl Policy {
             paths: Vec::new(),
             unjournalled: Unjournalled::secrets(),
             defined: Vec::new(),
+            entities: Vec::new(),
         }
     }
 
@@ -173,6 +187,8 @@ impl Policy {
             key.fault(format!("`{}` is defined anew here, and cannot keep {option}", gate.name))
         })?;
         self.paths.iter_mut().for_each(|rule| rule.rebind(&gate));
+        let mut types = self.entities.iter_mut();
+        types.try_for_each(|known| known.rebind(&gate)).map_err(|why| key.fault(why))?;
         self.defined.retain(|other| other.name != gate.name);
         self.defined.push(gate);
         Ok(())
@@ -180,8 +196,9 @@ impl Policy {
 
     /// The hash of everything that the policy depends on.
     fn stamped(&self, text: Stamp, base: Stamp) -> Stamp {
+        let rules = self.rules().chain(self.entities.iter().flat_map(|known| &known.rules));
         let in_use: BTreeMap<&str, Stamp> =
-            self.rules().map(|rule| (rule.gate.name.as_str(), rule.gate.stamp)).collect();
+            rules.map(|rule| (rule.gate.name.as_str(), rule.gate.stamp)).collect();
         let gates = in_use.iter().map(|(name, stamp)| format!("{name} {}\n", stamp.hex()));
         Stamp::of(format!("{}\n{}\n{}", text.hex(), base.hex(), gates.collect::<String>()).as_bytes())
     }
@@ -201,7 +218,6 @@ pub(super) fn laid_over(
     let mut policy = base.map_or_else(|| over_nothing(&fields), Policy::clone);
     let below = policy.stamp;
     policy.origin = Arc::clone(origin);
-    unkept::check(&fields)?;
     for (key, gate) in fields.optional("define", defined)?.unwrap_or_default() {
         policy.define(key, gate)?;
     }
@@ -212,6 +228,9 @@ pub(super) fn laid_over(
     }
     if let Some(node) = fields.get("paths") {
         policy.paths = paths::paths(node, tools, origin, policy.paths)?;
+    }
+    if let Some(node) = fields.get("entities") {
+        policy.entities = entities(node, tools, policy.entities)?;
     }
     settle(&mut policy, &fields)?;
     policy.stamp = policy.stamped(text, below);

@@ -2,7 +2,7 @@
 //!
 //! Invariant: a policy that is read asks for nothing that it would not get.
 
-use super::node::{Fault, Fields, Node, unknown};
+use super::node::{Fault, Node, unknown};
 
 /// Reads a word of which this version keeps some.
 pub(super) fn choice<T: Copy>(
@@ -26,12 +26,4 @@ pub(super) fn choice<T: Copy>(
 fn not_kept(what: &str, kept: &[&str]) -> String {
     let kept: Vec<String> = kept.iter().map(|word| format!("`{word}`")).collect();
     format!("this version does not keep `{what}`: what may stand here is {}", kept.join(", "))
-}
-
-/// Refuses what a policy asks for and would not get.
-pub(super) fn check(policy: &Fields<'_>) -> Result<(), Fault> {
-    match policy.get("entities").map(|node| node.entries("`entities`")).transpose()? {
-        Some([(key, _), ..]) => Err(key.fault(not_kept(&format!("entities: {}", key.name), &["{}"]))),
-        Some([]) | None => Ok(()),
-    }
 }

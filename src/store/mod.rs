@@ -52,7 +52,7 @@ pub use locks::{Held, Locks};
 pub use place::{Key, Place};
 pub use policy_file::PolicyText;
 pub use publish::{Content, Done, FileWrite, Level, Published, Told};
-pub use rows::{Among, RowListed, RowPlace, RowSnapshot, RowText, RowWrite, Rows, Tenant};
+pub use rows::{Among, Meant, RowListed, RowPlace, RowSnapshot, RowText, RowWrite, Rows, Tenant};
 pub use ruling::PolicyFile;
 pub use search::{
     Below, Bounds as SearchBounds, Clock, End, Finder, Found, Hidden, Hits, PassedOver, Pattern, Reach,

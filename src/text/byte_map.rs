@@ -45,6 +45,8 @@ impl ByteMap {
         let mut at = view.floor_char_boundary(mark * STEP);
         let mut rest = view.get(at..view.floor_char_boundary((mark + 1) * STEP)).unwrap_or_default();
         let mut here = self.mark(mark);
+        // The byte order mark shows nothing: it belongs to what stands behind it.
+        let byte = byte.max(here);
         while let Some((line, tail)) = first_line(rest) {
             let end = here + self.encoding.width(line);
             let next = end + self.newline(bytes, end);

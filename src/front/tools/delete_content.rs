@@ -62,9 +62,9 @@ fn ask(arguments: JsonObject) -> Result<Ask, Error> {
     Ok(Ask::Edit(Box::new(Asked { request, shape })))
 }
 
-fn refused(refusal: &Error, path: &str) -> Option<String> {
+fn refused(refusal: &Error, shape: &Shape) -> Option<String> {
     match refusal.code {
-        Code::FileNotFound => Some(format!("file not found: {path}")),
+        Code::FileNotFound => Some(format!("{} not found: {}", shape.noun(), shape.target())),
         _ => None,
     }
 }

@@ -88,12 +88,12 @@ fn ask(arguments: JsonObject) -> Result<Ask, Error> {
     Ok(Ask::Edit(Box::new(Asked { request, shape })))
 }
 
-fn refused(refusal: &Error, path: &str) -> Option<String> {
+fn refused(refusal: &Error, shape: &Shape) -> Option<String> {
     if refusal.field.as_deref() == Some("within") {
         return None;
     }
     match refusal.code {
-        Code::MatchNotFound => Some(format!("old_string not found in {path}")),
+        Code::MatchNotFound => Some(format!("old_string not found in {}", shape.target())),
         Code::AmbiguousMatch => Some(format!(
             "old_string matches {} locations. Include more context to make it unique.",
             refusal.place_count()

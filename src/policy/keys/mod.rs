@@ -47,8 +47,10 @@ macro_rules! tables {
     };
 }
 
+mod entity;
 mod pattern;
 
+pub(super) use self::entity::ENTITY;
 pub(super) use self::pattern::{DEMAND, LAYOUT, PATTERN, QUERY};
 pub(super) use tables;
 
@@ -81,7 +83,8 @@ tables! {
             => "what becomes of a file with several names: `split` gives the edited one a file of its own, `in_place` writes all";
         "never_journal": List(&Glob, 0), Is("[]")
             => "files whose text no journal keeps, beside secrets such as `.env*`; edits of them cannot be taken back";
-        "entities": Map(&[]), Is("{}") => "types of content in a database; this version edits files only";
+        "entities": ByName("^[a-z0-9_]{1,40}$", &Map(&[ENTITY])), Is("{}")
+            => "types of entities beside `app_file`, `workflow` and `module`, by their name; of the policy at the top of the first root";
     }
     /// One entry of a list of `quality_gates`.
     RULE {

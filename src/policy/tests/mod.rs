@@ -1,6 +1,7 @@
 //! What policies mean, and what is refused.
 
 mod compose;
+mod entities;
 mod gates;
 mod table;
 mod values;

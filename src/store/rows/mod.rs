@@ -6,10 +6,12 @@
 mod admit;
 mod homes;
 mod look;
+mod meant;
 mod place;
 mod tenant;
 
 pub use look::{Among, RowListed, RowText};
+pub use meant::Meant;
 pub use place::{RowPlace, RowSnapshot, RowWrite};
 pub use tenant::Tenant;
 
@@ -22,7 +24,6 @@ use super::publish::{Done, Level, Published};
 use super::sql::Wanted;
 use super::sql::rows::{Depot, Failure, RowKey, RowRead};
 use crate::error::{Code, Error};
-use crate::request::EntityKind;
 use homes::Homes;
 
 /// Edits between two looks at the journal's bounds: their numbers are random, so it is one of so many on the average.
@@ -136,9 +137,6 @@ impl Rows {
     }
 }
 
-fn unavailable(kind: &EntityKind) -> Error {
-    let message = format!("there is no store for {}: this server edits files", kind.name());
-    Error::new(Code::StoreUnavailable, message)
-        .field("entity_type")
-        .hint("leave entity_type out, or give `file`")
-}
+#[cfg(all(feature = "content", feature = "journal"))]
+#[cfg(test)]
+mod tests;

@@ -2,8 +2,8 @@
 
 use super::Failure;
 use super::address::Address;
-use super::connect::Live;
 use super::dialect::Purpose;
+use super::live::Live;
 use super::session::Session;
 use crate::error::Error;
 use crate::store::rows::Tenant;

@@ -11,12 +11,12 @@ mod absent;
 #[cfg(feature = "content")]
 mod address;
 #[cfg(feature = "content")]
-mod connect;
-#[cfg(feature = "content")]
 mod depot;
 #[cfg(feature = "content")]
 mod dialect;
 mod failure;
+#[cfg(feature = "content")]
+mod live;
 #[cfg(feature = "content")]
 mod look;
 #[cfg(feature = "content")]
@@ -26,7 +26,11 @@ mod owned;
 #[cfg(feature = "content")]
 mod past;
 #[cfg(feature = "content")]
+mod pool;
+#[cfg(feature = "content")]
 mod prepare;
+#[cfg(feature = "content")]
+mod reactor;
 #[cfg(feature = "content")]
 mod read;
 #[cfg(feature = "content")]
@@ -92,5 +96,43 @@ pub(in crate::store) struct RowRead {
     pub changed: i64,
 }
 
-#[cfg(all(test, feature = "content"))]
+/// Which rows are looked through.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::store) struct Span<'a> {
+    /// What sort of entities.
+    pub kind: &'a str,
+    /// The app that they belong to; empty where they have none.
+    pub app: &'a str,
+    /// Whose they are; whoever's is reached, where it is absent.
+    pub organization: Option<&'a str>,
+    /// Where they are.
+    pub paths: Paths<'a>,
+}
+
+/// Which paths are meant.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::store) enum Paths<'a> {
+    /// Every one.
+    All,
+    /// This one.
+    Only(&'a str),
+    /// Those from the first on, up to the one behind them, where there is one.
+    From(&'a str, Option<&'a str>),
+}
+
+/// A row that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::store) struct RowFound {
+    /// Whose it is.
+    pub organization: String,
+    /// Its path.
+    pub path: String,
+    /// How many bytes it has.
+    pub size: u64,
+    /// The stamp of its text.
+    pub stamp: Stamp,
+}
+
+#[cfg(feature = "content")]
+#[cfg(test)]
 mod tests;

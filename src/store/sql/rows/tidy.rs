@@ -42,7 +42,7 @@ impl Depot {
         let last = self.read(tenant, async |session| {
             let some = Draft::new("SELECT max(at) FROM (SELECT at FROM edits").within(tenant, "organization");
             let some = some.push(" AND at < ").bind(before).push(" ORDER BY at LIMIT ").bind(PORTION);
-            let last = session.first(some.push(") AS some")).await?;
+            let last = session.first(some.push(") AS portion")).await?;
             last.map_or(Ok(None), |last| get::<Option<i64>>(&last, 0))
         })?;
         let Some(last) = last else { return Ok(false) };

@@ -1,28 +1,24 @@
-//! The connections to a database, and the thread on which they are spoken over.
+//! A database that is connected to: what is read and written in one transaction each, whatever becomes of the connection.
 //!
-//! Invariant: a connection that was lost is not used again, nor is any that is as old; what was lost before it was committed
-//! is tried once more on a new one.
+//! Invariant: what was lost before it was committed is tried once more, on a new connection; what was lost while it was
+//! committed is looked for, and is never told as written, or as not written, where that is not known.
 
 use super::address::Address;
 use super::dialect::{Dialect, Purpose};
 use super::migrate;
+use super::pool::{Lost, first, pool};
+use super::reactor::Reactor;
 use super::session::Session;
 use super::statement::Draft;
 use super::{Failure, Migrated};
 use crate::store::rows::Tenant;
-use sqlx::any::{AnyConnectOptions, AnyPoolOptions, install_default_drivers};
+use sqlx::any::install_default_drivers;
 use sqlx::pool::PoolConnection;
-use sqlx::{Any, AnyPool, AssertSqlSafe, ConnectOptions, Connection, Executor};
-use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
+use sqlx::{Any, AnyConnection, AnyPool, AssertSqlSafe, ConnectOptions, Connection};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::time::timeout;
 
-/// Connections to one database that a process has at most. PostgreSQL takes a hundred, if it is not told otherwise.
-const MOST: u32 = 16;
-/// How long a connection is waited for.
-const ACQUIRE: Duration = Duration::from_secs(3);
 /// How long a transaction may take, where the database itself does not say so.
 const TRANSACTION: Duration = Duration::from_secs(15);
 /// How long it is looked for an edit whose commit was not answered, and how often.
@@ -42,17 +38,6 @@ pub(super) struct Live {
     turn: tokio::sync::Mutex<()>,
 }
 
-/// The thread that waits for the connections.
-#[derive(Debug)]
-struct Reactor {
-    runtime: Option<Runtime>,
-    handle: Handle,
-}
-
-/// When a connection was lost last.
-#[derive(Debug, Default)]
-struct Lost(Mutex<Option<Instant>>);
-
 impl Live {
     /// Connects, and makes the tables where they are not there.
     pub fn connect(address: &Address) -> Result<Live, Failure> {
@@ -69,20 +54,20 @@ impl Live {
 
     fn connect_and<T>(
         address: &Address,
-        prepare: impl AsyncFn(&mut PoolConnection<Any>, Dialect) -> Result<T, Failure>,
+        prepare: impl AsyncFn(&mut AnyConnection, Dialect) -> Result<T, Failure>,
     ) -> Result<(Live, T), Failure> {
         install_default_drivers();
         let (reactor, dialect, lost) = (Reactor::start()?, address.dialect(), Arc::<Lost>::default());
         let options = address.options()?.disable_statement_logging();
-        let (pool, prepared, journal) = reactor.wait(async {
-            let pool = pool(options, dialect, &lost);
-            let mut connection = pool.acquire().await?;
-            // It may be told what the others are not, and a lock may be left on it where something fails.
-            connection.close_on_drop();
+        let (prepared, journal) = reactor.wait(async {
+            // Not one of the pool: it may be told what the others are not, and a lock may be left on it where something fails.
+            let mut connection = first(&options, dialect).await?;
             let prepared = prepare(&mut connection, dialect).await?;
             let journal = migrate::journal(&mut connection).await?;
-            Ok::<_, Failure>((pool, prepared, journal))
+            drop(connection.close().await);
+            Ok::<_, Failure>((prepared, journal))
         })?;
+        let pool = reactor.within(|| pool(options, dialect, &lost));
         let turn = tokio::sync::Mutex::default();
         Ok((Live { pool, reactor, dialect, journal, lost, turn }, prepared))
     }
@@ -152,7 +137,7 @@ impl Live {
         let mut is_sent = false;
         let done = self.write_once(tenant, edit, work, &mut is_sent).await;
         match done {
-            Err(failure @ (Failure::Lost(_) | Failure::Other(_))) if is_sent => {
+            Err(failure @ (Failure::Lost(_) | Failure::Away(_) | Failure::Other(_))) if is_sent => {
                 tracing::warn!("the database of stored content was lost while an edit was committed");
                 match self.is_written(tenant, edit).await {
                     Some(true) => Ok(()),
@@ -219,60 +204,6 @@ impl Live {
             self.lost.note();
         }
     }
-}
-
-impl Reactor {
-    fn start() -> Result<Reactor, Failure> {
-        let mut builder = Builder::new_multi_thread();
-        let runtime = builder.worker_threads(1).thread_name("content").enable_all().build();
-        let runtime =
-            runtime.map_err(|error| Failure::Other(format!("no thread can be started: {error}")))?;
-        Ok(Reactor { handle: runtime.handle().clone(), runtime: Some(runtime) })
-    }
-
-    /// Waits for what is done over the connections; not to be called by what runs on a reactor itself.
-    fn wait<F: Future>(&self, work: F) -> F::Output {
-        self.handle.block_on(work)
-    }
-}
-
-impl Drop for Reactor {
-    fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
-    }
-}
-
-impl Lost {
-    fn note(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
-    }
-
-    /// Whether a connection of that age was made before one was lost.
-    fn outdates(&self, age: Duration) -> bool {
-        let lost = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        lost.is_some_and(|lost| lost.elapsed() < age)
-    }
-}
-
-/// The connections; none is made yet.
-fn pool(options: AnyConnectOptions, dialect: Dialect, lost: &Arc<Lost>) -> AnyPool {
-    let lost = Arc::clone(lost);
-    AnyPoolOptions::new()
-        .max_connections(MOST)
-        .acquire_timeout(ACQUIRE)
-        // Where one was lost, it is found by using it, and costs nothing where none was.
-        .test_before_acquire(false)
-        .acquire_slow_threshold(ACQUIRE)
-        .after_connect(move |connection, _| {
-            Box::pin(async move { connection.execute(AssertSqlSafe(dialect.greeting())).await.map(drop) })
-        })
-        .before_acquire(move |_, known| {
-            let is_fresh = !lost.outdates(known.age);
-            Box::pin(async move { Ok(is_fresh) })
-        })
-        .connect_lazy_with(options)
 }
 
 /// Ends what takes too long, as where a network swallows what it is given.

@@ -1,0 +1,433 @@
+//! A real PostgreSQL for tests: in a temporary folder, by a user without power, reached by a socket in that folder.
+//!
+//! Invariant: a cluster ends, and its folder goes, with the process that began it, also where that is killed.
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Write as _};
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::suite::store::not_run;
+use crate::suite::wire::PATIENCE;
+
+/// The role that made the cluster, and whom nothing holds.
+const BOSS: &str = "boss";
+/// The role that a server of lockgate is; it owns its database, and no more.
+pub const KEEPER: &str = "keeper";
+/// Its password, which needs to be written otherwise in a URL.
+pub const PASSWORD: &str = "s3cret/@:?";
+const PASSWORD_IN_URL: &str = "s3cret%2F%40%3A%3F";
+
+/// Runs a cluster until its input ends, and removes its folder if it was told so first.
+const GUARD: &str = r#"
+folder=$1; shift
+"$@" & pid=$!
+echo $pid
+read -r last
+kill -QUIT $pid 2>/dev/null
+wait $pid
+[ "$last" = keep ] || rm -rf "$folder"
+"#;
+
+/// A cluster.
+pub struct Postgres {
+    folder: PathBuf,
+    programs: PathBuf,
+    user: Option<&'static str>,
+    /// What stands before the command that runs the cluster.
+    behind: Vec<OsString>,
+    settings: Vec<(String, String)>,
+    running: Mutex<Option<Running>>,
+}
+
+/// A cluster that runs.
+struct Running {
+    guard: Child,
+    input: Option<ChildStdin>,
+    postmaster: Pid,
+}
+
+/// How a cluster is ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// As by a person: connections are closed, all is written.
+    Clean,
+    /// As by a person in a hurry: what is open is lost, and recovered at the next start.
+    Immediate,
+    /// As by a machine without memory: every process of it is killed.
+    Killed,
+}
+
+/// A database of a cluster, which belongs to [`KEEPER`].
+pub struct Database<'p> {
+    pub postgres: &'p Postgres,
+    pub name: String,
+}
+
+impl Postgres {
+    /// The cluster that all tests of this process share; nothing where none is to be had.
+    pub fn shared() -> Option<&'static Postgres> {
+        static SHARED: OnceLock<Option<Postgres>> = OnceLock::new();
+        SHARED.get_or_init(|| Postgres::start(&[])).as_ref()
+    }
+
+    /// Makes a cluster and starts it; nothing where none is to be had.
+    pub fn start(settings: &[(&str, &str)]) -> Option<Postgres> {
+        let postgres = Postgres::prepared(settings, Vec::new())?;
+        postgres.begin();
+        Some(postgres)
+    }
+
+    /// The same for a cluster that is run by a command before which these words stand.
+    pub fn start_behind(behind: Vec<OsString>) -> Option<Postgres> {
+        let postgres = Postgres::prepared(&[], behind)?;
+        postgres.begin();
+        Some(postgres)
+    }
+
+    fn prepared(settings: &[(&str, &str)], behind: Vec<OsString>) -> Option<Postgres> {
+        let Some(programs) = programs() else {
+            not_run("stored content in PostgreSQL: there is no initdb (Debian's package is `postgresql`)");
+            return None;
+        };
+        let root = rustix::process::geteuid().is_root();
+        let user = root.then(|| if id_of("postgres").is_some() { "postgres" } else { "nobody" });
+        let folder = tempfile::Builder::new().prefix("lockgate-pg-").tempdir().unwrap();
+        if let Some(user) = user {
+            let Some((user, group)) = id_of(user) else {
+                not_run("stored content in PostgreSQL: there is no user without power");
+                return None;
+            };
+            chown(folder.path(), Some(user), Some(group)).unwrap();
+        }
+        std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
+        let settings = settings.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        let postgres =
+            Postgres { folder: folder.keep(), programs, user, behind, settings, running: Mutex::default() };
+        if postgres.user.is_some() && Command::new("setpriv").arg("--version").output().is_err() {
+            not_run("stored content in PostgreSQL: there is no setpriv to become a user without power");
+            return None;
+        }
+        postgres.make();
+        Some(postgres)
+    }
+
+    fn make(&self) {
+        let mut initdb = self.unprivileged(&self.programs.join("initdb"));
+        initdb.arg("-D").arg(self.data()).args(["-U", BOSS, "-A", "trust", "-E", "UTF8", "--locale=C"]);
+        let made = initdb.args(["--no-sync", "--no-instructions", "--wal-segsize=1"]).output().unwrap();
+        assert!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
+        let own = "listen_addresses = ''\nunix_socket_permissions = 0777\nshared_buffers = 32MB\nmax_connections = 80\n\
+             min_wal_size = 4MB\nmax_wal_size = 64MB\njit = off\nautovacuum = off\nfsync = off\n";
+        let mut text = format!("{own}unix_socket_directories = '{}'\n", self.folder.display());
+        for (key, value) in &self.settings {
+            writeln!(text, "{key} = '{value}'").unwrap();
+        }
+        let conf = self.data().join("postgresql.conf");
+        std::fs::OpenOptions::new().append(true).open(conf).unwrap().write_all(text.as_bytes()).unwrap();
+        let rules = format!("local all {BOSS} trust\nlocal all all scram-sha-256\n");
+        std::fs::write(self.data().join("pg_hba.conf"), rules).unwrap();
+    }
+
+    fn data(&self) -> PathBuf {
+        self.folder.join("data")
+    }
+
+    /// The folder of the cluster, in which its socket is.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The socket of the cluster.
+    pub fn socket(&self) -> PathBuf {
+        self.folder.join(".s.PGSQL.5432")
+    }
+
+    /// A command as the user to whom the cluster belongs.
+    fn unprivileged(&self, program: &Path) -> Command {
+        let mut command = match self.user {
+            None => Command::new(program),
+            Some(user) => {
+                let (id, group) = id_of(user).unwrap();
+                let (id, group) = (id.to_string(), group.to_string());
+                let mut command = Command::new("setpriv");
+                command.args(["--reuid", &id, "--regid", &group, "--clear-groups"]).arg(program);
+                command
+            }
+        };
+        command.current_dir(&self.folder).env_remove("PGDATA").env("LC_ALL", "C");
+        command
+    }
+
+    /// The same command, begun by what stands before it.
+    fn behind(&self, command: Command) -> Command {
+        if self.behind.is_empty() {
+            return command;
+        }
+        let mut whole = behind(&self.behind, &command);
+        whole.current_dir(&self.folder);
+        whole
+    }
+
+    /// The first process of the cluster.
+    pub fn id(&self) -> u32 {
+        let running = self.running.lock().unwrap();
+        running.as_ref().unwrap().postmaster.as_raw_nonzero().get().unsigned_abs()
+    }
+
+    /// Makes a folder that belongs to whom the cluster does, where its processes see it.
+    pub fn make_folder(&self, folder: &Path) {
+        let seen = PathBuf::from(format!("/proc/{}/root{}", self.id(), folder.display()));
+        std::fs::create_dir(&seen).unwrap();
+        if let Some((user, group)) = self.user.and_then(id_of) {
+            chown(&seen, Some(user), Some(group)).unwrap();
+        }
+    }
+
+    /// Starts the cluster, and waits until it takes connections.
+    pub fn begin(&self) {
+        let begun = Instant::now();
+        loop {
+            match self.try_begin() {
+                Ok(running) => {
+                    *self.running.lock().unwrap() = Some(running);
+                    return self.meet();
+                }
+                // What was killed has ended only when its last process has.
+                Err(why) => assert!(begun.elapsed() < PATIENCE, "PostgreSQL does not start: {why}"),
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    fn try_begin(&self) -> Result<Running, String> {
+        let log = std::fs::File::create(self.folder.join("log")).unwrap();
+        let mut guard = self.behind(self.unprivileged(Path::new("/bin/sh")));
+        guard.args(["-c", GUARD, "sh"]).arg(&self.folder).arg(self.programs.join("postgres"));
+        guard.arg("-D").arg(self.data()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log);
+        let mut guard = guard.spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(guard.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let postmaster = Pid::from_raw(line.trim().parse().unwrap()).unwrap();
+        let mut running = Running { input: guard.stdin.take(), guard, postmaster };
+        let begun = Instant::now();
+        loop {
+            let status = std::fs::read_to_string(self.data().join("postmaster.pid")).unwrap_or_default();
+            let mut lines = status.lines();
+            let own = lines.next() == Some(postmaster.as_raw_nonzero().to_string().as_str());
+            if own && lines.last().is_some_and(|line| line.trim() == "ready") {
+                return Ok(running);
+            }
+            let gone = !Path::new(&format!("/proc/{}", postmaster.as_raw_nonzero())).exists();
+            if gone || begun.elapsed() > PATIENCE {
+                running.end("keep");
+                return Err(std::fs::read_to_string(self.folder.join("log")).unwrap_or_default());
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Makes the role of the servers where it is not there yet.
+    fn meet(&self) {
+        let there = self.boss("postgres", &format!("SELECT 1 FROM pg_roles WHERE rolname = '{KEEPER}'"));
+        if there.is_empty() {
+            self.boss("postgres", &format!("CREATE ROLE {KEEPER} LOGIN PASSWORD '{PASSWORD}'"));
+        }
+    }
+
+    /// Ends the cluster; it can be begun again.
+    pub fn end(&self, how: Ending) {
+        let Some(mut running) = self.running.lock().unwrap().take() else { return };
+        match how {
+            Ending::Clean => kill_process(running.postmaster, Signal::INT).unwrap(),
+            Ending::Immediate => kill_process(running.postmaster, Signal::QUIT).unwrap(),
+            Ending::Killed => {
+                let children = children(running.postmaster);
+                kill_process(running.postmaster, Signal::KILL).unwrap();
+                for child in children {
+                    // Those that saw it first have ended.
+                    kill_process(child, Signal::KILL).ok();
+                }
+            }
+        }
+        let gone = || !Path::new(&format!("/proc/{}", running.postmaster.as_raw_nonzero())).exists();
+        let begun = Instant::now();
+        // The guard's shell reaps it only when its input ends.
+        while !gone() && !is_dead(running.postmaster) {
+            assert!(begun.elapsed() < PATIENCE, "PostgreSQL does not end");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        running.end("keep");
+    }
+
+    /// Makes a database that belongs to [`KEEPER`].
+    pub fn database(&self) -> Database<'_> {
+        static NEXT: AtomicUsize = AtomicUsize::new(1);
+        let name = format!("db{}", NEXT.fetch_add(1, Ordering::Relaxed));
+        self.boss("postgres", &format!("CREATE DATABASE {name} OWNER {KEEPER} TEMPLATE template0"));
+        Database { postgres: self, name }
+    }
+
+    /// Runs SQL as the role that nothing holds, and gives its rows, columns parted by `|`.
+    #[track_caller]
+    pub fn boss(&self, database: &str, sql: &str) -> String {
+        told(self.psql(database, BOSS, sql))
+    }
+
+    /// The same for a statement that somebody else may end.
+    pub fn boss_may_fail(&self, database: &str, sql: &str) -> bool {
+        self.psql(database, BOSS, sql).status.success()
+    }
+
+    fn psql(&self, database: &str, role: &str, sql: &str) -> Output {
+        let mut psql = Command::new(self.programs.join("psql"));
+        psql.args(["-XqAt", "-v", "ON_ERROR_STOP=1", "-U", role, "-d", database, "-h"]).arg(&self.folder);
+        psql.args(["-f", "-"]).env("PGPASSWORD", PASSWORD).env("PGCONNECT_TIMEOUT", "30");
+        psql.current_dir("/").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = psql.spawn().unwrap();
+        let (mut input, sql) = (child.stdin.take().unwrap(), sql.to_owned());
+        let feeding = std::thread::spawn(move || input.write_all(sql.as_bytes()));
+        let output = child.wait_with_output().unwrap();
+        feeding.join().unwrap().ok();
+        output
+    }
+}
+
+impl Database<'_> {
+    /// The URL by which a server reaches it through the socket.
+    pub fn url(&self) -> String {
+        let (folder, name) = (self.postgres.folder.display(), &self.name);
+        let folder = folder.to_string().replace('/', "%2F");
+        format!("postgres://{KEEPER}:{PASSWORD_IN_URL}@localhost/{name}?host={folder}")
+    }
+
+    /// The URL by which a server reaches it through a proxy.
+    pub fn url_at(&self, address: std::net::SocketAddr) -> String {
+        format!("postgres://{KEEPER}:{PASSWORD_IN_URL}@{address}/{}", self.name)
+    }
+
+    /// Runs SQL that nothing holds, and gives its rows.
+    #[track_caller]
+    pub fn boss(&self, sql: &str) -> String {
+        self.postgres.boss(&self.name, sql)
+    }
+
+    /// Runs SQL as a server could, and gives its rows.
+    #[track_caller]
+    pub fn keeper(&self, sql: &str) -> String {
+        told(self.postgres.psql(&self.name, KEEPER, sql))
+    }
+
+    /// Runs SQL as a server could; `Err` has what the database said.
+    pub fn try_keeper(&self, sql: &str) -> Result<String, String> {
+        let output = self.postgres.psql(&self.name, KEEPER, sql);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        if output.status.success() {
+            Ok(String::from_utf8(output.stdout).unwrap().trim_end().to_owned())
+        } else {
+            Err(said)
+        }
+    }
+}
+
+impl Drop for Database<'_> {
+    fn drop(&mut self) {
+        let gone = format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name);
+        let is_running = self.postgres.running.lock().is_ok_and(|running| running.is_some());
+        if is_running && !std::thread::panicking() {
+            self.postgres.psql("postgres", BOSS, &gone);
+        }
+    }
+}
+
+impl Running {
+    fn end(&mut self, last: &str) {
+        if let Some(mut input) = self.input.take() {
+            writeln!(input, "{last}").ok();
+        }
+        self.guard.wait().ok();
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        if let Ok(running) = self.running.get_mut()
+            && let Some(mut running) = running.take()
+        {
+            running.end("remove");
+        }
+        std::fs::remove_dir_all(&self.folder).ok();
+    }
+}
+
+/// A command with these words before it, in the same surroundings.
+pub fn behind(words: &[OsString], command: &Command) -> Command {
+    let mut whole = Command::new(&words[0]);
+    whole.args(&words[1..]).arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => whole.env(name, value),
+            None => whole.env_remove(name),
+        };
+    }
+    whole
+}
+
+#[track_caller]
+fn told(output: Output) -> String {
+    assert!(output.status.success(), "psql: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
+}
+
+/// The folder of the programs of PostgreSQL: on the search path, or where Debian has them, the newest.
+fn programs() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let named = std::env::split_paths(&path).map(|folder| folder.join("initdb"));
+    let mut debian: Vec<(u32, PathBuf)> = std::fs::read_dir("/usr/lib/postgresql")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| {
+            Some((entry.file_name().to_str()?.parse().ok()?, entry.path().join("bin/initdb")))
+        })
+        .collect();
+    debian.sort();
+    let all = debian.into_iter().rev().map(|(_, path)| path).chain(named);
+    all.filter_map(|path| path.canonicalize().ok())
+        .filter_map(|path| path.parent().map(Path::to_owned))
+        .find(|folder| ["initdb", "postgres", "psql"].iter().all(|name| folder.join(name).exists()))
+}
+
+/// The user of that name, and its group.
+fn id_of(user: &str) -> Option<(u32, u32)> {
+    let users = std::fs::read_to_string("/etc/passwd").ok()?;
+    let line = users.lines().find(|line| line.split(':').next() == Some(user))?.to_owned();
+    let mut fields = line.split(':').skip(2);
+    Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
+}
+
+/// The processes that a process began and that are still there.
+fn children(of: Pid) -> Vec<Pid> {
+    let parent = |stat: &str| stat.rsplit(')').next()?.split_whitespace().nth(1)?.parse::<i32>().ok();
+    let all = std::fs::read_dir("/proc").unwrap().flatten();
+    let ids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    ids.filter(|id| {
+        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+        parent(&stat) == Some(of.as_raw_nonzero().get())
+    })
+    .filter_map(Pid::from_raw)
+    .collect()
+}
+
+/// Whether a process has ended, and nobody has asked yet how.
+fn is_dead(id: Pid) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", id.as_raw_nonzero())).unwrap_or_default();
+    stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z'))
+}

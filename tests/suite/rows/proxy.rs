@@ -1,0 +1,270 @@
+//! A wire to PostgreSQL that can be cut at any message, torn in the middle of one, or held.
+//!
+//! Invariant: it counts messages, not time: the same program is cut at the same place again.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+
+/// Where, in the exchange around one message of a client, the wire breaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum At {
+    /// The message never comes through.
+    Before,
+    /// Half of the message comes through.
+    Within,
+    /// The message comes through and is obeyed; nothing of the answer does.
+    Unheard,
+    /// The message comes through and is obeyed; half of the answer does.
+    HalfHeard,
+}
+
+impl At {
+    pub const ALL: [At; 4] = [At::Before, At::Within, At::Unheard, At::HalfHeard];
+}
+
+/// What comes after the wire broke.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Then {
+    /// Whoever connects again is let through.
+    Mended,
+    /// Whoever connects again is turned away, until the proxy is [mended](Proxy::mend).
+    Broken,
+}
+
+/// A proxy before the socket of a cluster.
+pub struct Proxy {
+    pub address: SocketAddr,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    socket: PathBuf,
+    state: Mutex<State>,
+    changed: Condvar,
+    closing: AtomicBool,
+}
+
+#[derive(Default)]
+struct State {
+    broken: bool,
+    held: bool,
+    /// Messages of clients since the wire was last armed, and what they were.
+    seen: Vec<String>,
+    armed: Option<(usize, At, Then)>,
+    /// What the message was at which the wire broke.
+    broke_at: Option<String>,
+    wires: Vec<(TcpStream, UnixStream)>,
+}
+
+impl Proxy {
+    pub fn before(socket: &Path) -> Proxy {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let shared = Arc::new(Shared {
+            socket: socket.to_owned(),
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            closing: AtomicBool::new(false),
+        });
+        let accepting = Arc::clone(&shared);
+        std::thread::spawn(move || {
+            for client in listener.incoming().map_while(Result::ok) {
+                if accepting.closing.load(Ordering::SeqCst) {
+                    return;
+                }
+                let shared = Arc::clone(&accepting);
+                std::thread::spawn(move || shared.serve(client));
+            }
+        });
+        Proxy { address, shared }
+    }
+
+    /// Breaks the wire at the message of that number from now, the first being 0.
+    pub fn arm(&self, message: usize, at: At, then: Then) {
+        let mut state = self.shared.state.lock().unwrap();
+        state.seen.clear();
+        state.broke_at = None;
+        state.armed = Some((message, at, then));
+    }
+
+    /// Lets everything through; gives the messages since the wire was armed, and the one at which it broke.
+    pub fn mend(&self) -> (Vec<String>, Option<String>) {
+        let mut state = self.shared.state.lock().unwrap();
+        (state.broken, state.held, state.armed) = (false, false, None);
+        self.shared.changed.notify_all();
+        (std::mem::take(&mut state.seen), state.broke_at.take())
+    }
+
+    /// Cuts every connection, and turns away whoever connects again.
+    pub fn cut(&self) {
+        let mut state = self.shared.state.lock().unwrap();
+        state.broken = true;
+        state.cut_all();
+    }
+
+    /// Cuts every connection; whoever connects again is let through.
+    pub fn blink(&self) {
+        self.shared.state.lock().unwrap().cut_all();
+    }
+
+    /// Holds back every further message of clients until the proxy is [mended](Proxy::mend).
+    pub fn hold(&self) {
+        self.shared.state.lock().unwrap().held = true;
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.shared.closing.store(true, Ordering::SeqCst);
+        self.mend();
+        self.blink();
+        TcpStream::connect(self.address).ok();
+    }
+}
+
+impl State {
+    fn cut_all(&mut self) {
+        for (client, server) in self.wires.drain(..) {
+            client.shutdown(Shutdown::Both).ok();
+            server.shutdown(Shutdown::Both).ok();
+        }
+    }
+}
+
+/// What is to be done with a message of a client.
+enum Pass {
+    Through,
+    Break(At),
+}
+
+impl Shared {
+    fn serve(self: &Arc<Self>, client: TcpStream) {
+        client.set_nodelay(true).ok();
+        let server = {
+            let mut state = self.state.lock().unwrap();
+            let Ok(server) = UnixStream::connect(&self.socket) else { return };
+            if state.broken {
+                return;
+            }
+            state.wires.push((client.try_clone().unwrap(), server.try_clone().unwrap()));
+            server
+        };
+        let swallow: Arc<Mutex<Option<At>>> = Arc::default();
+        let (mut from, mut to) = (server.try_clone().unwrap(), client.try_clone().unwrap());
+        let swallowing = Arc::clone(&swallow);
+        let answers = std::thread::spawn(move || answers(&mut from, &mut to, &swallowing));
+        self.messages(&mut client.try_clone().unwrap(), &mut server.try_clone().unwrap(), &swallow);
+        // The server obeys what it has been sent, and ends then.
+        server.shutdown(Shutdown::Write).ok();
+        answers.join().ok();
+        client.shutdown(Shutdown::Both).ok();
+    }
+
+    /// Passes the messages of a client on until one at which the wire breaks.
+    fn messages(&self, client: &mut TcpStream, server: &mut UnixStream, swallow: &Mutex<Option<At>>) {
+        let mut typed = false;
+        while let Some(message) = message(client, &mut typed) {
+            let passed = match self.pass(&message) {
+                Pass::Through => server.write_all(&message),
+                Pass::Break(At::Before) => return,
+                Pass::Break(At::Within) => {
+                    server.write_all(&message[..message.len() / 2]).ok();
+                    return;
+                }
+                Pass::Break(at @ (At::Unheard | At::HalfHeard)) => {
+                    *swallow.lock().unwrap() = Some(at);
+                    server.write_all(&message).ok();
+                    return;
+                }
+            };
+            if passed.is_err() {
+                return;
+            }
+        }
+    }
+
+    fn pass(&self, message: &[u8]) -> Pass {
+        let mut state = self.state.lock().unwrap();
+        while state.held {
+            state = self.changed.wait(state).unwrap();
+        }
+        let number = state.seen.len();
+        state.seen.push(name(message));
+        match state.armed {
+            Some((at, how, then)) if at == number => {
+                state.armed = None;
+                state.broke_at = Some(name(message));
+                state.broken = then == Then::Broken;
+                Pass::Break(how)
+            }
+            Some(_) | None => Pass::Through,
+        }
+    }
+}
+
+/// Passes the answers on, or as much of them as comes through when the wire breaks.
+fn answers(server: &mut UnixStream, client: &mut TcpStream, swallow: &Mutex<Option<At>>) {
+    let mut chunk = vec![0; 1 << 16];
+    let mut swallowed = Vec::new();
+    loop {
+        let read = match server.read(&mut chunk) {
+            Ok(0) => break,
+            Ok(read) => read,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(_) => break,
+        };
+        let held = *swallow.lock().unwrap();
+        match held {
+            None if client.write_all(&chunk[..read]).is_err() => break,
+            None => (),
+            Some(_) => swallowed.extend_from_slice(&chunk[..read]),
+        }
+    }
+    let held = *swallow.lock().unwrap();
+    if held == Some(At::HalfHeard) {
+        client.write_all(&swallowed[..swallowed.len() / 2]).ok();
+    }
+}
+
+/// Reads one message of a client: those before the greeting have no type.
+fn message(client: &mut TcpStream, typed: &mut bool) -> Option<Vec<u8>> {
+    let head = if *typed { 5 } else { 4 };
+    let mut bytes = vec![0; head];
+    client.read_exact(&mut bytes).ok()?;
+    let length = bytes[head - 4..].try_into().ok().map(u32::from_be_bytes)?;
+    let rest = usize::try_from(length).ok()?.checked_sub(4)?;
+    bytes.resize(head + rest, 0);
+    client.read_exact(&mut bytes[head..]).ok()?;
+    // The question for TLS comes before the greeting.
+    *typed |= bytes.get(4..8) != Some(80_877_103_u32.to_be_bytes().as_slice());
+    Some(bytes)
+}
+
+/// What a message is, with its text where it has one.
+fn name(message: &[u8]) -> String {
+    let text = |bytes: &[u8]| {
+        let text: Vec<u8> = bytes.iter().copied().take_while(|&byte| byte != 0).collect();
+        String::from_utf8_lossy(&text).into_owned()
+    };
+    match message.first() {
+        Some(b'Q') => format!("Query {}", text(&message[5..])),
+        Some(b'P') => {
+            let body = &message[5..];
+            let statement = body.iter().position(|&byte| byte == 0).map_or(0, |end| end + 1);
+            format!("Parse {}", text(&body[statement..]))
+        }
+        Some(b'B') => "Bind".to_owned(),
+        Some(b'D') => "Describe".to_owned(),
+        Some(b'E') => "Execute".to_owned(),
+        Some(b'S') => "Sync".to_owned(),
+        Some(b'C') => "Close".to_owned(),
+        Some(b'X') => "Terminate".to_owned(),
+        Some(b'p') => "Password".to_owned(),
+        Some(0) | None => "Greeting".to_owned(),
+        Some(other) => format!("{:?}", char::from(*other)),
+    }
+}

@@ -1,0 +1,319 @@
+//! The same place to edit, kept in files, in SQLite or in PostgreSQL, with two servers at it.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use lockgate::edit::Edit;
+use lockgate::engine::{Depot, Entry, Remembered, Report, Sight, Tenant, Workspace};
+use lockgate::error::{Code, Disk, Error};
+use lockgate::gate::Watch;
+use lockgate::request::{
+    Author, Direction, Entity, EntityKind, Expect, History, ListLook, Look, Mode, Realm, Request, Revert,
+    Scrutiny, SearchLook, Target,
+};
+use lockgate::text::Stamp;
+use tempfile::TempDir;
+
+use super::postgres::{Database, Postgres};
+
+/// Where texts are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    Files,
+    Sqlite,
+    Postgres,
+}
+
+/// The app whose files are edited, and whose it is.
+pub const APP: &str = "app-1";
+pub const OWNER: &str = "acme";
+
+/// The policy of every world.
+const POLICY: &str =
+    "quality_gates: { python: [{ tool: syntax }], '*': [{ tool: damage }] }\nlimits: { file: 20KiB }\n";
+
+/// Two servers over one place.
+pub struct World {
+    pub kept: Kept,
+    pub servers: [Arc<Workspace>; 2],
+    pub runtime: tokio::runtime::Runtime,
+    /// What was answered so far, with the names of edits as the numbers of their coming.
+    told: Mutex<Told>,
+    pub dir: TempDir,
+    database: Option<Database<'static>>,
+}
+
+#[derive(Default)]
+struct Told {
+    lines: Vec<String>,
+    edits: Vec<String>,
+}
+
+impl World {
+    /// A world; nothing where PostgreSQL is wanted and not to be had.
+    pub fn new(kept: Kept) -> Option<World> {
+        let dir = tempfile::tempdir().unwrap();
+        let database = match kept {
+            Kept::Files | Kept::Sqlite => None,
+            Kept::Postgres => Some(Postgres::shared()?.database()),
+        };
+        let url = match &database {
+            Some(database) => database.url(),
+            None => format!("sqlite:{}", dir.path().join("content.db").display()),
+        };
+        let root = dir.path().join("root");
+        std::fs::create_dir_all(&root).unwrap();
+        std::fs::write(root.join("quality.yaml"), POLICY).unwrap();
+        let servers = [0, 1].map(|number| {
+            // Servers of files share their records; those of a database may run on different machines.
+            let own =
+                dir.path().join(if kept == Kept::Files { "own".to_owned() } else { format!("own{number}") });
+            let roots: [PathBuf; 1] = [root.clone()];
+            let depot = Arc::new(Depot::at(&url).unwrap());
+            let tenant = Tenant::Organization(OWNER.to_owned());
+            Workspace::at(&roots).keeping(&own).storing(depot).reaching(tenant).open().unwrap()
+        });
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let world = World { kept, servers, runtime, told: Mutex::default(), dir, database };
+        if kept != Kept::Files {
+            // The first look makes the tables.
+            assert_eq!(
+                world.look(Look::Whole(world.target("src/a.txt"))).unwrap_err().code,
+                Code::FileNotFound
+            );
+            world.sql(&format!("INSERT INTO apps(id, organization, at) VALUES ('{APP}', '{OWNER}', 0)"));
+        }
+        Some(world)
+    }
+
+    /// Runs a statement in the database, past lockgate.
+    pub fn sql(&self, sql: &str) {
+        match &self.database {
+            Some(database) => drop(database.boss(sql)),
+            None => {
+                let database = rusqlite::Connection::open(self.dir.path().join("content.db")).unwrap();
+                database.execute_batch(sql).unwrap();
+            }
+        }
+    }
+
+    /// What a path names.
+    pub fn target(&self, path: &str) -> Target {
+        match self.kept {
+            Kept::Files => Target::File(path.to_owned()),
+            Kept::Sqlite | Kept::Postgres => Target::Entity(Entity {
+                kind: kind("app_file"),
+                path: path.to_owned(),
+                app_id: Some(APP.to_owned()),
+                organization_id: None,
+            }),
+        }
+    }
+
+    /// Where a search or a list looks.
+    pub fn realm(&self) -> Realm {
+        match self.kept {
+            Kept::Files => Realm::Files,
+            Kept::Sqlite | Kept::Postgres => Realm::Entities {
+                kind: kind("app_file"),
+                app_id: Some(APP.to_owned()),
+                organization_id: None,
+            },
+        }
+    }
+
+    pub fn request(&self, path: &str, edit: Edit, mode: Mode, expect: Expect) -> Request {
+        let author = Author { tool: "suite".to_owned(), name: "tester".to_owned(), agreed: None };
+        Request { target: self.target(path), edit, mode, expect, scrutiny: Scrutiny::default(), author }
+    }
+
+    /// Edits, and writes down what was answered.
+    pub fn edit_as(&self, path: &str, edit: Edit, mode: Mode, expect: Expect) -> Result<Report, Error> {
+        let request = self.request(path, edit, mode, expect);
+        let answer = self.runtime.block_on(self.servers[0].edit(request, Watch::idle()));
+        self.tell("edit", answer.as_ref().map(|report| self.report(report)));
+        answer
+    }
+
+    pub fn edit(&self, path: &str, edit: Edit, expect: Expect) -> Result<Report, Error> {
+        self.edit_as(path, edit, Mode::Strict, expect)
+    }
+
+    pub fn edit_all(&self, requests: Vec<Request>) -> Result<Vec<Report>, Error> {
+        let answer = self.runtime.block_on(self.servers[0].edit_all(requests, Watch::idle()));
+        self.tell("edit_all", answer.as_ref().map(|reports| self.reports(reports)));
+        answer
+    }
+
+    pub fn revert(
+        &self,
+        direction: Direction,
+        edit_id: Option<&str>,
+        path: Option<&str>,
+    ) -> Result<Vec<Report>, Error> {
+        let author = Author { tool: "suite".to_owned(), name: "tester".to_owned(), agreed: None };
+        let revert = Revert {
+            direction,
+            edit_id: edit_id.map(str::to_owned),
+            of: path.map(|path| self.target(path)),
+            author,
+        };
+        let answer = self.runtime.block_on(self.servers[0].revert(revert, Watch::idle()));
+        self.tell("revert", answer.as_ref().map(|reports| self.reports(reports)));
+        answer
+    }
+
+    pub fn undo(&self, report: &Report) -> Result<Vec<Report>, Error> {
+        self.revert(Direction::Undo, Some(&report.edit_id.unwrap().to_string()), None)
+    }
+
+    pub fn redo(&self, report: &Report) -> Result<Vec<Report>, Error> {
+        self.revert(Direction::Redo, Some(&report.edit_id.unwrap().to_string()), None)
+    }
+
+    pub fn history(&self, path: Option<&str>, most: usize) -> Vec<Entry> {
+        let history = History { of: path.map(|path| self.target(path)), most };
+        let entries = self.runtime.block_on(self.servers[0].history(history)).unwrap();
+        let shown: Vec<String> = entries.iter().map(|entry| self.entry(entry)).collect();
+        self.tell("history", Ok(shown.join("; ")));
+        entries
+    }
+
+    pub fn remembered(&self, report: &Report) -> Remembered {
+        let id = report.edit_id.unwrap().to_string();
+        let remembered = self.runtime.block_on(self.servers[0].remembered(id)).unwrap();
+        self.tell("remembered", Ok(format!("{} {:?}", self.entry(&remembered.entry), remembered.diffs)));
+        remembered
+    }
+
+    pub fn look(&self, look: Look) -> Result<Sight, Error> {
+        self.runtime.block_on(self.servers[0].look(look, Watch::idle()))
+    }
+
+    /// The bytes that stand there.
+    #[track_caller]
+    pub fn bytes(&self, path: &str) -> Option<Vec<u8>> {
+        let seen = match self.look(Look::Whole(self.target(path))) {
+            Ok(Sight::Whole(reading)) => Some(reading.text.bytes().to_vec()),
+            Err(refusal) if refusal.code == Code::FileNotFound => None,
+            other => panic!("{path}: {other:?}"),
+        };
+        if self.kept == Kept::Files {
+            assert_eq!(std::fs::read(self.dir.path().join("root").join(path)).ok(), seen, "{path}");
+        }
+        seen
+    }
+
+    #[track_caller]
+    pub fn text(&self, path: &str) -> String {
+        String::from_utf8(self.bytes(path).expect("it is there")).unwrap()
+    }
+
+    /// Has these bytes stand there, where nothing stands yet.
+    #[track_caller]
+    pub fn put(&self, path: &str, bytes: &[u8]) -> Report {
+        self.edit_as(path, Edit::Restore(bytes.to_vec()), Mode::Interactive, Expect::Absent).unwrap()
+    }
+
+    pub fn search(&self, pattern: &str, path: Option<&str>, most: usize) -> Result<Sight, Error> {
+        let look = SearchLook {
+            pattern: pattern.to_owned(),
+            path: path.map(str::to_owned),
+            realm: self.realm(),
+            context: 1,
+            most,
+            hidden: false,
+            multiline: false,
+        };
+        self.look(Look::Search(look))
+    }
+
+    pub fn list(&self, prefix: &str, most: usize) -> Result<Sight, Error> {
+        self.look(Look::List(ListLook { prefix: prefix.to_owned(), realm: self.realm(), most }))
+    }
+
+    /// What was answered so far.
+    pub fn told(self) -> Vec<String> {
+        self.told.into_inner().unwrap().lines
+    }
+
+    pub fn tell(&self, what: &str, answer: Result<String, &Error>) {
+        let line = match answer {
+            Ok(answer) => format!("{what}: {answer}"),
+            Err(refusal) => format!("{what}: {}", shown(refusal)),
+        };
+        self.told.lock().unwrap().lines.push(line);
+    }
+
+    /// The name of an edit, as the number of its coming.
+    fn named(&self, id: &str) -> String {
+        let mut told = self.told.lock().unwrap();
+        let at = told.edits.iter().position(|known| known == id).unwrap_or_else(|| {
+            told.edits.push(id.to_owned());
+            told.edits.len() - 1
+        });
+        format!("#{at}")
+    }
+
+    fn report(&self, report: &Report) -> String {
+        let edit = report.edit_id.map(|id| self.named(&id.to_string()));
+        let findings: Vec<_> =
+            report.verdict.findings.iter().map(|found| (&found.gate, found.line, &found.message)).collect();
+        let short = |stamp: Option<Stamp>| stamp.map(|stamp| stamp.hex()[..12].to_owned());
+        format!(
+            "{} {} {:?} {:?} {} {} {edit:?} {:?} {:?} {findings:?} {:?} {:?}",
+            report.path,
+            report.status.name(),
+            short(report.version),
+            short(report.previous_version),
+            report.created,
+            report.removed,
+            report.replacements,
+            report.shifts,
+            report.warnings,
+            report.diff().render(9999).0,
+        )
+    }
+
+    fn reports(&self, reports: &[Report]) -> String {
+        reports.iter().map(|report| self.report(report)).collect::<Vec<_>>().join("; ")
+    }
+
+    fn entry(&self, entry: &Entry) -> String {
+        let Entry { id, deed, undone, changes, at: _ } = entry;
+        let changes: Vec<_> = changes
+            .iter()
+            .map(|change| {
+                (&change.path, change.before, change.after, change.added, change.removed, change.kept)
+            })
+            .collect();
+        let kind = match deed.kind {
+            lockgate::engine::Kind::Edit => "edit".to_owned(),
+            lockgate::engine::Kind::Undo(of) => format!("undo of {}", self.named(&of.to_string())),
+            lockgate::engine::Kind::Redo(of) => format!("redo of {}", self.named(&of.to_string())),
+        };
+        let id = self.named(&id.to_string());
+        format!("{id} {kind} {} {} {:?} {undone} {changes:?}", deed.tool, deed.author, deed.gates)
+    }
+}
+
+/// What a refusal says, as far as it is the same for whatever is refused.
+fn shown(refusal: &Error) -> String {
+    let known = match refusal.disk {
+        Disk::Untouched => "untouched",
+        Disk::Unknown => "unknown",
+    };
+    let best = refusal.best.as_ref().map(|best| format!("{best:?}"));
+    let since = refusal.since.as_ref().map(|since| since.diff.clone());
+    format!("{} {:?} {} {known} {best:?} {since:?}", refusal.code.name(), refusal.field, refusal.message)
+}
+
+/// The sort of entity of that name.
+pub fn kind(name: &str) -> EntityKind {
+    EntityKind::ALL.into_iter().find(|kind| kind.name() == name).unwrap()
+}
+
+pub fn version(report: &Report) -> Expect {
+    Expect::Version(report.version.unwrap().hex())
+}
