@@ -34,7 +34,7 @@ impl Workspace {
             Expect::Version(version) if !seen.buffer.stamp().matches(version) => {
                 let known = self.store.text(&target.place, version).unwrap_or_default();
                 let known = known.and_then(|bytes| seen.buffer.another(bytes).ok());
-                Some(known.ok_or_else(|| unknown(version, seen))?)
+                Some(known.ok_or_else(|| unknown(version, target, seen))?)
             }
             Expect::Anything => {
                 let arrived =
@@ -45,14 +45,15 @@ impl Workspace {
         };
         match base {
             Some(base) if request.edit.is_whole() => {
-                let met =
-                    format!("the file was changed since version {}, which this edit is about", base.stamp());
+                let (noun, was) = (target.place.noun(), base.stamp());
+                let met = format!("the {noun} was changed since version {was}, which this edit is about");
                 Err(conflict(met, target, &base, seen))
             }
             Some(base) => match self.made_before(call, target) {
                 Some(id) => {
                     let met = format!(
-                        "this very request was carried out before, as edit {id}, and the file was changed since"
+                        "this very request was carried out before, as edit {id}, and the {} was changed since",
+                        target.place.noun()
                     );
                     Err(conflict(met, target, &base, seen))
                 }
@@ -163,9 +164,10 @@ fn conflict(message: String, target: &Target, base: &Buffer, seen: &Seen) -> Err
     if target.arrived.is_some() { error } else { error.field("expected_version") }
 }
 
-fn unknown(version: &str, seen: &Seen) -> Error {
-    let now = seen.buffer.stamp().to_string();
-    let message = format!("version {version} was expected, but the file has version {now}");
+fn unknown(version: &str, target: &Target, seen: &Seen) -> Error {
+    let (noun, now) = (target.place.noun(), seen.buffer.stamp().to_string());
+    let message = format!("version {version} was expected, but the {noun} has version {now}");
     let since = Since { version: now, diff: String::new() };
-    Error::new(Code::EditConflict, message).field("expected_version").since(since)
+    let error = Error::new(Code::EditConflict, message).field("expected_version").since(since);
+    error.hint(format!("read the {noun} again and build the edit on what is there"))
 }

@@ -117,7 +117,8 @@ impl Target {
     pub(super) fn last_change(&self) -> Option<(&Entry, &Changed)> {
         let entry = self.last.as_ref()?;
         let names = |changed: &&Changed| {
-            [Some(self.place.shown()), self.place.resolved()].contains(&Some(&changed.path))
+            changed.entity.as_ref() == self.place.entity()
+                && [Some(self.place.shown()), self.place.resolved()].contains(&Some(&changed.path))
         };
         Some((entry, entry.changes.iter().find(names)?))
     }

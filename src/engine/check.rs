@@ -6,7 +6,7 @@ use super::call::Target;
 use crate::edit::{self, Bounds, Planned, Scene};
 use crate::error::{Code, Error};
 use crate::policy::Policy;
-use crate::request::{Expect, Mode, Request};
+use crate::request::{self, Expect, Mode, Request};
 use crate::store::{Place, Snapshot};
 use crate::text::{Buffer, LineMap, Plan, bytes_outside_unchanged};
 
@@ -35,20 +35,25 @@ impl Seen {
     ///
     /// Errors: `FILE_NOT_FOUND`, `FILE_EXISTS`, `EDIT_CONFLICT`.
     pub fn check(&self, request: &Request) -> Result<(), Error> {
-        let shown = request.target.shown();
+        let (noun, shown) = (request.target.noun(), request.target.shown());
         if let (None, Some(purpose)) = (&self.snapshot, request.edit.needs_file_to()) {
-            let message = format!("cannot {purpose} non-existent file: {shown}");
+            let message = format!("cannot {purpose} non-existent {noun}: {shown}");
             let error = Error::new(Code::FileNotFound, message).field("path");
-            let removes = request.edit == edit::Edit::Remove;
-            return Err(if removes { error.hint("correct the path") } else { error });
+            return Err(match (&request.edit, &request.target) {
+                (edit::Edit::Remove, _) => error.hint("correct the path"),
+                (_, request::Target::Entity(_)) => {
+                    error.hint("correct the path, or make it with replace_content")
+                }
+                (_, request::Target::File(_)) => error,
+            });
         }
         match (&request.expect, &self.snapshot) {
             (Expect::Absent, Some(_)) => {
-                Err(Error::new(Code::FileExists, format!("file already exists: {shown}")).field("path"))
+                Err(Error::new(Code::FileExists, format!("{noun} already exists: {shown}")).field("path"))
             }
             (Expect::Version(version), None) => Err(Error::new(
                 Code::EditConflict,
-                format!("version {version} was expected, but there is no file: {shown}"),
+                format!("version {version} was expected, but there is no {noun}: {shown}"),
             )
             .field("expected_version")),
             (Expect::Anything | Expect::Absent | Expect::Version(_), _) => Ok(()),

@@ -56,14 +56,15 @@ fn asks(draft: &Draft<'_>, kind: Kind) -> bool {
 
 /// Why a write is risky, in words, if it is. Taking an edit back is what a person asks for when it was one too many: of
 /// what the gates say then, nothing counts.
-fn risk(draft: &Draft<'_>, kind: Kind) -> Option<&'static str> {
+fn risk(draft: &Draft<'_>, kind: Kind) -> Option<String> {
+    let noun = draft.target.place.noun();
     let (before, after) = (draft.seen.buffer.bytes().len(), draft.drafted.buffer.bytes().len());
     if draft.request.edit == Edit::Remove {
-        Some("removes the file")
+        Some(format!("removes the {noun}"))
     } else if (before >= SMALL && after < before / PARTS) || (before > 0 && after == 0) {
-        Some("leaves less than a quarter of the file")
+        Some(format!("leaves less than a quarter of the {noun}"))
     } else if draft.overruled && kind == Kind::Edit {
-        Some("writes what a gate would refuse in strict mode")
+        Some("writes what a gate would refuse in strict mode".to_owned())
     } else {
         None
     }

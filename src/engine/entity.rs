@@ -4,7 +4,7 @@ use super::Workspace;
 use crate::error::{Code, Error};
 use crate::policy::{EntityType, Owner, Policy};
 use crate::request::{Entity, EntityKind, Realm};
-use crate::store::RowPlace;
+use crate::store::{Among, RowPlace};
 
 /// The types that a refusal names at most.
 const NAMED: usize = 20;
@@ -47,17 +47,14 @@ impl Workspace {
         }
     }
 
-    /// Passes what looks at files alone.
+    /// Among which entities a look looks; nothing for one at files.
     ///
-    /// Errors: those of [`Workspace::owner`], and `STORE_UNAVAILABLE` for what lies in a database.
-    pub(super) fn files_only(&self, realm: &Realm) -> Result<(), Error> {
-        match realm {
-            Realm::Files => Ok(()),
-            Realm::Entities { kind, app_id, organization_id } => {
-                self.owner(kind, app_id.as_deref(), organization_id.as_deref())?;
-                Err(no_store(kind))
-            }
-        }
+    /// Errors: those of [`Workspace::owner`].
+    pub(super) fn among<'a>(&self, realm: &'a Realm) -> Result<Option<Among<'a>>, Error> {
+        let Realm::Entities { kind, app_id, organization_id } = realm else { return Ok(None) };
+        let (app_id, organization_id) = (app_id.as_deref(), organization_id.as_deref());
+        let owner = self.owner(kind, app_id, organization_id)?;
+        Ok(Some(Among { kind, owner, app_id, organization_id }))
     }
 }
 
@@ -92,12 +89,4 @@ fn strays(known: &EntityType, field: &'static str, takers: &str) -> Error {
 pub(super) fn one(name: &str) -> String {
     let article = if name.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
     format!("{article} {name}")
-}
-
-/// The refusal of an entity where there is no store for it.
-pub(super) fn no_store(kind: &EntityKind) -> Error {
-    let message = format!("there is no store for {}: this server edits files", kind.name());
-    Error::new(Code::StoreUnavailable, message)
-        .field("entity_type")
-        .hint("leave entity_type out, or give `file`")
 }

@@ -44,7 +44,7 @@ fn check_access(place: &Place, rules: &Policy) -> Result<(), Error> {
         Code::Protected,
         format!("{path} may not be written: the policy {} says {entry}", found.policy),
     )
-    .hint("leave the file alone; a person can write it, or change the policy"))
+    .hint(format!("leave the {} alone; a person can write it, or change the policy", place.noun())))
 }
 
 fn check_mode(mode: Mode, rules: &Policy) -> Result<(), Error> {
@@ -60,17 +60,17 @@ fn check_mode(mode: Mode, rules: &Policy) -> Result<(), Error> {
 
 /// Refuses an edit of a file that is there, without a version, when the policy asks for more.
 fn check_said(edit: &Edit, place: &Place, rules: &Policy) -> Result<(), Error> {
-    let policy = &rules.origin.name;
+    let (policy, noun) = (&rules.origin.name, place.noun());
     let whole = match edit {
-        Edit::Content(_) => Some("`content` replaces a file"),
-        Edit::Remove => Some("a file is deleted"),
+        Edit::Content(_) => Some(format!("`content` replaces a {noun}")),
+        Edit::Remove => Some(format!("a {noun} is deleted")),
         Edit::Lines(_) | Edit::Insert(_) | Edit::Search(_) | Edit::Restore(_) => None,
     };
     if let (Some(deed), Guard::Required) = (whole, rules.demands.overwrite) {
         let message =
             format!("the policy {policy} asks for `expected_version` where {deed}: {}", place.shown());
         let error = Error::new(Code::InvalidInput, message).field("expected_version");
-        return Err(error.hint("read the file, and give the `version` that the read gives"));
+        return Err(error.hint(format!("read the {noun}, and give the `version` that the read gives")));
     }
     match (unexpecting(edit), rules.demands.line_edits) {
         (Some(field), Guard::Required) => {

@@ -43,7 +43,7 @@ use prewarm::Warmed;
 use rules::Rules;
 use trust::Trust;
 
-pub use crate::store::{Changed, Deed, Depot, EditId, Entry, Kind, Level, Tenant};
+pub use crate::store::{Added, Changed, Deed, Depot, EditId, Entry, Kind, Level, Migrated, Tenant};
 #[cfg(feature = "check")]
 pub use audit::{Audit, Base, Change, Checked, Ground, PassedOver, Subjects};
 pub use decide::{Decision, decide};

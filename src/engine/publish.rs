@@ -95,14 +95,14 @@ impl Workspace {
 fn foreign(last: &Entry, target: &Target, seen: &Seen) -> Option<String> {
     let (_, changed) = target.last_change()?;
     let now = seen.snapshot.as_ref().map(|_| seen.buffer.stamp());
-    let id = last.id;
+    let (id, noun) = (last.id, target.place.noun());
     match now {
         now if now == changed.after => None,
         Some(_) => Some(format!(
-            "the file was overwritten by another program since edit {id}, whose text the journal keeps"
+            "the {noun} was overwritten by another program since edit {id}, whose text the journal keeps"
         )),
         None => Some(format!(
-            "the file was removed by another program since edit {id}, whose text the journal keeps"
+            "the {noun} was removed by another program since edit {id}, whose text the journal keeps"
         )),
     }
 }

@@ -9,6 +9,7 @@ use crate::edit::Edit;
 use crate::error::{Error, Place};
 use crate::gate::{Outcome, Verdict};
 use crate::locate::Receipt;
+use crate::request::Entity;
 use crate::store::{EditId, Level, Published};
 use crate::text::diff::{self, Diff};
 use crate::text::{Buffer, LineMap, Plan, Region, Shift, Stamp};
@@ -56,6 +57,8 @@ pub struct Report {
     pub status: Status,
     /// The target as lockgate names it: relative to its root, with `/`.
     pub path: String,
+    /// Its key, where it is kept in a database.
+    pub entity: Option<Entity>,
     /// Where the text really lies, when a symbolic link was followed.
     pub resolved_path: Option<String>,
     /// The version that is on disk after the call; absent when there is no file.
@@ -185,6 +188,7 @@ impl Report {
         Report {
             status,
             path: place.shown().to_owned(),
+            entity: place.entity().cloned(),
             resolved_path: place.resolved().map(str::to_owned),
             version: None,
             previous_version: None,

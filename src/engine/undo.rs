@@ -137,7 +137,7 @@ impl Workspace {
             };
             Error::new(Code::InvalidInput, format!("{seen}: {why}"))
                 .field("edit_id")
-                .hint("edit the file instead")
+                .hint(format!("edit the {} instead", place.noun()))
         })
     }
 }

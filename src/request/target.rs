@@ -30,9 +30,10 @@ pub struct Entity {
 pub struct EntityKind(Cow<'static, str>);
 
 /// Where a search or a list looks.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub enum Realm {
     /// The files of the roots.
+    #[default]
     Files,
     /// Code that is kept in a database.
     Entities {
@@ -84,6 +85,22 @@ impl Target {
     pub fn shown(&self) -> &str {
         match self {
             Target::File(path) | Target::Entity(Entity { path, .. }) => path,
+        }
+    }
+
+    /// The key of what lies in a database.
+    pub fn entity(&self) -> Option<&Entity> {
+        match self {
+            Target::File(_) => None,
+            Target::Entity(entity) => Some(entity),
+        }
+    }
+
+    /// What it is, in a word: a file, or the sort of the entity.
+    pub fn noun(&self) -> &str {
+        match self {
+            Target::File(_) => EntityKind::FILE,
+            Target::Entity(entity) => entity.kind.name(),
         }
     }
 }

@@ -12,6 +12,7 @@ mod admit;
 mod alias;
 mod dispatch;
 mod editorconfig;
+mod exchange;
 mod facts;
 mod file_place;
 mod files;
@@ -39,6 +40,7 @@ mod trouble;
 mod walk;
 
 pub use dispatch::{Store, Write, Written};
+pub use exchange::{Inbox, Letter, Named, Outbox};
 pub use facts::Facts;
 pub use file_place::FilePlace;
 pub use files::Files;
@@ -50,12 +52,12 @@ pub use locks::{Held, Locks};
 pub use place::{Key, Place};
 pub use policy_file::PolicyText;
 pub use publish::{Content, Done, FileWrite, Level, Published, Told};
-pub use rows::{Among, RowListed, RowPlace, RowSnapshot, RowText, RowWrite, Rows, Tenant};
+pub use rows::{Among, Meant, RowListed, RowPlace, RowSnapshot, RowText, RowWrite, Rows, Tenant};
 pub use ruling::PolicyFile;
 pub use search::{
     Below, Bounds as SearchBounds, Clock, End, Finder, Found, Hidden, Hits, PassedOver, Pattern, Reach,
     Surveyed, Waits, Within,
 };
 pub use snapshot::{Before, FileSnapshot, Snapshot};
-pub use sql::rows::Depot;
+pub use sql::rows::{Added, Depot, Migrated};
 pub use state::{State, Subject, outside};

@@ -6,6 +6,7 @@
 use super::file_place::FilePlace;
 use super::folder::Identity;
 use super::rows::RowPlace;
+use crate::request::{Entity, EntityKind};
 use crate::text::Stamp;
 
 /// Digits of a key's hash.
@@ -33,6 +34,22 @@ impl Place {
         match self {
             Place::File(place) => place.key(),
             Place::Row(place) => place.key(),
+        }
+    }
+
+    /// What lies there, in a word: a file, or the sort of the entity.
+    pub fn noun(&self) -> &str {
+        match self {
+            Place::File(_) => EntityKind::FILE,
+            Place::Row(place) => place.entity().kind.name(),
+        }
+    }
+
+    /// The key of what is kept in a database.
+    pub fn entity(&self) -> Option<&Entity> {
+        match self {
+            Place::File(_) => None,
+            Place::Row(place) => Some(place.entity()),
         }
     }
 

@@ -6,7 +6,7 @@ mod ending;
 mod matrix;
 mod page;
 mod pairs;
-mod raw;
+pub mod raw;
 mod reach;
 mod setup;
 mod turns;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::super::Workspace;
 use crate::error::{Code, Error};
-use crate::request::{LineLook, Target};
+use crate::request::{Entity, LineLook, Target};
 use crate::store::Place;
 use crate::text::Buffer;
 
@@ -13,6 +13,8 @@ use crate::text::Buffer;
 pub struct Reading {
     /// The target as lockgate names it: relative to its root, with `/`.
     pub path: String,
+    /// Its key, where it is kept in a database.
+    pub entity: Option<Entity>,
     /// Where the text really lies, when a symbolic link was followed.
     pub resolved_path: Option<String>,
     /// The first of the lines, from 1.
@@ -51,6 +53,7 @@ impl Workspace {
         };
         Ok(Reading {
             path: place.shown().to_owned(),
+            entity: place.entity().cloned(),
             resolved_path: place.resolved().map(str::to_owned),
             start_line: 1,
             end_line: text.lines().count(),

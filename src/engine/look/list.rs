@@ -6,8 +6,8 @@ use super::super::Workspace;
 use super::search::{Follow, passed_over};
 use crate::error::Error;
 use crate::gate::Watch;
-use crate::request::ListLook;
-use crate::store::{Clock, FilePlace, Hidden};
+use crate::request::{Entity, EntityKind, ListLook, Realm};
+use crate::store::{Among, Clock, FilePlace, Hidden, RowListed};
 use crate::text::Stamp;
 
 /// How long a list may take; then it tells what it found.
@@ -16,6 +16,8 @@ const LONGEST: Duration = Duration::from_secs(10);
 /// The texts that there are.
 #[derive(Debug, Default)]
 pub struct Entries {
+    /// Where was looked for them.
+    pub realm: Realm,
     /// The first of them, by path.
     pub entries: Vec<Listed>,
     /// Whether something was left out.
@@ -29,6 +31,8 @@ pub struct Entries {
 pub struct Listed {
     /// The file as lockgate names it.
     pub path: String,
+    /// Its key, where it is kept in a database.
+    pub entity: Option<Entity>,
     /// Its length in bytes.
     pub size: u64,
     /// Its stamp; nothing where it could not be read.
@@ -40,7 +44,9 @@ impl Workspace {
     ///
     /// Errors: `PROTECTED`, `STORE_UNAVAILABLE`, and what a path gives.
     pub(super) fn list(&self, look: &ListLook, watch: &Watch) -> Result<Entries, Error> {
-        self.files_only(&look.realm)?;
+        if let Some(among) = self.among(&look.realm)? {
+            return self.list_rows(look, &among);
+        }
         let below = self.store.files.beginning(&look.prefix)?;
         let follow = Follow(watch);
         let clock = Clock::new(Instant::now() + LONGEST, &follow);
@@ -59,9 +65,23 @@ impl Workspace {
                 ),
                 None => (*size, None),
             };
-            Listed { path: place.shown().to_owned(), size, version }
+            Listed { path: place.shown().to_owned(), entity: None, size, version }
         };
         let entries = found.files.iter().map(listed).collect();
-        Ok(Entries { entries, truncated: found.is_cut, notes: passed_over(&found.passed, bounds.largest) })
+        let notes = passed_over(&found.passed, bounds.largest, EntityKind::FILE);
+        Ok(Entries { realm: Realm::Files, entries, truncated: found.is_cut, notes })
+    }
+    /// Lists what lies in a database.
+    fn list_rows(&self, look: &ListLook, among: &Among<'_>) -> Result<Entries, Error> {
+        let rows = &self.store.rows;
+        let (found, truncated) = rows.list(&rows.beginning(among, &look.prefix)?, look.most)?;
+        let listed = |RowListed { place, size, stamp }: RowListed| Listed {
+            path: place.path().to_owned(),
+            entity: Some(place.entity().clone()),
+            size,
+            version: Some(stamp),
+        };
+        let entries = found.into_iter().map(listed).collect();
+        Ok(Entries { realm: look.realm.clone(), entries, truncated, notes: Vec::new() })
     }
 }

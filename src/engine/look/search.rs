@@ -11,11 +11,12 @@ use super::clip::{clip, clipped};
 use crate::error::Error;
 use crate::gate::Watch;
 use crate::policy::{Limits, Policy};
-use crate::request::SearchLook;
+use crate::request::{Entity, EntityKind, Realm, SearchLook};
 use crate::store::{
-    Below, Clock, End, FilePlace, Finder, Hidden, PassedOver, Pattern, Reach, SearchBounds, Waits, Within,
+    Among, Below, Clock, End, FilePlace, Finder, Hidden, PassedOver, Pattern, Reach, RowText, SearchBounds,
+    Waits, Within,
 };
-use crate::text::{Buffer, Stamp};
+use crate::text::{Buffer, Hints, Stamp};
 
 /// How long a search may take; then it tells what it found.
 const LONGEST: Duration = Duration::from_secs(10);
@@ -31,6 +32,8 @@ const TALLEST: usize = 50;
 /// What a search found.
 #[derive(Debug, Default)]
 pub struct Matches {
+    /// Where was searched.
+    pub realm: Realm,
     /// The first of the matches, by path and line.
     pub found: Vec<Match>,
     /// How many there are.
@@ -46,6 +49,8 @@ pub struct Matches {
 pub struct Match {
     /// The file as lockgate names it.
     pub path: String,
+    /// Its key, where it is kept in a database.
+    pub entity: Option<Entity>,
     /// The stamp of its whole text.
     pub version: Stamp,
     /// The line, from 1; the first, where there are several.
@@ -78,21 +83,48 @@ impl Workspace {
     }
 
     fn search_until(&self, look: &SearchLook, watch: &Watch, until: Instant) -> Result<Matches, Error> {
-        self.files_only(&look.realm)?;
         let reach = if look.multiline { Reach::Lines } else { Reach::Line };
         let pattern = Pattern::new(&look.pattern, reach)?;
-        let within = self.store.files.within(look.path.as_deref())?;
         let follow = Follow(watch);
         let clock = Clock::new(until, &follow);
         let mut page = Page::new(look, &pattern, &clock);
-        match within {
+        if let Some(among) = self.among(&look.realm)? {
+            self.search_rows(&among, &mut page)?;
+            return Ok(page.finish(watch));
+        }
+        match self.store.files.within(look.path.as_deref())? {
             Within::File(place) => {
                 let text = self.text_at(&place, &self.rules_at(&place))?;
-                page.matches.total = page.show(&place, &text);
+                page.matches.total = page.show(place.shown(), None, &text);
             }
             Within::Below(below) => self.search_below(&below, &mut page),
         }
         Ok(page.finish(watch))
+    }
+
+    /// Shows the first matches in what lies in a database.
+    fn search_rows(&self, among: &Among<'_>, page: &mut Page<'_>) -> Result<(), Error> {
+        let rows = &self.store.rows;
+        let meant = rows.within(among, page.look.path.as_deref())?;
+        let bounds = self.bounds(page.look.most, page.clock);
+        let mut unreadable = 0;
+        let mut passed =
+            rows.each(&meant, page.pattern, bounds, &mut |RowText { place, bytes }| match Buffer::read(
+                bytes,
+                Hints::default(),
+            ) {
+                Ok(text) => page.matches.total += page.show(place.path(), Some(place.entity()), &text),
+                Err(_) => unreadable += 1,
+            })?;
+        passed.unreadable = unreadable;
+        let kind = among.kind.name();
+        let is_over = page.clock.is_stopped();
+        if page.matches.total == 0 && meant.is_narrowed() && !is_over && !rows.is_any(&meant)? {
+            page.matches.notes.push(format!("no {kind} was searched: the glob finds none"));
+        }
+        page.matches.truncated |= passed.any();
+        page.matches.notes.extend(passed_over(&passed, bounds.largest, kind));
+        Ok(())
     }
 
     /// Shows the first matches in the files below some folders, as the files are by now.
@@ -107,7 +139,7 @@ impl Workspace {
                 break;
             }
             let text = self.text_at(place, &self.rules_at(place));
-            let there = text.map_or(0, |text| page.show(place, &text));
+            let there = text.map_or(0, |text| page.show(place.shown(), None, &text));
             page.matches.total = (page.matches.total + there).saturating_sub(*counted);
         }
         if hits.searched == 0 && below.is_narrowed() && !page.clock.is_stopped() {
@@ -116,7 +148,7 @@ impl Workspace {
             );
         }
         page.matches.truncated |= hits.passed.any();
-        page.matches.notes.extend(passed_over(&hits.passed, bounds.largest));
+        page.matches.notes.extend(passed_over(&hits.passed, bounds.largest, EntityKind::FILE));
     }
 
     /// The rules of a place that is only looked at. A policy that is not valid stops what is written; whoever mends the
@@ -133,15 +165,19 @@ impl Workspace {
 }
 
 /// What could not be looked at, in words.
-pub(super) fn passed_over(passed: &PassedOver, largest: u64) -> Vec<String> {
+pub(super) fn passed_over(passed: &PassedOver, largest: u64, noun: &str) -> Vec<String> {
     let PassedOver { large, unreadable, unnamed, slow } = *passed;
-    let files = |count: usize| if count == 1 { "1 file is".to_owned() } else { format!("{count} files are") };
+    let files = |count: usize| match count {
+        1 => format!("1 {noun} is"),
+        count => format!("{count} {noun}s are"),
+    };
     let mut notes = Vec::new();
     if large > 0 {
         notes.push(format!("passed over: {} larger than the limit of {largest} bytes", files(large)));
     }
     if unreadable > 0 {
-        notes.push(format!("passed over: {unreadable} of the files and folders cannot be read"));
+        let what = if noun == EntityKind::FILE { "files and folders".to_owned() } else { format!("{noun}s") };
+        notes.push(format!("passed over: {unreadable} of the {what} cannot be read"));
     }
     if unnamed > 0 {
         notes.push(format!("passed over: {unnamed} of the names are not UTF-8"));
@@ -161,7 +197,7 @@ impl Waits for Follow<'_> {
     }
 
     fn hears(&self, done: usize, of: usize) {
-        self.0.report("files searched", done, of.max(done));
+        self.0.report("texts searched", done, of.max(done));
     }
 }
 
@@ -177,7 +213,8 @@ struct Page<'p> {
 
 impl<'p> Page<'p> {
     fn new(look: &'p SearchLook, pattern: &'p Pattern, clock: &'p Clock<'p>) -> Page<'p> {
-        let (finder, matches) = (Finder::new(pattern), Matches::default());
+        let (finder, matches) =
+            (Finder::new(pattern), Matches { realm: look.realm.clone(), ..Matches::default() });
         Page { look, pattern, clock, finder, room: ROOM, matches }
     }
 
@@ -201,7 +238,7 @@ impl<'p> Page<'p> {
     }
 
     /// Shows matches of one file as far as there is room, and counts all of them.
-    fn show(&mut self, place: &FilePlace, text: &Buffer) -> usize {
+    fn show(&mut self, path: &str, entity: Option<&Entity>, text: &Buffer) -> usize {
         let (mut count, mut first) = (0, Vec::new());
         let left = self.look.most.saturating_sub(self.matches.found.len());
         let end = self.finder.each(text.view().as_bytes(), self.clock, |lines| {
@@ -214,10 +251,11 @@ impl<'p> Page<'p> {
         if end == End::Slow {
             self.matches.truncated = true;
             let passed = PassedOver { slow: 1, ..PassedOver::default() };
-            self.matches.notes.extend(passed_over(&passed, 0));
+            let noun = entity.map_or(EntityKind::FILE, |entity| entity.kind.name());
+            self.matches.notes.extend(passed_over(&passed, 0, noun));
         }
         for lines in first {
-            let found = self.found(place, text, lines);
+            let found = self.found(path, entity, text, lines);
             let cost = cost(&found);
             if cost > self.room && !self.matches.found.is_empty() {
                 self.room = 0;
@@ -229,7 +267,7 @@ impl<'p> Page<'p> {
         count
     }
 
-    fn found(&self, place: &FilePlace, text: &Buffer, span: Range<usize>) -> Match {
+    fn found(&self, path: &str, entity: Option<&Entity>, text: &Buffer, span: Range<usize>) -> Match {
         let lines = text.lines();
         let (line, last) = (lines.at(span.start), lines.at(span.end.saturating_sub(1)));
         let numbered = |line| Numbered { line, text: clip(lines.text(line), 0..0) };
@@ -244,7 +282,8 @@ impl<'p> Page<'p> {
         }
         let context = self.look.context;
         Match {
-            path: place.shown().to_owned(),
+            path: path.to_owned(),
+            entity: entity.cloned(),
             version: text.stamp(),
             line,
             end_line: last,

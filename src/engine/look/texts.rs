@@ -12,6 +12,7 @@ use super::super::Workspace;
 use super::super::publish::content;
 use crate::error::{Code, Error};
 use crate::policy::{Limits, Policy};
+use crate::request::EntityKind;
 use crate::store::{Facts, FilePlace, RowPlace};
 use crate::text::{Buffer, Hints};
 
@@ -113,9 +114,7 @@ impl Workspace {
     pub(super) fn text_in(&self, place: &RowPlace) -> Result<Arc<Buffer>, Error> {
         let limits = self.policy_at_top().map_or_else(|_| Limits::default(), |policy| policy.limits);
         let Some(mut snapshot) = self.store.rows.read(place, limits.file)? else {
-            let kind = place.entity().kind.name();
-            let message = format!("there is no {kind}: {}", place.path());
-            return Err(Error::new(Code::FileNotFound, message).field("path").hint("correct the path"));
+            return Err(absent(place.entity().kind.name(), place.path()));
         };
         Buffer::read(snapshot.take_bytes(), Hints::default()).map(Arc::new)
     }
@@ -127,8 +126,7 @@ impl Workspace {
         hints: Hints,
     ) -> Result<(Arc<Buffer>, Option<Key>), Error> {
         let Some(mut snapshot) = self.store.files.read(place, rules.limits.file)? else {
-            let message = format!("there is no file: {}", place.shown());
-            return Err(Error::new(Code::FileNotFound, message).field("path").hint("correct the path"));
+            return Err(absent(EntityKind::FILE, place.shown()));
         };
         let text = Arc::new(Buffer::read(snapshot.take_bytes(), hints)?);
         let key = snapshot.settled().map(|facts| (facts, hints));
@@ -137,6 +135,11 @@ impl Workspace {
         }
         Ok((text, key))
     }
+}
+
+fn absent(noun: &str, path: &str) -> Error {
+    let message = format!("there is no {noun}: {path}");
+    Error::new(Code::FileNotFound, message).field("path").hint("correct the path")
 }
 
 #[cfg(test)]

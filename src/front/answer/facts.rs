@@ -4,15 +4,17 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use super::entity::Key;
 use super::gates::{Spot, line, notes, required, unchecked, unsaid};
 use super::listed::Listed;
-use super::message::{self, NOTHING, UNKNOWN};
+use super::message::{self, NOTHING};
 use super::next::Proposal;
 use super::{Beside, Shape};
 use crate::engine::{Level, Report, Status};
 use crate::error::{Best, Code, Disk, Error, Place, Since};
 use crate::gate::{Finding, Run};
 use crate::locate::Receipt;
+use crate::request::{Entity, EntityKind};
 use crate::text::{Diff, Region, Shift};
 
 /// The next step where nothing was found, but a gate that must look could not.
@@ -35,7 +37,7 @@ pub(super) struct Facts<'a> {
     pub(super) message: String,
     /// Whether what was seen is told without the words that all messages of refusals have, too.
     pub(super) says_error: bool,
-    pub(super) entity_type: Option<&'a str>,
+    pub(super) key: Key<'a>,
     pub(super) hint: Option<Cow<'a, str>>,
     pub(super) field: Option<&'a str>,
     pub(super) path: Option<&'a str>,
@@ -96,7 +98,7 @@ impl<'a> Facts<'a> {
             detail: None,
             message: String::new(),
             says_error: false,
-            entity_type: None,
+            key: Key::default(),
             hint: None,
             field: None,
             path: None,
@@ -156,7 +158,7 @@ impl<'a> Facts<'a> {
             detail: detail.flatten(),
             message: message::of_report(report, diff, &errors, &listed.shown, shape),
             says_error: refused && shape.voice.says(Beside::Error),
-            entity_type: shape.entity_type.as_deref(),
+            key: key(report.entity.as_ref(), shape),
             hint: refused.then_some(remedy.into()),
             path: Some(&report.path),
             resolved_path: report.resolved_path.as_deref(),
@@ -186,10 +188,11 @@ impl<'a> Facts<'a> {
 
     /// The facts of a call that was stopped.
     pub(super) fn of_error(error: &'a Error, shape: &'a Shape) -> Facts<'a> {
+        let noun = shape.noun();
         let (start, hint) = match (error.disk, &error.hint) {
-            (Disk::Unknown, None) => UNKNOWN,
-            (Disk::Unknown, Some(hint)) => (UNKNOWN.0, hint.as_str()),
-            (Disk::Untouched, _) => (NOTHING, error.next_step()),
+            (Disk::Unknown, None) => (message::unknown(noun), Cow::from(format!("read the {noun}"))),
+            (Disk::Unknown, Some(hint)) => (message::unknown(noun), hint.into()),
+            (Disk::Untouched, _) => (NOTHING.to_owned(), error.next_step().into()),
         };
         let (next, hint) = proposed(error, hint, shape);
         let (code, detail) = shape.voice.coded(error.code);
@@ -199,7 +202,7 @@ impl<'a> Facts<'a> {
             detail,
             message: format!("{start}{}", message::of_error(error, shape)),
             says_error: shape.voice.says(Beside::Error),
-            entity_type: shape.entity_type.as_deref(),
+            key: key(shape.entity.as_ref(), shape),
             hint: Some(hint),
             field: error.field.as_deref(),
             path: shape.path.as_deref(),
@@ -219,15 +222,25 @@ impl<'a> Facts<'a> {
 }
 
 /// The call that a refusal proposes, and the hint, which has the proposal where there is no tool for it.
-fn proposed<'a>(error: &'a Error, hint: &'a str, shape: &Shape) -> (Listed<Value>, Cow<'a, str>) {
+fn proposed<'a>(error: &'a Error, hint: Cow<'a, str>, shape: &Shape) -> (Listed<Value>, Cow<'a, str>) {
     let proposal = error.next.as_ref().and_then(|next| Proposal::of(next, shape));
     let (next, hint) = match (proposal, &error.hint) {
-        (None, _) => (Vec::new(), hint.into()),
-        (Some(Proposal::Call(next)), _) => (vec![next], hint.into()),
+        (None, _) => (Vec::new(), hint),
+        (Some(Proposal::Call(next)), _) => (vec![next], hint),
         (Some(Proposal::Words(words)), None) => (Vec::new(), words.into()),
         (Some(Proposal::Words(words)), Some(own)) => (Vec::new(), format!("{own}; {words}").into()),
     };
     (Listed::all(next), hint)
+}
+
+/// The parts of a target's key that are told.
+fn key<'a>(entity: Option<&'a Entity>, shape: &Shape) -> Key<'a> {
+    match entity {
+        None if shape.voice.says(Beside::EntityType) => {
+            Key { entity_type: Some(EntityKind::FILE), ..Key::default() }
+        }
+        entity => Key::of(entity),
+    }
 }
 
 /// What the line itself warns of, which gates did not look, and the first findings, each as one line.

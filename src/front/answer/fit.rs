@@ -282,7 +282,7 @@ pub(super) fn size(answer: &Answer, forms: Forms) -> usize {
 }
 
 /// Bytes of a text as a JSON string.
-fn escaped(text: &str) -> usize {
+pub(super) fn escaped(text: &str) -> usize {
     2 + text.chars().map(cost).sum::<usize>()
 }
 

@@ -23,7 +23,8 @@ pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str) -> Map<String,
         Some(since) => (None, Some(json!({"version": since.version, "diff": diff}))),
         None => (diff, None),
     };
-    let fields: [(&str, Option<Value>); 34] = [
+    let [entity_type, app_id, organization_id] = facts.key.fields(bytes);
+    let fields: [(&str, Option<Value>); 36] = [
         ("success", facts.whole.then(|| facts.success.into())),
         ("status", Some(facts.status.name().into())),
         ("code", facts.code.map(Code::name).map(Value::from)),
@@ -33,7 +34,9 @@ pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str) -> Map<String,
         ("hint", facts.hint.as_deref().map(text)),
         ("field", facts.field.map(text)),
         ("path", facts.path.map(text)),
-        ("entity_type", facts.entity_type.map(Value::from)),
+        entity_type,
+        app_id,
+        organization_id,
         ("resolved_path", facts.resolved_path.map(text)),
         ("version", facts.version.as_deref().map(Value::from)),
         ("previous_version", facts.previous_version.as_deref().map(Value::from)),

@@ -1,23 +1,26 @@
 //! The sentence that comes first: what happened, or why it did not.
 
 use super::Shape;
+use super::entity::spelled;
 use crate::engine::{Report, Status};
 use crate::error::{Error, Family};
 use crate::gate::Finding;
-use crate::text::{Diff, named};
+use crate::text::Diff;
 
 /// The beginning of the message of every refusal after which the file is as it was.
 pub(super) const NOTHING: &str = "nothing was written: ";
 
-/// The beginning of the message, and the next step, where that is not known.
-pub(super) const UNKNOWN: (&str, &str) = ("it is not known whether the file was written: ", "read the file");
-
 /// What is said of the bytes outside of an edit that left them as they were.
 pub(super) const UNCHANGED: &str = "unchanged";
 
+/// The beginning of the message where that is not known.
+pub(super) fn unknown(noun: &str) -> String {
+    format!("it is not known whether the {noun} was written: ")
+}
+
 /// What a refusal says, in the words of its tool; with the field at fault, where a request is refused.
 pub(super) fn of_error(error: &Error, shape: &Shape) -> String {
-    let own = (shape.voice.refused)(error, shape.path.as_deref().unwrap_or_default());
+    let own = (shape.voice.refused)(error, shape);
     let said = own.unwrap_or_else(|| error.message.clone());
     match &error.field {
         Some(field) if error.code.family() == Family::Request && !said.contains(&**field) => {
@@ -43,7 +46,8 @@ pub(super) fn of_report(
     errors: &[String],
     shape: &Shape,
 ) -> String {
-    let (path, counts) = (named(&report.path), format!("(+{} -{})", diff.added(), diff.removed()));
+    let (path, counts) =
+        (spelled(&report.path, report.entity.as_ref()), format!("(+{} -{})", diff.added(), diff.removed()));
     let replaced = match report.replacements {
         Some(1) => ", 1 replacement".to_owned(),
         Some(count) => format!(", {count} replacements"),
@@ -99,5 +103,5 @@ pub(super) fn deed(report: &Report, diff: &Diff<'_>) -> String {
         (_, true) => "removed ",
         (false, false) => "",
     };
-    format!("{word}{} (+{} -{})", named(&report.path), diff.added(), diff.removed())
+    format!("{word}{} (+{} -{})", spelled(&report.path, report.entity.as_ref()), diff.added(), diff.removed())
 }

@@ -5,6 +5,7 @@
 //! to be left out is counted in `notes`, or at least said there when no number fits.
 
 mod batch;
+mod entity;
 mod facts;
 mod fit;
 mod gates;
@@ -25,6 +26,7 @@ use serde_json::Value;
 
 use crate::engine::Report;
 use crate::error::Error;
+use crate::request::{Entity, EntityKind};
 use facts::Facts;
 
 pub use batch::batch;
@@ -45,8 +47,8 @@ pub struct Shape {
     pub forms: Forms,
     /// The target as the caller named it, for refusals that know no better.
     pub path: Option<String>,
-    /// What the target is, for the tools that are told and tell it.
-    pub entity_type: Option<String>,
+    /// The key of the target as the caller named it, where it lies in a database.
+    pub entity: Option<Entity>,
     /// How many lines the request quotes or gives, for the tools that count these as changed, whatever of them stays.
     pub quoted_lines: Option<usize>,
     /// The words of the tool that answers.
@@ -56,6 +58,16 @@ pub struct Shape {
 }
 
 impl Shape {
+    /// The path as the caller named it.
+    pub fn target(&self) -> &str {
+        self.path.as_deref().unwrap_or_default()
+    }
+
+    /// What the target is, in a word.
+    pub fn noun(&self) -> &str {
+        self.entity.as_ref().map_or(EntityKind::FILE, |entity| entity.kind.name())
+    }
+
     /// The limits that can be asked for.
     pub const LIMITS: RangeInclusive<usize> = 1024..=1_048_576;
 }
@@ -67,7 +79,7 @@ impl Default for Shape {
             diff: DiffWish::Shown,
             forms: Forms::Both,
             path: None,
-            entity_type: None,
+            entity: None,
             quoted_lines: None,
             voice: Voice::PLAIN,
             offers: Offers::default(),

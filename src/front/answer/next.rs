@@ -4,6 +4,7 @@ use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
 use super::Shape;
+use super::entity::Key;
 use crate::error::Next;
 
 /// What a refusal may propose to call.
@@ -45,10 +46,14 @@ impl Proposal {
                 Proposal::Call(json!({ "tool": tool, "arguments": arguments }))
             }),
             Next::Read { start_line, end_line } => Some(match (reader, &shape.path) {
-                (Some(tool), Some(path)) => Proposal::Call(json!({
-                    "tool": tool,
-                    "arguments": { "path": path, "start_line": start_line, "end_line": end_line },
-                })),
+                (Some(tool), Some(path)) => {
+                    let mut arguments = JsonObject::new();
+                    arguments.insert("path".to_owned(), path.as_str().into());
+                    Key::of(shape.entity.as_ref()).put(&mut arguments);
+                    arguments.insert("start_line".to_owned(), (*start_line).into());
+                    arguments.insert("end_line".to_owned(), (*end_line).into());
+                    Proposal::Call(json!({ "tool": tool, "arguments": arguments }))
+                }
                 (_, _) => Proposal::Words(format!("read lines {start_line} to {end_line}")),
             }),
         }

@@ -4,6 +4,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::entity::{Key, spelled};
 use super::when::rfc3339;
 use super::{Answer, Shape, batch, fit, refusal};
 use crate::engine::{Changed, EditId, Entry, Kind, Remembered, Report};
@@ -131,8 +132,12 @@ fn of_entry(entry: &Entry) -> Value {
 }
 
 fn of_change(change: &Changed) -> Value {
+    let [entity_type, app_id, organization_id] = Key::of(change.entity.as_ref()).fields(SHOWN.1);
     let fields = [
         ("path", Some(path(&change.path).into())),
+        entity_type,
+        app_id,
+        organization_id,
         ("version", change.after.map(|stamp| stamp.to_string().into())),
         ("previous_version", change.before.map(|stamp| stamp.to_string().into())),
         ("added", Some(change.added.into())),
@@ -159,7 +164,8 @@ fn line(entry: &Entry) -> String {
             (Some(_), Some(_)) => "",
         };
         let lost = if change.kept { "" } else { ", cannot be taken back" };
-        format!("{word}{} (+{} -{}{lost})", path(&change.path), change.added, change.removed)
+        let key = change.entity.as_ref();
+        format!("{word}{} (+{} -{}{lost})", spelled(&path(&change.path), key), change.added, change.removed)
     });
     let files = files.collect::<Vec<_>>().join(", ");
     let more = if entry.changes.len() > FILES { ", ..." } else { "" };

@@ -7,6 +7,7 @@ use crate::error::{Code, Difference, Place};
 use crate::gate::{Finding, Run};
 use crate::locate::{Receipt, Tier};
 use crate::policy::Isolation;
+use crate::request::EntityKind;
 use crate::text::{Region, Shift};
 
 /// Renders the facts; no text but a note is longer than `bytes`. Beside the JSON, which has the whole diff, only its changes are
@@ -23,7 +24,8 @@ pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str, forms: Forms) 
     if !facts.success || diff.is_empty() {
         lines.extend(facts.places.iter().map(|one| place(one, bytes)));
     }
-    lines.extend(facts.since.map(|since| since_then(&since.version, diff)));
+    let noun = facts.key.entity_type.unwrap_or(EntityKind::FILE);
+    lines.extend(facts.since.map(|since| since_then(noun, &since.version, diff)));
     let shown = match forms {
         Forms::Both => changes(diff),
         Forms::Json | Forms::Text => diff.trim_end_matches('\n').to_owned(),
@@ -66,10 +68,10 @@ fn standing(facts: &Facts<'_>, bytes: usize) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// The version that the file has now, and what was changed since.
-fn since_then(version: &str, diff: &str) -> String {
+/// The version that stands there now, and what was changed since.
+fn since_then(noun: &str, version: &str, diff: &str) -> String {
     let colon = if diff.is_empty() { "" } else { ", since the version that was expected:" };
-    format!("the file has version {version} now{colon}")
+    format!("the {noun} has version {version} now{colon}")
 }
 
 /// How the text was found, where it does not stand there as it was quoted.

@@ -3,6 +3,7 @@
 use rmcp::model::JsonObject;
 use serde_json::Value;
 
+use super::Shape;
 use crate::engine::Report;
 use crate::error::{Code, Error};
 
@@ -13,8 +14,8 @@ pub struct Voice {
     pub names: Names,
     /// What it says of an edit that was written; nothing where the plain words do.
     pub written: fn(&Report) -> Option<String>,
-    /// What it says of a refusal, for the path as the caller named it; nothing where the error's own message does.
-    pub refused: fn(&Error, &str) -> Option<String>,
+    /// What it says of a refusal, of the target as the caller named it; nothing where the error's own message does.
+    pub refused: fn(&Error, &Shape) -> Option<String>,
     /// How its answers differ from the plain form, where they do.
     pub dialect: Option<&'static Dialect>,
     /// What its answers say beside what those of every edit do.
@@ -39,6 +40,8 @@ pub enum Beside {
     Error,
     /// `created` of every success, also where it is false.
     Created,
+    /// `entity_type`, also where it is `file`.
+    EntityType,
 }
 
 /// What a tool calls the fields of a request.

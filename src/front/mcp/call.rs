@@ -22,7 +22,7 @@ use crate::error::{Code, Error};
 use crate::front::answer::{self, Answer, Call, Forms, Offers, Shape};
 use crate::front::tools::{Ask, Tool, Unwritten};
 use crate::gate::clean;
-use crate::request::Author;
+use crate::request::{Author, Target};
 
 /// Characters of a client's name that are written down.
 const LONGEST_NAME: usize = 80;
@@ -87,6 +87,7 @@ async fn carried_out(
         Ok(both) => both,
         Err(refusal) => return refused(shape, refusal).await.into(),
     };
+    let shape = Shape { entity: asked.target().and_then(Target::entity).cloned(), ..shape };
     let (agreed, written) = match resumed {
         Resumed::Fresh => (None, None),
         Resumed::Code(written) => (None, Some(written)),
@@ -176,7 +177,7 @@ async fn agreed_to(
             (Asked::Answered(()), None) => break,
         }
     }
-    let seen = "the file changed each time that a person was asked";
+    let seen = format!("the {} changed each time that a person was asked", shape.noun());
     refused(shape.clone(), Error::new(Code::NotConfirmed, seen)).await.into()
 }
 
@@ -205,9 +206,9 @@ fn again(tool: &'static Tool, arguments: &JsonObject) -> Option<Call> {
 
 async fn render(shape: Shape, told: impl FnOnce(&Shape) -> Answer + Send + 'static) -> CallToolResult {
     let forms = shape.forms;
-    let path = shape.path.clone();
+    let plain = Shape { path: shape.path.clone(), entity: shape.entity.clone(), ..Shape::default() };
     let rendered = spawn_blocking(move || told(&shape)).await;
-    let Answer { success, json, text } = rendered.unwrap_or_else(|trouble| undescribed(&trouble, path));
+    let Answer { success, json, text } = rendered.unwrap_or_else(|trouble| undescribed(&trouble, &plain));
     let content = vec![ContentBlock::text(text)];
     let mut result = if success { CallToolResult::success(content) } else { CallToolResult::error(content) };
     result.structured_content = match forms {
@@ -218,10 +219,10 @@ async fn render(shape: Shape, told: impl FnOnce(&Shape) -> Answer + Send + 'stat
 }
 
 /// The answer where the report is lost: what was written stays written.
-fn undescribed(trouble: &JoinError, path: Option<String>) -> Answer {
+fn undescribed(trouble: &JoinError, shape: &Shape) -> Answer {
     let message = format!("the edit has ended, but its report could not be put into words: {trouble}");
     let error = Error::new(Code::Internal, message).disk_unknown();
-    answer::refusal(&error, &Shape { path, ..Shape::default() })
+    answer::refusal(&error, shape)
 }
 
 /// The forms in which a client of this protocol version is answered.
@@ -241,7 +242,7 @@ mod tests {
     #[tokio::test]
     async fn a_lost_report_does_not_claim_that_nothing_was_written() {
         let trouble = spawn_blocking(|| panic!("on purpose")).await.unwrap_err();
-        let told = undescribed(&trouble, Some("a.py".into()));
+        let told = undescribed(&trouble, &Shape { path: Some("a.py".into()), ..Shape::default() });
         assert!(!told.success);
         assert_eq!((&told.json["path"], &told.json["hint"]), (&"a.py".into(), &"read the file".into()));
         for text in [&told.text, told.json["message"].as_str().unwrap()] {

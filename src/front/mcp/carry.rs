@@ -38,8 +38,7 @@ pub(super) async fn carry(asked: Ask, shape: Shape, desk: &Desk, context: &Conte
     match asked {
         Ask::Edit(asked) => edit(*asked, shape, desk, context).await,
         Ask::Unwritten(unwritten) => {
-            let shape =
-                Shape { forms: shape.forms, path: shape.path, offers: shape.offers, ..unwritten.shape };
+            let shape = told_of(shape, unwritten.shape);
             let refusal = Error::new(Code::CodeBlockRequired, "there is no code_block");
             Carried { shape, question: None, told: Box::new(move |shape| answer::refusal(&refusal, shape)) }
         }
@@ -64,9 +63,15 @@ pub(super) async fn carry(asked: Ask, shape: Shape, desk: &Desk, context: &Conte
     }
 }
 
+/// How an answer is to look that the tool has its own wishes for.
+fn told_of(shape: Shape, wanted: Shape) -> Shape {
+    let Shape { forms, path, entity, offers, .. } = shape;
+    Shape { forms, path, entity, offers, ..wanted }
+}
+
 async fn edit(asked: tools::Asked, shape: Shape, desk: &Desk, context: &Context) -> Carried {
     let tools::Asked { request, shape: wanted } = asked;
-    let shape = Shape { forms: shape.forms, path: shape.path, offers: shape.offers, ..wanted };
+    let shape = told_of(shape, wanted);
     let mut edited =
         write(desk, context, |workspace, watch| async move { workspace.edit(request, watch).await }).await;
     let question = question(&mut edited);

@@ -41,7 +41,7 @@ struct DeleteContent {
     entity_type: Option<String>,
     /// For app_file, which needs it: the app.
     app_id: Option<String>,
-    /// For workflow: its organization; global unless given.
+    /// For workflow: its organization; your own, else global, unless given.
     organization_id: Option<String>,
     /// The `version` of an earlier answer; refused if the text changed since.
     expected_version: Option<String>,
@@ -62,9 +62,9 @@ fn ask(arguments: JsonObject) -> Result<Ask, Error> {
     Ok(Ask::Edit(Box::new(Asked { request, shape })))
 }
 
-fn refused(refusal: &Error, path: &str) -> Option<String> {
+fn refused(refusal: &Error, shape: &Shape) -> Option<String> {
     match refusal.code {
-        Code::FileNotFound => Some(format!("file not found: {path}")),
+        Code::FileNotFound => Some(format!("{} not found: {}", shape.noun(), shape.target())),
         _ => None,
     }
 }

@@ -157,7 +157,7 @@ fn replaced_all(report: &Report) -> Option<String> {
     Some(format!("Successfully replaced {count} occurrence(s) in {}", report.path))
 }
 
-fn refused(refusal: &Error, _: &str) -> Option<String> {
+fn refused(refusal: &Error, _: &Shape) -> Option<String> {
     if refusal.field.as_deref() == Some("within") {
         return None;
     }

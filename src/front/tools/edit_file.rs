@@ -87,10 +87,11 @@ fn written(report: &Report) -> Option<String> {
     Some(format!("Successfully replaced {count} occurrence(s) in {}", report.path))
 }
 
-fn refused(refusal: &Error, path: &str) -> Option<String> {
+fn refused(refusal: &Error, shape: &Shape) -> Option<String> {
     if refusal.field.as_deref() == Some("within") {
         return None;
     }
+    let path = shape.target();
     match refusal.code {
         Code::MatchNotFound => Some(format!("old_string not found in {path}")),
         Code::AmbiguousMatch => Some(format!("old_string appears {} times in {path}", refusal.place_count())),

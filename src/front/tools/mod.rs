@@ -29,7 +29,7 @@ use serde::Deserialize;
 use super::answer::{Shape, Voice};
 use super::toolset::Toolset;
 use crate::error::Error;
-use crate::request::{Author, Expect, History, Instruction, Look, Mode, Request, Revert};
+use crate::request::{Author, Expect, History, Instruction, Look, Mode, Request, Revert, Target};
 
 /// Every tool, in the order of the documentation.
 pub const TOOLS: &[Tool] = &[
@@ -116,6 +116,18 @@ pub enum Ask {
 }
 
 impl Ask {
+    /// What one text it is about, where that is said.
+    pub fn target(&self) -> Option<&Target> {
+        match self {
+            Ask::Edit(asked) => Some(&asked.request.target),
+            Ask::Unwritten(unwritten) => Some(&unwritten.request.target),
+            Ask::Look(Look::Lines(look)) => Some(&look.target),
+            Ask::Look(Look::Whole(target)) => Some(target),
+            Ask::Revert(Revert { of, .. }) | Ask::History(History { of, .. }) => of.as_ref(),
+            Ask::EditAll(_) | Ask::Look(Look::Search(_) | Look::List(_) | Look::Context(_)) => None,
+        }
+    }
+
     /// The same, asked by somebody.
     #[must_use]
     pub fn by(mut self, author: &Author) -> Ask {

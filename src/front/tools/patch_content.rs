@@ -53,7 +53,7 @@ struct PatchContent {
     entity_type: Option<String>,
     /// For app_file, which needs it: the app.
     app_id: Option<String>,
-    /// For workflow: its organization; global unless given.
+    /// For workflow: its organization; your own, else global, unless given.
     organization_id: Option<String>,
     /// The `version` of an earlier answer; refused if what is edited changed since.
     expected_version: Option<String>,
@@ -88,12 +88,12 @@ fn ask(arguments: JsonObject) -> Result<Ask, Error> {
     Ok(Ask::Edit(Box::new(Asked { request, shape })))
 }
 
-fn refused(refusal: &Error, path: &str) -> Option<String> {
+fn refused(refusal: &Error, shape: &Shape) -> Option<String> {
     if refusal.field.as_deref() == Some("within") {
         return None;
     }
     match refusal.code {
-        Code::MatchNotFound => Some(format!("old_string not found in {path}")),
+        Code::MatchNotFound => Some(format!("old_string not found in {}", shape.target())),
         Code::AmbiguousMatch => Some(format!(
             "old_string matches {} locations. Include more context to make it unique.",
             refusal.place_count()

@@ -27,7 +27,7 @@ pub const TOOL: Tool = Tool {
     ask,
 };
 
-const VOICE: Voice = Voice { beside: &[Beside::Error, Beside::Created], ..Voice::PLAIN };
+const VOICE: Voice = Voice { beside: &[Beside::Error, Beside::Created, Beside::EntityType], ..Voice::PLAIN };
 
 static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<ReplaceContent>);
 
@@ -45,7 +45,7 @@ struct ReplaceContent {
     entity_type: Option<String>,
     /// For app_file, which needs it: the app.
     app_id: Option<String>,
-    /// For workflow: its organization; global unless given.
+    /// For workflow: its organization; your own, else global, unless given.
     organization_id: Option<String>,
     /// The `version` of an earlier answer; refused if what is edited changed since.
     expected_version: Option<String>,
@@ -54,7 +54,7 @@ struct ReplaceContent {
 fn ask(arguments: JsonObject) -> Result<Ask, Error> {
     let asked: ReplaceContent = arguments::read(&SCHEMA, arguments)?;
     let entity = entity::fields(asked.entity_type, asked.app_id, asked.organization_id);
-    let shape = Shape { voice: VOICE, entity_type: Some(entity.name().to_owned()), ..Shape::default() };
+    let shape = Shape { voice: VOICE, ..Shape::default() };
     let request = Request {
         target: entity.raise(asked.path)?,
         edit: Edit::Content(asked.content),
@@ -76,10 +76,7 @@ mod tests {
     fn it_asks_for_the_whole_text_of_what_is_named() {
         let file = ask(rmcp::object!({"path": "a", "content": ""})).unwrap().into_edit();
         assert_eq!(file.request.target, Target::File("a".into()));
-        assert_eq!(
-            (file.request.edit, file.shape.entity_type.as_deref()),
-            (Edit::Content(String::new()), Some("file"))
-        );
+        assert_eq!(file.request.edit, Edit::Content(String::new()));
         let workflow = ask(rmcp::object!({"path": "a", "content": "", "entity_type": "workflow",
             "organization_id": "1", "expected_version": "0123456789ab"}))
         .unwrap()
@@ -94,7 +91,6 @@ mod tests {
             })
         );
         assert_eq!(workflow.request.expect, Expect::Version("0123456789ab".into()));
-        assert_eq!(workflow.shape.entity_type.as_deref(), Some("workflow"));
     }
 
     #[test]

@@ -90,6 +90,8 @@ pub enum Level {
     Exchange,
     /// The same while nobody else could open it for writing.
     Lease,
+    /// Compared and swapped by a database, which lets nobody come between.
+    Transaction,
 }
 
 impl Level {
@@ -100,6 +102,7 @@ impl Level {
             Level::Compare => "compare",
             Level::Exchange => "exchange",
             Level::Lease => "lease",
+            Level::Transaction => "transaction",
         }
     }
 }

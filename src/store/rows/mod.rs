@@ -3,58 +3,64 @@
 //! Invariant: no row is seen, changed or told of but within the tenant's reach; what is out of reach is answered as what is
 //! not there.
 
+mod admit;
+mod homes;
 mod look;
+mod meant;
 mod place;
 mod tenant;
 
 pub use look::{Among, RowListed, RowText};
+pub use meant::Meant;
 pub use place::{RowPlace, RowSnapshot, RowWrite};
 pub use tenant::Tenant;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::dispatch::Written;
 use super::journal::{Bounds, Deed, EditId, Entry};
-use super::sql::rows::Depot;
+use super::publish::{Done, Level, Published};
+use super::sql::Wanted;
+use super::sql::rows::{Depot, Failure, RowKey, RowRead};
 use crate::error::{Code, Error};
-use crate::policy::Owner;
-use crate::request::{Entity, EntityKind};
+use homes::Homes;
+
+/// Edits between two looks at the journal's bounds: their numbers are random, so it is one of so many on the average.
+const EVERY: u64 = 1024;
 
 /// The entities that a caller reaches.
 #[derive(Debug, Clone)]
 pub struct Rows {
     depot: Arc<Depot>,
     tenant: Tenant,
+    homes: Homes,
+    /// Whether the journal is to be looked at.
+    due: Arc<AtomicBool>,
 }
 
 impl Rows {
     /// The rows of a database that this tenant reaches.
     pub fn of(depot: Arc<Depot>, tenant: Tenant) -> Rows {
-        Rows { depot, tenant }
-    }
-
-    /// Finds the row that an entity names; one that is not there is a place, too, where it could be made.
-    ///
-    /// A workflow without an organisation is the caller's own, where there is one of that path, else the global one; a new
-    /// one is the caller's own.
-    ///
-    /// Errors: `FILE_NOT_FOUND` for an app or an organisation that is not there or out of reach, `INVALID_INPUT` for a path
-    /// that is no plain relative one, `STORE_UNAVAILABLE`.
-    pub fn admit(&self, entity: &Entity, owner: Owner) -> Result<RowPlace, Error> {
-        let _ = (&self.depot, &self.tenant, owner);
-        Err(unavailable(&entity.kind))
+        Rows { depot, tenant, homes: Homes::default(), due: Arc::default() }
     }
 
     /// Reads the row, at most `limit` bytes; `None` when there is none.
+    ///
+    /// Errors: `TOO_LARGE`, `STORE_UNAVAILABLE`.
     pub fn read(&self, place: &RowPlace, limit: u64) -> Result<Option<RowSnapshot>, Error> {
-        let _ = limit;
-        Err(unavailable(&place.entity.kind))
+        let read = self.depot.row(&self.tenant, place.row_key(), limit).map_err(Failure::told)?;
+        let Some(RowRead { bytes, size, stamp, changed }) = read else { return Ok(None) };
+        let bytes = bytes.ok_or_else(|| {
+            let path = place.path();
+            Error::new(Code::TooLarge, format!("{path} is too large: {size} bytes, limit {limit} bytes"))
+        })?;
+        Ok(Some(RowSnapshot::new(bytes, stamp, changed)))
     }
 
     /// Whether there is an entity of the same sort, app and organisation at another path.
     pub fn exists(&self, place: &RowPlace, path: &str) -> bool {
-        let _ = (place, path);
-        false
+        self.depot.is_row(&self.tenant, RowKey { path, ..place.row_key() }).unwrap_or(false)
     }
 
     /// Writes all rows of one edit, or none, and remembers the edit, in one transaction.
@@ -62,58 +68,74 @@ impl Rows {
     /// Errors: `NO_SPACE`, `STORE_UNAVAILABLE`; where the database was lost so late that nobody knows whether it was written,
     /// the refusal says so.
     pub fn publish(&self, writes: &[RowWrite<'_>], deed: &Deed) -> Result<Written, Error> {
-        let _ = deed;
-        let kind = writes.first().map(|write| &write.place.entity.kind);
-        Err(kind.map_or_else(|| Error::new(Code::Internal, "an edit without a row"), unavailable))
+        if writes.is_empty() {
+            return Err(Error::new(Code::Internal, "an edit without a row was to be written"));
+        }
+        let Some(edit) = self.depot.publish(&self.tenant, writes, deed).map_err(Failure::told)? else {
+            return Ok(Written::Overtaken);
+        };
+        if edit.number().is_multiple_of(EVERY) {
+            self.due.store(true, Ordering::Relaxed);
+        }
+        let done = |write: &RowWrite<'_>| Published {
+            created: write.before.is_none(),
+            level: Level::Transaction,
+            notes: Vec::new(),
+        };
+        Ok(Written::All(Done { files: writes.iter().map(done).collect(), edit: Some(edit) }))
     }
 
     /// The last change of the row.
     pub fn latest(&self, place: &RowPlace) -> Result<Option<Entry>, Error> {
-        Err(unavailable(&place.entity.kind))
+        self.newest(place, Wanted::Settled)
     }
 
     /// The text of a version of this row, whole stamp or a prefix of at least 12 hex digits.
     pub fn text(&self, place: &RowPlace, version: &str) -> Result<Option<Vec<u8>>, Error> {
-        let _ = version;
-        Err(unavailable(&place.entity.kind))
+        self.depot.text(&self.tenant, place.row_key(), version).map_err(Failure::told)
     }
 
     /// The entry of that name, where all that it changed is within reach.
     pub fn entry(&self, id: EditId) -> Result<Option<Entry>, Error> {
-        let _ = id;
-        Ok(None)
+        if !self.depot.is_there() {
+            return Ok(None);
+        }
+        self.depot.entry(&self.tenant, id).map_err(Failure::told)
     }
 
     /// The last entries within reach, the newest first; those of one row, or of all.
     ///
     /// Where nobody has used the database yet, there is none.
     pub fn entries(&self, of: Option<&RowPlace>, most: usize) -> Result<Vec<Entry>, Error> {
-        let _ = (of, most);
-        Ok(Vec::new())
+        if !self.depot.is_there() {
+            return Ok(Vec::new());
+        }
+        self.depot.entries(&self.tenant, of.map(RowPlace::row_key), most).map_err(Failure::told)
     }
 
     /// The newest edit of a row that has not been taken back.
     pub fn to_undo(&self, place: &RowPlace) -> Result<Option<Entry>, Error> {
-        let _ = place;
-        Ok(None)
+        self.newest(place, Wanted::ToUndo)
     }
 
     /// The edit of a row that was taken back last and still is.
     pub fn to_redo(&self, place: &RowPlace) -> Result<Option<Entry>, Error> {
-        let _ = place;
-        Ok(None)
+        self.newest(place, Wanted::ToRedo)
     }
 
-    /// Forgets the oldest until the journal is within its bounds.
+    fn newest(&self, place: &RowPlace, wanted: Wanted) -> Result<Option<Entry>, Error> {
+        self.depot.newest(&self.tenant, place.row_key(), wanted).map_err(Failure::told)
+    }
+
+    /// Forgets the oldest until what this caller reaches of the journal is within its bounds; now and then only.
     pub fn tidy(&self, bounds: Bounds) -> Result<(), Error> {
-        let _ = bounds;
-        Ok(())
+        if self.due.swap(false, Ordering::Relaxed) {
+            self.depot.tidy(&self.tenant, bounds).map_err(Failure::told)
+        } else {
+            Ok(())
+        }
     }
 }
 
-fn unavailable(kind: &EntityKind) -> Error {
-    let message = format!("there is no store for {}: this server edits files", kind.name());
-    Error::new(Code::StoreUnavailable, message)
-        .field("entity_type")
-        .hint("leave entity_type out, or give `file`")
-}
+#[cfg(all(test, feature = "content", feature = "journal"))]
+mod tests;

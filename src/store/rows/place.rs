@@ -4,6 +4,7 @@ use crate::request::Entity;
 use crate::store::folder::Identity;
 use crate::store::place::Key;
 use crate::store::publish::{Content, Told};
+use crate::store::sql::rows::RowKey;
 use crate::text::Stamp;
 
 /// An entity that is within reach, by its whole key; whether there is a row of that key is found when it is read.
@@ -23,6 +24,8 @@ pub struct RowSnapshot {
     bytes: Vec<u8>,
     /// The stamp of its text, on which the write is conditional.
     pub(in crate::store) stamp: Stamp,
+    /// When it was changed last, in microseconds since 1970: what comes later has a later time.
+    pub(in crate::store) changed: i64,
 }
 
 /// One row that is to become another, to be made or to be removed.
@@ -49,6 +52,18 @@ impl RowPlace {
         &self.entity.path
     }
 
+    /// Its key, as the database has it.
+    pub(in crate::store) fn row_key(&self) -> RowKey<'_> {
+        let Entity { kind, path, app_id, organization_id: _ } = &self.entity;
+        let (organization, app) = (self.owner.as_deref(), app_id.as_deref());
+        RowKey {
+            kind: kind.name(),
+            organization: organization.unwrap_or_default(),
+            app: app.unwrap_or_default(),
+            path,
+        }
+    }
+
     /// What to lock while it is edited. No such key is a folder to another.
     pub fn key(&self) -> Key {
         let Entity { kind, path, app_id, organization_id } = &self.entity;
@@ -60,8 +75,8 @@ impl RowPlace {
 }
 
 impl RowSnapshot {
-    pub(in crate::store) fn new(bytes: Vec<u8>, stamp: Stamp) -> RowSnapshot {
-        RowSnapshot { bytes, stamp }
+    pub(in crate::store) fn new(bytes: Vec<u8>, stamp: Stamp, changed: i64) -> RowSnapshot {
+        RowSnapshot { bytes, stamp, changed }
     }
 
     /// The content, unless it was taken.

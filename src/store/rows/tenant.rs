@@ -20,4 +20,13 @@ impl Tenant {
             Tenant::Nobody | Tenant::Everybody => None,
         }
     }
+
+    /// Whether what is this organisation's is reached; the empty one is nobody.
+    pub fn reaches(&self, organization: &str) -> bool {
+        match self {
+            Tenant::Nobody => organization.is_empty(),
+            Tenant::Organization(own) => organization.is_empty() || own == organization,
+            Tenant::Everybody => true,
+        }
+    }
 }

@@ -56,12 +56,12 @@ impl<'a> Clock<'a> {
     }
 
     /// Counts files that were found.
-    pub(super) fn finds(&self, files: usize) {
+    pub(in crate::store) fn finds(&self, files: usize) {
         self.found.fetch_add(files, Ordering::Relaxed);
     }
 
     /// Counts files that are done, and tells of it now and then.
-    pub(super) fn does(&self, files: usize) {
+    pub(in crate::store) fn does(&self, files: usize) {
         let before = self.done.fetch_add(files, Ordering::Relaxed);
         let done = before + files;
         if before / STEP == done / STEP {

@@ -284,7 +284,7 @@ mod tests {
                 .map(str::to_owned)
                 .collect();
             prop_assert_eq!(lines(&pattern, &text, piece), naive.clone());
-            let whole = Pattern { matcher: pattern.matcher.clone(), is_whole: true };
+            let whole = Pattern { matcher: pattern.matcher.clone(), is_whole: true, pieces: Vec::new() };
             prop_assert_eq!(lines(&whole, &text, piece), naive);
         }
     }

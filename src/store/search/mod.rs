@@ -7,10 +7,12 @@
 
 mod clock;
 mod finder;
+mod glob;
 mod ignores;
 mod kept;
 mod links;
 mod listed;
+mod needle;
 mod pattern;
 mod queue;
 mod reader;
@@ -22,7 +24,9 @@ mod within;
 
 pub use clock::{Clock, Waits};
 pub use finder::{End, Finder};
+pub use glob::{Glob, nothing_at};
 pub use listed::Hidden;
+pub use needle::{Cell, Piece};
 pub use pattern::{Pattern, Reach};
 pub use walk::PassedOver;
 pub use within::{Below, Within};

@@ -2,6 +2,7 @@
 //!
 //! Invariant: the time that a pattern takes is linear in the text; one that would be too large is refused.
 
+use super::needle::{Piece, pieces};
 use crate::error::{Code, Error};
 use grep_matcher::Matcher;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
@@ -32,6 +33,8 @@ pub struct Pattern {
     pub(super) matcher: RegexMatcher,
     /// Whether it must see a text as a whole: it reaches over lines, or asks for the text's start or end.
     pub(super) is_whole: bool,
+    /// What stands in every match.
+    pub(super) pieces: Vec<Piece>,
 }
 
 impl Pattern {
@@ -43,8 +46,8 @@ impl Pattern {
             return Err(bad(format!("it is longer than {LONGEST} bytes")));
         }
         let mut parser: Parser = ParserBuilder::new().multi_line(true).utf8(false).build();
-        let looks = match parser.parse(pattern) {
-            Ok(parsed) => parsed.properties().look_set(),
+        let (looks, pieces) = match parser.parse(pattern) {
+            Ok(parsed) => (parsed.properties().look_set(), pieces(&parsed)),
             Err(error) => return Err(bad(said(&error, pattern))),
         };
         let mut builder = RegexMatcherBuilder::new();
@@ -54,7 +57,18 @@ impl Pattern {
         }
         let matcher = builder.build(pattern).map_err(|error| unbuilt(&error))?;
         let is_whole = reach == Reach::Lines || looks.contains(Look::Start) || looks.contains(Look::End);
-        Ok(Pattern { matcher, is_whole })
+        Ok(Pattern { matcher, is_whole, pieces })
+    }
+
+    /// What stands in every match, in this order; the same characters as in the text that is searched.
+    pub fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// The same pattern, of which nothing is known.
+    #[cfg(test)]
+    pub(in crate::store) fn unnarrowed(self) -> Pattern {
+        Pattern { pieces: Vec::new(), ..self }
     }
 
     /// The first match in a piece of text, from an offset on.

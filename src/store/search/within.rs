@@ -2,14 +2,14 @@
 //!
 //! Invariant: a folder was vetted under its requested spelling and under the path that it resolves to.
 
+use super::glob::{Glob, nothing_at};
 use super::station::{Signs, Station};
-use crate::error::{Code, Error};
+use crate::error::Error;
 use crate::store::file_place::{FilePlace, join};
 use crate::store::files::Files;
 use crate::store::root::Root;
 use crate::store::walk::{self, Found};
 use crate::store::{admit, alias, spelling, state, trouble};
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::sync::Arc;
 
 /// Where a search looks.
@@ -40,7 +40,7 @@ struct Start {
 #[derive(Debug)]
 enum Only {
     All,
-    Glob(Box<Gitignore>),
+    Glob(Box<Glob>),
     /// Those whose path in the root begins so.
     Beginning(String),
 }
@@ -58,7 +58,9 @@ impl Files {
         match self.standing(root, &rest, path)? {
             Standing::File => self.admit_to_read(path).map(Within::File),
             Standing::Folder(start) => Ok(Within::Below(Below { starts: vec![start], only: Only::All })),
-            Standing::Nothing if is_glob(path) => self.globbed(root, &rest, path).map(Within::Below),
+            Standing::Nothing if Glob::is_meant_by(path) => {
+                self.globbed(root, &rest, path).map(Within::Below)
+            }
             Standing::Nothing => Err(nothing_at(path)),
         }
     }
@@ -99,18 +101,13 @@ impl Files {
     /// The folder that a glob begins with, and the glob.
     fn globbed(&self, root: usize, rest: &str, path: &str) -> Result<Below, Error> {
         let names: Vec<&str> = rest.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
-        let fixed = names.iter().take_while(|name| !is_glob(name)).count();
+        let fixed = names.iter().take_while(|name| !Glob::is_meant_by(name)).count();
         let (folder, open) = names.split_at_checked(fixed).unwrap_or_default();
         let Standing::Folder(start) = self.standing(root, &folder.join("/"), path)? else {
             return Err(nothing_at(path));
         };
         // A glob of one name finds it in every folder, as in a .gitignore.
-        let text = join(&escaped(&start.path), &open.join("/"));
-        let only = glob(&text).filter(|_| !open.contains(&"..")).ok_or_else(|| {
-            Error::new(Code::BadPattern, format!("{path} is no glob that can be understood"))
-                .field("path")
-                .hint("name a file or a folder, or give a glob such as `*.py` or `src/**/*.rs`")
-        })?;
+        let only = Glob::read(&join(&Glob::escaped(&start.path), &open.join("/")), path)?;
         Ok(Below { starts: vec![start], only: Only::Glob(Box::new(only)) })
     }
 
@@ -174,7 +171,7 @@ impl Below {
     pub(super) fn finds(&self, station: &Station, name: &str) -> bool {
         match &self.only {
             Only::All => true,
-            Only::Glob(glob) => glob.matched(station.join(name), false).is_ignore(),
+            Only::Glob(glob) => glob.finds(&station.join(name)),
             Only::Beginning(path) => station.join(name).starts_with(path.as_str()),
         }
     }
@@ -186,29 +183,4 @@ impl Below {
             Only::Glob(_) | Only::Beginning(_) => true,
         }
     }
-}
-
-fn is_glob(path: &str) -> bool {
-    path.contains(['*', '?', '[', '{'])
-}
-
-/// A glob with the meaning that a line of a .gitignore has, but for files alone.
-fn glob(text: &str) -> Option<Gitignore> {
-    let mut builder = GitignoreBuilder::new("");
-    builder.allow_unclosed_class(false);
-    let line = if text.starts_with(['!', '#']) { format!("\\{text}") } else { text.to_owned() };
-    builder.add_line(None, &line).ok()?;
-    builder.build().ok().filter(|glob| glob.num_ignores() == 1)
-}
-
-/// A path as a glob that finds nothing else.
-fn escaped(path: &str) -> String {
-    let escape = |c: char| if "*?[]{}!\\".contains(c) { vec!['\\', c] } else { vec![c] };
-    path.chars().flat_map(escape).collect()
-}
-
-fn nothing_at(path: &str) -> Error {
-    Error::new(Code::FileNotFound, format!("there is nothing at {path}"))
-        .field("path")
-        .hint("name a file, a folder, or a glob such as `*.py` or `src/**/*.rs`; without a path everything is searched")
 }

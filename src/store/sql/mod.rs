@@ -21,7 +21,7 @@ mod database;
 mod look;
 #[cfg(feature = "journal")]
 mod open;
-#[cfg(feature = "journal")]
+#[cfg(any(feature = "journal", feature = "content"))]
 mod pack;
 pub(super) mod rows;
 #[cfg(feature = "journal")]

@@ -2,6 +2,7 @@
 //!
 //! Invariant: a cluster ends, and its folder goes, with the process that began it, also where that is killed.
 
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write as _};
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -40,6 +41,8 @@ pub struct Postgres {
     folder: PathBuf,
     programs: PathBuf,
     user: Option<&'static str>,
+    /// What stands before the command that runs the cluster.
+    behind: Vec<OsString>,
     settings: Vec<(String, String)>,
     running: Mutex<Option<Running>>,
 }
@@ -77,12 +80,19 @@ impl Postgres {
 
     /// Makes a cluster and starts it; nothing where none is to be had.
     pub fn start(settings: &[(&str, &str)]) -> Option<Postgres> {
-        let postgres = Postgres::prepared(settings)?;
+        let postgres = Postgres::prepared(settings, Vec::new())?;
         postgres.begin();
         Some(postgres)
     }
 
-    fn prepared(settings: &[(&str, &str)]) -> Option<Postgres> {
+    /// The same for a cluster that is run by a command before which these words stand.
+    pub fn start_behind(behind: Vec<OsString>) -> Option<Postgres> {
+        let postgres = Postgres::prepared(&[], behind)?;
+        postgres.begin();
+        Some(postgres)
+    }
+
+    fn prepared(settings: &[(&str, &str)], behind: Vec<OsString>) -> Option<Postgres> {
         let Some(programs) = programs() else {
             not_run("stored content in PostgreSQL: there is no initdb (Debian's package is `postgresql`)");
             return None;
@@ -100,7 +110,7 @@ impl Postgres {
         std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
         let settings = settings.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
         let postgres =
-            Postgres { folder: folder.keep(), programs, user, settings, running: Mutex::default() };
+            Postgres { folder: folder.keep(), programs, user, behind, settings, running: Mutex::default() };
         if postgres.user.is_some() && Command::new("setpriv").arg("--version").output().is_err() {
             not_run("stored content in PostgreSQL: there is no setpriv to become a user without power");
             return None;
@@ -156,6 +166,31 @@ impl Postgres {
         command
     }
 
+    /// The same command, begun by what stands before it.
+    fn behind(&self, command: Command) -> Command {
+        if self.behind.is_empty() {
+            return command;
+        }
+        let mut whole = behind(&self.behind, &command);
+        whole.current_dir(&self.folder);
+        whole
+    }
+
+    /// The first process of the cluster.
+    pub fn id(&self) -> u32 {
+        let running = self.running.lock().unwrap();
+        running.as_ref().unwrap().postmaster.as_raw_nonzero().get().unsigned_abs()
+    }
+
+    /// Makes a folder that belongs to whom the cluster does, where its processes see it.
+    pub fn make_folder(&self, folder: &Path) {
+        let seen = PathBuf::from(format!("/proc/{}/root{}", self.id(), folder.display()));
+        std::fs::create_dir(&seen).unwrap();
+        if let Some((user, group)) = self.user.and_then(id_of) {
+            chown(&seen, Some(user), Some(group)).unwrap();
+        }
+    }
+
     /// Starts the cluster, and waits until it takes connections.
     pub fn begin(&self) {
         let begun = Instant::now();
@@ -174,7 +209,7 @@ impl Postgres {
 
     fn try_begin(&self) -> Result<Running, String> {
         let log = std::fs::File::create(self.folder.join("log")).unwrap();
-        let mut guard = self.unprivileged(Path::new("/bin/sh"));
+        let mut guard = self.behind(self.unprivileged(Path::new("/bin/sh")));
         guard.args(["-c", GUARD, "sh"]).arg(&self.folder).arg(self.programs.join("postgres"));
         guard.arg("-D").arg(self.data()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log);
         let mut guard = guard.spawn().unwrap();
@@ -244,6 +279,11 @@ impl Postgres {
     #[track_caller]
     pub fn boss(&self, database: &str, sql: &str) -> String {
         told(self.psql(database, BOSS, sql))
+    }
+
+    /// The same for a statement that somebody else may end.
+    pub fn boss_may_fail(&self, database: &str, sql: &str) -> bool {
+        self.psql(database, BOSS, sql).status.success()
     }
 
     fn psql(&self, database: &str, role: &str, sql: &str) -> Output {
@@ -325,6 +365,19 @@ impl Drop for Postgres {
         }
         std::fs::remove_dir_all(&self.folder).ok();
     }
+}
+
+/// A command with these words before it, in the same surroundings.
+pub fn behind(words: &[OsString], command: &Command) -> Command {
+    let mut whole = Command::new(&words[0]);
+    whole.args(&words[1..]).arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => whole.env(name, value),
+            None => whole.env_remove(name),
+        };
+    }
+    whole
 }
 
 #[track_caller]

@@ -10,6 +10,7 @@ use crate::context::{Project, project, reads};
 use crate::error::Error;
 use crate::gate::Watch;
 use crate::policy::language_of;
+use crate::request::EntityKind;
 use crate::store::{Clock, Facts, FilePlace, Hidden, SearchBounds, Surveyed, Waits};
 
 /// Files that are looked at, that are indexed, and the bytes of all of those together.
@@ -74,7 +75,7 @@ impl Survey {
                 kept.push((place, facts));
             }
         }
-        let mut notes = passed_over(&passed, LONGEST_FILE);
+        let mut notes = passed_over(&passed, LONGEST_FILE, EntityKind::FILE);
         notes.extend((large > 0).then(|| format!("files over 1 MiB are not looked at: {large}")));
         notes
             .extend((beyond > 0).then(|| format!("files beyond {MOST_INDEXED} are not looked at: {beyond}")));

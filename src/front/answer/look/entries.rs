@@ -2,38 +2,48 @@
 
 use serde_json::{Value, json};
 
+use super::super::entity::{Key, found_as};
 use super::Answer;
 use crate::engine::{Entries, Listed};
-use crate::text::named;
+use crate::request::{EntityKind, Realm};
 
 /// Renders which texts there are.
 pub(super) fn entries(found: &Entries) -> Answer {
-    let Entries { entries, truncated, notes } = found;
+    let Entries { realm, entries, truncated, notes } = found;
     let rows: Vec<Value> = entries.iter().map(row).collect();
     let mut json = json!({ "entries": rows, "truncated": truncated });
-    if let (Some(fields), false) = (json.as_object_mut(), notes.is_empty()) {
-        fields.insert("notes".to_owned(), json!(notes));
+    if let Some(fields) = json.as_object_mut() {
+        Key::of_all(realm).put(fields);
+        if !notes.is_empty() {
+            fields.insert("notes".to_owned(), json!(notes));
+        }
     }
+    let noun = match realm {
+        Realm::Files => EntityKind::FILE,
+        Realm::Entities { kind, .. } => kind.name(),
+    };
     let mut text = match entries.len() {
-        1 => "1 file\n".to_owned(),
-        count => format!("{count} files\n"),
+        1 => format!("1 {noun}\n"),
+        count => format!("{count} {noun}s\n"),
     };
     if *truncated {
-        text += "truncated: not all files are shown\n";
+        text += &format!("truncated: not all {noun}s are shown\n");
     }
     notes.iter().for_each(|note| text += &format!("note: {note}\n"));
-    for Listed { path, size, version } in entries {
+    for Listed { path, entity, size, version } in entries {
         let version = version.map(|version| format!(", version {version}")).unwrap_or_default();
-        text += &format!("{}: {size} bytes{version}\n", named(path));
+        text += &format!("{}: {size} bytes{version}\n", found_as(path, entity.as_ref()));
     }
     Answer { success: true, json, text }
 }
 
-fn row(Listed { path, size, version }: &Listed) -> Value {
-    match version {
-        Some(version) => json!({ "path": path, "size": size, "version": version.to_string() }),
-        None => json!({ "path": path, "size": size }),
+fn row(Listed { path, entity, size, version }: &Listed) -> Value {
+    let mut row = json!({ "path": path, "size": size });
+    if let Some(fields) = row.as_object_mut() {
+        Key::of_one(entity.as_ref()).put(fields);
+        fields.extend(version.map(|version| ("version".to_owned(), version.to_string().into())));
     }
+    row
 }
 
 #[cfg(test)]
@@ -43,9 +53,14 @@ mod tests {
 
     #[test]
     fn both_forms_have_every_file() {
-        let listed = |path: &str, version| Listed { path: path.into(), size: 3, version };
+        let listed = |path: &str, version| Listed { path: path.into(), entity: None, size: 3, version };
         let entries_ = vec![listed("a", Some(Stamp::of(b"one"))), listed("b", None)];
-        let answer = entries(&Entries { entries: entries_, truncated: true, notes: vec!["a note".into()] });
+        let answer = entries(&Entries {
+            realm: Realm::Files,
+            entries: entries_,
+            truncated: true,
+            notes: vec!["a note".into()],
+        });
         let version = Stamp::of(b"one").to_string();
         assert_eq!(
             answer.json,

@@ -5,6 +5,7 @@
 
 use serde_json::{Value, json};
 
+use super::super::entity::{Key, spelled};
 use super::Answer;
 use crate::engine::Reading;
 use crate::text::named;
@@ -26,13 +27,14 @@ pub(super) fn lines(reading: &Reading) -> Answer {
 
 fn shown(reading: &Reading, most: usize) -> Answer {
     let Shown { content, end_line, truncated } = cut(reading, most);
-    let (path, start_line) = (&reading.path, reading.start_line);
+    let (path, called) = (&reading.path, spelled(&reading.path, reading.entity.as_ref()));
+    let start_line = reading.start_line;
     let (total, version) = (reading.text.lines().count(), reading.text.stamp().to_string());
     let mut json = json!({ "path": path, "start_line": start_line, "end_line": end_line, "total_lines": total,
         "version": version, "content": content });
-    let mut text =
-        format!("{}: lines {start_line} to {end_line} of {total}, version {version}\n", named(path));
+    let mut text = format!("{called}: lines {start_line} to {end_line} of {total}, version {version}\n");
     if let Some(fields) = json.as_object_mut() {
+        Key::of(reading.entity.as_ref()).put(fields);
         if let Some(resolved) = &reading.resolved_path {
             fields.insert("resolved_path".to_owned(), resolved.as_str().into());
             text += &format!("the path leads to {}\n", named(resolved));
@@ -74,7 +76,14 @@ mod tests {
 
     fn reading(text: &str, start_line: usize, end_line: usize) -> Reading {
         let text = Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
-        Reading { path: "a.py".into(), resolved_path: None, start_line, end_line, text: text.into() }
+        Reading {
+            path: "a.py".into(),
+            entity: None,
+            resolved_path: None,
+            start_line,
+            end_line,
+            text: text.into(),
+        }
     }
 
     #[test]

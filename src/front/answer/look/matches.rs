@@ -2,17 +2,20 @@
 
 use serde_json::{Map, Value, json};
 
+use super::super::entity::{Key, found_as};
 use super::Answer;
 use crate::engine::{Match, Matches, Numbered};
-use crate::text::named;
 
 /// Renders what a search found.
 pub(super) fn matches(found: &Matches) -> Answer {
-    let Matches { found: shown, total, truncated, notes } = found;
+    let Matches { realm, found: shown, total, truncated, notes } = found;
     let matches: Vec<Value> = shown.iter().map(one).collect();
     let mut json = json!({ "matches": matches, "total_matches": total, "truncated": truncated });
-    if let (Some(fields), false) = (json.as_object_mut(), notes.is_empty()) {
-        fields.insert("notes".to_owned(), json!(notes));
+    if let Some(fields) = json.as_object_mut() {
+        Key::of_all(realm).put(fields);
+        if !notes.is_empty() {
+            fields.insert("notes".to_owned(), json!(notes));
+        }
     }
     Answer { success: true, json, text: readable(found) }
 }
@@ -29,6 +32,7 @@ fn one(found: &Match) -> Value {
     put("context_before", numbered(&found.before));
     put("context_after", numbered(&found.after));
     put("version", found.version.to_string().into());
+    Key::of_one(found.entity.as_ref()).put(&mut fields);
     Value::Object(fields)
 }
 
@@ -53,13 +57,13 @@ fn readable(found: &Matches) -> String {
     // The last line that was shown of the file: what two matches have in common is shown once.
     let mut done = 0;
     while let Some(one) = rows.next() {
-        if last.is_none_or(|last| last.path != one.path) {
-            text += &format!("\n{} (version {})\n", named(&one.path), one.version);
+        if last.is_none_or(|last| !is_same(last, one)) {
+            text += &format!("\n{} (version {})\n", found_as(&one.path, one.entity.as_ref()), one.version);
             done = 0;
         } else if one.before.first().map_or(one.line, |first| first.line) > done + 1 {
             text += "--\n";
         }
-        let next = rows.peek().filter(|next| next.path == one.path);
+        let next = rows.peek().filter(|next| is_same(next, one));
         let until = next.map_or(usize::MAX, |next| next.line);
         context(&mut text, one.before.iter().filter(|line| line.line > done));
         for (line, part) in (one.line..).zip(one.text.split('\n')) {
@@ -70,6 +74,11 @@ fn readable(found: &Matches) -> String {
         last = Some(one);
     }
     text
+}
+
+/// Whether two matches are of one text.
+fn is_same(one: &Match, other: &Match) -> bool {
+    (&one.path, &one.entity) == (&other.path, &other.entity)
 }
 
 fn context<'a>(text: &mut String, lines: impl Iterator<Item = &'a Numbered>) {
@@ -91,6 +100,7 @@ mod tests {
         let (before, after) = (numbered(before), numbered(after));
         Match {
             path: path.into(),
+            entity: None,
             version: Stamp::of(b""),
             line,
             end_line,
@@ -104,7 +114,8 @@ mod tests {
     fn programs_are_told_of_each_match_by_itself() {
         let one = found("a", 3..=3, &[2], &[4]);
         let notes = vec!["a note".to_owned()];
-        let answer = matches(&Matches { found: vec![one], total: 2, truncated: true, notes });
+        let answer =
+            matches(&Matches { found: vec![one], total: 2, truncated: true, notes, ..Matches::default() });
         assert_eq!(
             answer.json,
             json!({"matches": [{"path": "a", "line_number": 3, "match": "line 3", "context_before": ["2: line 2"],
@@ -125,7 +136,7 @@ mod tests {
             found("a", 12..=12, &[11], &[]),
             found("b", 1..=1, &[], &[2]),
         ];
-        let answer = matches(&Matches { found, total: 5, truncated: false, notes: Vec::new() });
+        let answer = matches(&Matches { found, total: 5, ..Matches::default() });
         let wanted = "5 matches\n\na (version af1349b9f5f9)\n1- line 1\n2: line 2\n3: line 3\n4- line 4\n5- line 5\n\
             6: line 6\n7: line 7\n8- line 8\n--\n11- line 11\n12: line 12\n\nb (version af1349b9f5f9)\n1: line 1\n\
             2- line 2\n";

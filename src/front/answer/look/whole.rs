@@ -5,6 +5,7 @@
 
 use serde_json::{Value, json};
 
+use super::super::entity::{Key, spelled};
 use super::Answer;
 use crate::engine::Reading;
 use crate::text::named;
@@ -25,8 +26,10 @@ fn shown(reading: &Reading, most: usize) -> Answer {
         (&reading.path, reading.text.lines().count(), reading.text.stamp().to_string());
     let mut json = json!({ "path": path, "content": content, "total_lines": total, "version": version,
         "truncated": truncated });
-    let mut readable = format!("{}: {total} lines, version {version}\n", named(path));
+    let called = spelled(path, reading.entity.as_ref());
+    let mut readable = format!("{called}: {total} lines, version {version}\n");
     if let Some(fields) = json.as_object_mut() {
+        Key::of(reading.entity.as_ref()).put(fields);
         if let Some(resolved) = &reading.resolved_path {
             fields.insert("resolved_path".to_owned(), resolved.as_str().into());
             readable += &format!("the path leads to {}\n", named(resolved));
@@ -63,7 +66,14 @@ mod tests {
 
     fn reading(text: &str) -> Reading {
         let text = Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
-        Reading { path: "a".into(), resolved_path: None, start_line: 1, end_line: 1, text: text.into() }
+        Reading {
+            path: "a".into(),
+            entity: None,
+            resolved_path: None,
+            start_line: 1,
+            end_line: 1,
+            text: text.into(),
+        }
     }
 
     #[test]

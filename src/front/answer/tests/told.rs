@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::error::{Best, Difference, Score};
+use crate::front::answer::entity::Key;
 use crate::front::answer::facts::Nearest;
 use crate::locate::{Receipt, Tier};
 use crate::text::{Buffer, Change, Diff, Hints, Plan, Region, Shift, diff};
@@ -54,7 +55,15 @@ impl Told {
             code: self.refusal.then_some(Code::GateRefused),
             message: self.message.clone(),
             says_error: self.refusal,
-            entity_type: self.refusal.then_some("app_file"),
+            key: if self.refusal {
+                Key {
+                    entity_type: Some("app_file"),
+                    app_id: Some(&self.path),
+                    organization_id: Some(&self.word),
+                }
+            } else {
+                Key::default()
+            },
             hint: self.refusal.then_some(self.message.as_str().into()),
             field: self.refusal.then_some(self.path.as_str()),
             path: Some(&self.path),

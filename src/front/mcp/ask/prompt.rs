@@ -146,7 +146,14 @@ mod tests {
     fn reading(path: &str, text: &str) -> Reading {
         let text = Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
         let end_line = text.lines().count();
-        Reading { path: path.to_owned(), resolved_path: None, start_line: 1, end_line, text: text.into() }
+        Reading {
+            path: path.to_owned(),
+            entity: None,
+            resolved_path: None,
+            start_line: 1,
+            end_line,
+            text: text.into(),
+        }
     }
 
     fn prompt(spot: Spot, file: &str) -> Prompt {

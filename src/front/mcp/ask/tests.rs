@@ -26,6 +26,7 @@ fn prompt() -> Prompt {
     let text = crate::text::Buffer::read(b"x\n".to_vec(), crate::text::Hints::default()).unwrap();
     let reading = crate::engine::Reading {
         path: "a.py".into(),
+        entity: None,
         resolved_path: None,
         start_line: 1,
         end_line: 1,

@@ -1,9 +1,16 @@
 //! What stands in for the database where lockgate was built without one.
 
-use super::Failure;
+use super::super::Wanted;
+use super::{Added, Failure, Migrated, RowKey, RowRead};
 use crate::error::{Code, Error};
+use crate::request::Entity;
+use crate::store::journal::{Bounds, Deed, EditId, Entry};
+use crate::store::rows::{RowWrite, Tenant};
 use crate::store::state::State;
+use std::ops::ControlFlow;
 use std::path::Path;
+
+const WHY: &str = "lockgate was built without stored content";
 
 /// A database that keeps nothing.
 #[derive(Debug)]
@@ -12,7 +19,7 @@ pub struct Depot {}
 impl Depot {
     /// Errors: `INVALID_INPUT`: there is none.
     pub fn at(_: &str) -> Result<Depot, Error> {
-        Err(Error::new(Code::InvalidInput, "lockgate was built without stored content").field("store"))
+        Err(Error::new(Code::InvalidInput, WHY).field("store"))
     }
 
     /// One of which everything is refused.
@@ -20,9 +27,29 @@ impl Depot {
         Depot {}
     }
 
-    /// No file.
+    /// There is no file.
     pub fn file(&self) -> Option<&Path> {
         None
+    }
+
+    /// Errors: `STORE_UNAVAILABLE`.
+    pub fn migrate(&self) -> Result<Migrated, Error> {
+        Err(closed().told())
+    }
+
+    /// Errors: `STORE_UNAVAILABLE`.
+    pub fn apps(&self) -> Result<Vec<(String, Option<String>)>, Error> {
+        Err(closed().told())
+    }
+
+    /// Errors: `STORE_UNAVAILABLE`.
+    pub fn add_app(&self, _: &str, _: Option<&str>) -> Result<Added, Error> {
+        Err(closed().told())
+    }
+
+    /// Errors: `STORE_UNAVAILABLE`.
+    pub fn each_row(&self, _: &mut dyn FnMut(Entity, Vec<u8>) -> ControlFlow<()>) -> Result<(), Error> {
+        Err(closed().told())
     }
 
     pub(in crate::store) fn number(&self) -> u64 {
@@ -32,4 +59,78 @@ impl Depot {
     pub(in crate::store) fn is_there(&self) -> bool {
         false
     }
+
+    pub(in crate::store) fn row(
+        &self,
+        _: &Tenant,
+        _: RowKey<'_>,
+        _: u64,
+    ) -> Result<Option<RowRead>, Failure> {
+        Err(closed())
+    }
+
+    pub(in crate::store) fn is_row(&self, _: &Tenant, _: RowKey<'_>) -> Result<bool, Failure> {
+        Err(closed())
+    }
+
+    pub(in crate::store) fn owner_of_app(&self, _: &Tenant, _: &str) -> Result<Option<String>, Failure> {
+        Err(closed())
+    }
+
+    pub(in crate::store) fn owner_of_path(
+        &self,
+        _: &Tenant,
+        _: &str,
+        _: &str,
+    ) -> Result<Option<String>, Failure> {
+        Err(closed())
+    }
+
+    pub(in crate::store) fn publish(
+        &self,
+        _: &Tenant,
+        _: &[RowWrite<'_>],
+        _: &Deed,
+    ) -> Result<Option<EditId>, Failure> {
+        Err(closed())
+    }
+
+    pub(in crate::store) fn entry(&self, _: &Tenant, _: EditId) -> Result<Option<Entry>, Failure> {
+        Err(closed())
+    }
+
+    pub(in crate::store) fn entries(
+        &self,
+        _: &Tenant,
+        _: Option<RowKey<'_>>,
+        _: usize,
+    ) -> Result<Vec<Entry>, Failure> {
+        Err(closed())
+    }
+
+    pub(in crate::store) fn newest(
+        &self,
+        _: &Tenant,
+        _: RowKey<'_>,
+        _: Wanted,
+    ) -> Result<Option<Entry>, Failure> {
+        Err(closed())
+    }
+
+    pub(in crate::store) fn text(
+        &self,
+        _: &Tenant,
+        _: RowKey<'_>,
+        _: &str,
+    ) -> Result<Option<Vec<u8>>, Failure> {
+        Err(closed())
+    }
+
+    pub(in crate::store) fn tidy(&self, _: &Tenant, _: Bounds) -> Result<(), Failure> {
+        Err(closed())
+    }
+}
+
+fn closed() -> Failure {
+    Failure::Closed(WHY.to_owned())
 }

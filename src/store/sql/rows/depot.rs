@@ -2,8 +2,8 @@
 
 use super::Failure;
 use super::address::Address;
-use super::connect::Live;
 use super::dialect::Purpose;
+use super::live::Live;
 use super::session::Session;
 use crate::error::Error;
 use crate::store::rows::Tenant;
@@ -38,7 +38,7 @@ impl Depot {
         Depot { address, live: OnceLock::new(), failed: Mutex::default() }
     }
 
-    /// The file that it lies in; nothing where a server keeps it, or lockgate's own folder.
+    /// The file that a person named for it; nothing for a server, and for the one in lockgate's own folder.
     pub fn file(&self) -> Option<&Path> {
         self.address.file()
     }
@@ -53,9 +53,14 @@ impl Depot {
         self.live.get().is_some() || self.address.is_there()
     }
 
-    /// Whether it was connected to.
-    pub(in crate::store) fn is_in_use(&self) -> bool {
-        self.live.get().is_some()
+    /// Where it is.
+    pub(super) fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// Uses what was connected to, unless something is in use already.
+    pub(super) fn use_live(&self, live: Live) {
+        drop(self.live.set(live));
     }
 
     /// Reads in one transaction, within a tenant's reach; the work may be done twice.

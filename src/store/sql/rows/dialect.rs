@@ -6,6 +6,8 @@ use std::time::Duration;
 /// How long a statement may take; how long it may wait for a row that another edit has.
 pub(super) const STATEMENT: Duration = Duration::from_secs(10);
 const LOCK: Duration = Duration::from_secs(5);
+/// How long a server waits for the next statement of a transaction before it takes its locks away.
+const IDLE: Duration = Duration::from_secs(3);
 
 /// Which database it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,8 +25,8 @@ pub(super) enum Purpose<'a> {
     Read,
     /// Reading texts that are like this pattern; in PostgreSQL it becomes a part of the policy, which is asked by index.
     Search(&'a str),
-    /// Writing.
-    Write,
+    /// Writing the edit of that number, which is locked: whoever has the lock sees what became of it.
+    Write(i64),
 }
 
 impl Dialect {
@@ -43,7 +45,7 @@ impl Dialect {
                  SET client_min_messages = warning; SET default_transaction_isolation = 'read committed'",
                 STATEMENT.as_millis(),
                 LOCK.as_millis(),
-                2 * STATEMENT.as_millis()
+                IDLE.as_millis()
             ),
         }
     }
@@ -52,13 +54,15 @@ impl Dialect {
     pub fn begin(self, tenant: &Tenant, purpose: Purpose<'_>) -> String {
         match (self, purpose) {
             (Dialect::Sqlite, Purpose::Read | Purpose::Search(_)) => "BEGIN".to_owned(),
-            (Dialect::Sqlite, Purpose::Write) => "BEGIN IMMEDIATE".to_owned(),
+            (Dialect::Sqlite, Purpose::Write(_)) => "BEGIN IMMEDIATE".to_owned(),
             (Dialect::Postgres, Purpose::Read) => format!("BEGIN READ ONLY; {}", reach(tenant)),
             (Dialect::Postgres, Purpose::Search(needle)) => {
                 let needle = literal(needle);
                 format!("BEGIN READ ONLY; {}; SET LOCAL lockgate.needle = {needle}", reach(tenant))
             }
-            (Dialect::Postgres, Purpose::Write) => format!("BEGIN; {}", reach(tenant)),
+            (Dialect::Postgres, Purpose::Write(edit)) => {
+                format!("BEGIN; {}; SELECT pg_advisory_xact_lock({edit})", reach(tenant))
+            }
         }
     }
 }

@@ -10,7 +10,9 @@ use crate::error::{Code, Error};
 pub(in crate::store) enum Failure {
     /// The disk is full.
     Full,
-    /// It could not be reached, or the connection was lost before anything was written.
+    /// It cannot be reached.
+    Away(String),
+    /// The connection was lost before anything was written; another may be had.
     Lost(String),
     /// The connection was lost while an edit was being committed, and it cannot be seen what became of it.
     Unknown,
@@ -35,7 +37,7 @@ impl Failure {
             Failure::Full => {
                 Error::new(Code::NoSpace, "the database of stored content has no room left on its disk")
             }
-            Failure::Lost(why) => unavailable(&why)
+            Failure::Away(why) | Failure::Lost(why) => unavailable(&why)
                 .hint("send the request again; where that does not help, have a person look at the database"),
             Failure::Unknown => unavailable("it was lost while the edit was being written")
                 .hint("read it again: the edit is there whole, or not at all")
@@ -86,7 +88,7 @@ mod driver {
                 Error::Io(_) | Error::Tls(_) | Error::Protocol(_) | Error::WorkerCrashed => {
                     Failure::Lost("the connection was lost".to_owned())
                 }
-                Error::PoolTimedOut => Failure::Lost("it gave no connection in time".to_owned()),
+                Error::PoolTimedOut => Failure::Away("it gave no connection in time".to_owned()),
                 Error::Configuration(_) => Failure::Closed("its URL is not understood".to_owned()),
                 _ => Failure::Other("it gave an answer that is not understood".to_owned()),
             }
@@ -118,7 +120,7 @@ mod driver {
         match code & SQLITE {
             FULL => Failure::Full,
             _ if code == NO_SHARED_MEMORY => Failure::Full,
-            BUSY | LOCKED => Failure::Lost("others have kept it busy for too long".to_owned()),
+            BUSY | LOCKED => Failure::Away("others have kept it busy for too long".to_owned()),
             CONSTRAINT => Failure::Overtaken,
             READ_ONLY => Failure::Closed("it may not be written to".to_owned()),
             CANNOT_OPEN => Failure::Closed("its file cannot be opened".to_owned()),
@@ -134,11 +136,10 @@ mod driver {
             "53100" => Failure::Full,
             // A serialization failure, a deadlock, a row that another made first.
             "40001" | "40P01" | "23505" => Failure::Overtaken,
-            // Shut down, crashed, starting up; too many connections; taken away while idle.
-            "57P01" | "57P02" | "57P03" | "53300" | "25P03" | "25P02" => {
-                Failure::Lost(why("it gave the connection up"))
-            }
-            "57014" | "55P03" => Failure::Lost(why("it took too long")),
+            // Shut down, crashed, starting up; taken away while idle.
+            "57P01" | "57P02" | "57P03" | "25P03" => Failure::Lost(why("it gave the connection up")),
+            "53300" => Failure::Away(why("it has too many connections")),
+            "57014" | "55P03" => Failure::Away(why("it took too long")),
             "42501" => Failure::Closed(why("its role lacks a right")),
             _ if code.starts_with("08") => Failure::Lost(why("the connection was lost")),
             _ if code.starts_with("28") || code == "3D000" => {

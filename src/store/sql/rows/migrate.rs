@@ -3,10 +3,10 @@
 //! Invariant: each version is made in one transaction with the note that it is there, by one process at a time; what was
 //! interrupted is made by whoever comes next.
 
-use super::Failure;
 use super::dialect::Dialect;
 use super::failure::newer;
 use super::session::get;
+use super::{Failure, Migrated};
 
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::{AnyConnection, AssertSqlSafe, Connection, Executor, SqlSafeStr};
@@ -20,17 +20,6 @@ const NOTES: &str = "lockgate_migrations";
 const PATIENCE: &str = "SET statement_timeout = 0; SET lock_timeout = 60000";
 /// What narrows a search in PostgreSQL, where it may be had.
 const NARROW: &str = include_str!("postgres/narrow.sql");
-
-/// What was done to a database's tables.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Migrated {
-    /// The version that was there; 0 for none.
-    pub from: i64,
-    /// The version that is there now.
-    pub to: i64,
-    /// Whether searches are narrowed by an index.
-    pub narrows: bool,
-}
 
 /// The tables of each version.
 fn migrator(dialect: Dialect) -> Migrator {

@@ -11,26 +11,44 @@ mod absent;
 #[cfg(feature = "content")]
 mod address;
 #[cfg(feature = "content")]
-mod connect;
-#[cfg(feature = "content")]
 mod depot;
 #[cfg(feature = "content")]
 mod dialect;
 mod failure;
 #[cfg(feature = "content")]
+mod live;
+#[cfg(feature = "content")]
 mod look;
 #[cfg(feature = "content")]
 mod migrate;
 #[cfg(feature = "content")]
+mod owned;
+#[cfg(feature = "content")]
+mod past;
+#[cfg(feature = "content")]
+mod pool;
+#[cfg(feature = "content")]
+mod prepare;
+#[cfg(feature = "content")]
+mod reactor;
+#[cfg(feature = "content")]
+mod read;
+#[cfg(feature = "content")]
 mod session;
 #[cfg(feature = "content")]
 mod statement;
+#[cfg(feature = "content")]
+mod tidy;
+#[cfg(feature = "content")]
+mod write;
 
 #[cfg(not(feature = "content"))]
 pub use absent::Depot;
 #[cfg(feature = "content")]
 pub use depot::Depot;
 pub(in crate::store) use failure::Failure;
+
+use crate::text::Stamp;
 
 /// The key of a row; an organisation or an app that there is none of is empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,3 +62,76 @@ pub(in crate::store) struct RowKey<'a> {
     /// Its path.
     pub path: &'a str,
 }
+
+/// What was done to a database's tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Migrated {
+    /// The version that was there; 0 for none.
+    pub from: i64,
+    /// The version that is there now.
+    pub to: i64,
+    /// Whether searches are narrowed by an index.
+    pub narrows: bool,
+}
+
+/// What became of an app that was to be made known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Added {
+    /// It is known now.
+    New,
+    /// It was known, and is the same organisation's.
+    There,
+}
+
+/// A row as it was read.
+#[derive(Debug)]
+pub(in crate::store) struct RowRead {
+    /// Its bytes; absent where they are more than was asked for.
+    pub bytes: Option<Vec<u8>>,
+    /// How many they are.
+    pub size: u64,
+    /// The stamp of its text.
+    pub stamp: Stamp,
+    /// When it was changed last, in microseconds since 1970.
+    pub changed: i64,
+}
+
+/// Which rows are looked through.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::store) struct Span<'a> {
+    /// What sort of entities.
+    pub kind: &'a str,
+    /// The app that they belong to; empty where they have none.
+    pub app: &'a str,
+    /// Whose they are; whoever's is reached, where it is absent.
+    pub organization: Option<&'a str>,
+    /// Where they are.
+    pub paths: Paths<'a>,
+}
+
+/// Which paths are meant.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::store) enum Paths<'a> {
+    /// Every one.
+    All,
+    /// This one.
+    Only(&'a str),
+    /// Those from the first on, up to the one behind them, where there is one.
+    From(&'a str, Option<&'a str>),
+}
+
+/// A row that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::store) struct RowFound {
+    /// Whose it is.
+    pub organization: String,
+    /// Its path.
+    pub path: String,
+    /// How many bytes it has.
+    pub size: u64,
+    /// The stamp of its text.
+    pub stamp: Stamp,
+}
+
+#[cfg(all(test, feature = "content"))]
+mod tests;

@@ -70,7 +70,7 @@ CREATE TABLE changes(
 );
 CREATE INDEX changes_row ON changes(kind, organization, app, path, at);
 
--- `at` is when an edit last named the text. It is packed already.
+-- `at` is when an edit last left the text. It is packed already.
 CREATE TABLE texts(
     kind TEXT COLLATE "C" NOT NULL,
     organization TEXT COLLATE "C" NOT NULL,
@@ -83,7 +83,6 @@ CREATE TABLE texts(
     PRIMARY KEY(kind, organization, app, path, stamp)
 );
 ALTER TABLE texts ALTER COLUMN packed SET STORAGE EXTERNAL;
-CREATE INDEX texts_at ON texts(at);
 
 -- Whoever asks is shown the rows of one organisation and those of nobody, whatever the statement says.
 ALTER TABLE apps ENABLE ROW LEVEL SECURITY;

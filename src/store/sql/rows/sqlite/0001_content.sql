@@ -83,7 +83,7 @@ CREATE TABLE changes(
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX changes_row ON changes(kind, organization, app, path, at);
 
--- `at` is when an edit last named the text.
+-- `at` is when an edit last left the text.
 CREATE TABLE texts(
     id INTEGER PRIMARY KEY,
     kind TEXT NOT NULL,
@@ -96,4 +96,3 @@ CREATE TABLE texts(
     packed BLOB NOT NULL,
     UNIQUE(kind, organization, app, path, stamp)
 ) STRICT;
-CREATE INDEX texts_at ON texts(at);

@@ -1,0 +1,114 @@
+//! What one call costs over few and over many entities, asked by one client that waits for each answer.
+
+use std::rc::Rc;
+use std::time::Instant;
+
+use super::load::Load;
+use super::options::{Kept, Options};
+use super::peer::{Era, Peer};
+use super::report::{millis, quantile};
+use super::seed;
+use super::servers::{Place, token};
+use super::world::{Dice, Entity, Kind};
+
+/// Calls of each sort.
+const CALLS: usize = 300;
+/// Searches that have to read every text are fewer.
+const SLOW_CALLS: usize = 15;
+
+/// A sort of call: what it is called in the table, how often it is made, and what it asks of an entity.
+type Sort = (&'static str, usize, fn(&Load, &Entity, usize) -> (&'static str, String));
+
+const SORTS: [Sort; 8] = [
+    ("`read_content_lines`, 60 lines", CALLS, |load, entity, _| {
+        ("read_content_lines", format!("{{{},\"start_line\":1,\"end_line\":60}}", load.named(entity)))
+    }),
+    ("`get_content`", CALLS, |load, entity, _| ("get_content", format!("{{{}}}", load.named(entity)))),
+    ("`patch_content`", CALLS, |load, entity, turn| {
+        load.instruction(entity.number, 0, turn, super::report::Sort::Patch).unwrap()
+    }),
+    ("`replace_content`", CALLS, |load, entity, turn| {
+        load.instruction(entity.number, 0, turn, super::report::Sort::Replace).unwrap()
+    }),
+    ("`search_content`, one function by its name", CALLS, |load, entity, _| {
+        search(load, entity, &format!("part_{:06}_00", entity.number))
+    }),
+    ("`search_content`, a word that is nowhere", CALLS, |load, entity, turn| {
+        search(load, entity, &format!("no_such_word_{turn}"))
+    }),
+    ("`search_content`, no literal, on every page", SLOW_CALLS, |load, entity, _| {
+        search(load, entity, r"[a-z]+_[a-z]+_\\d+ = ")
+    }),
+    ("`search_content`, no literal, nowhere", SLOW_CALLS, |load, entity, _| {
+        search(load, entity, r"[x-z]{2}\\d[x-z]{2}")
+    }),
+];
+
+/// Searches all files of the type that the entity has, which are all that one organisation has of them.
+fn search(load: &Load, entity: &Entity, pattern: &str) -> (&'static str, String) {
+    let among = match load.options.kept {
+        Kept::Files => String::new(),
+        Kept::Postgres => format!(",\"entity_type\":\"{}\"", entity.kind.name()),
+    };
+    ("search_content", format!("{{\"pattern\":\"{pattern}\"{among},\"max_results\":20}}"))
+}
+
+/// Measures over each number of entities, in a store of its own.
+pub async fn measure(options: &Options) {
+    let mut columns = Vec::new();
+    for &entities in &options.growth {
+        // One organisation has them all: what it searches grows as they do.
+        let options = Options { entities, organizations: 1, ..options.clone() };
+        let place = Place::of(&options);
+        columns.push(column(&options, &place).await);
+    }
+    let heads = options.growth.iter().map(|number| format!(" {number} entities, p50 ms | p99 |"));
+    println!("\n| |{}\n|---|{}", heads.collect::<String>(), "---|---|".repeat(options.growth.len()));
+    for (at, (name, ..)) in SORTS.iter().enumerate() {
+        let cells = columns.iter().map(|column| format!(" {:.2} | {:.2} |", column[at].0, column[at].1));
+        println!("| {name} |{}", cells.collect::<String>());
+    }
+}
+
+async fn column(options: &Options, place: &Place) -> Vec<(f64, f64)> {
+    let server = place.serve("growth");
+    let load = Rc::new(Load::of(options, place.dir.join("roots")));
+    let begun = Instant::now();
+    seed::seed(&load, place, &server).await;
+    println!("{} entities made in {:.1} s", options.entities, begun.elapsed().as_secs_f64());
+    let mut peer = Peer::new(Era::Stateless, token(0), vec![server.address], 0);
+    let (mut dice, mut turn) = (Dice(7), 0);
+    let mut column = Vec::new();
+    for (name, calls, ask) in SORTS {
+        let mut times = Vec::new();
+        // The first ones are not counted.
+        for number in 0..calls + calls / 10 {
+            let entity = drawn(&load, &mut dice);
+            let (tool, arguments) = ask(&load, &entity, turn);
+            let begun = Instant::now();
+            let answered = load.call(&mut peer, 0, tool, &arguments).await.unwrap();
+            if number >= calls / 10 {
+                times.push(begun.elapsed());
+            }
+            let said = String::from_utf8_lossy(&answered.body);
+            assert_eq!(answered.code(), None, "{name} of {}: {said}", entity.path);
+            if tool.starts_with("patch") || tool.starts_with("replace") {
+                load.acknowledge(&answered, entity.number, 0, turn);
+            }
+            turn += 1;
+        }
+        times.sort_unstable();
+        column.push((millis(quantile(&times, 0.5)), millis(quantile(&times, 0.99))));
+    }
+    column
+}
+
+/// Searches are for workflows: three of ten entities, under one organisation.
+fn drawn(load: &Load, dice: &mut Dice) -> Entity {
+    loop {
+        let entity = &load.entities.borrow()[dice.below(load.options.entities)];
+        if entity.kind == Kind::Workflow {
+            return entity.clone();
+        }
+    }
+}

@@ -1,0 +1,341 @@
+//! The load: clients that each have their calls to make at their times, whether the last one was answered or not.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::Duration;
+
+use memchr::memmem;
+use serde_json::Value;
+use tokio::time::{Instant, sleep_until};
+
+use super::options::{Kept, Options};
+use super::peer::{Answered, Peer};
+use super::report::{Record, Sort};
+use super::wire::{field, quoted};
+use super::world::{Dice, Entity, Kind, organization, version};
+
+/// How often an edit that met another one is built anew.
+const AGAIN: u32 = 20;
+/// Of a hundred edits, how many are of the few entities that all edit.
+const HOT: usize = 5;
+/// How many these are, for each organisation.
+const HOT_ENTITIES: usize = 4;
+
+/// What all clients share.
+pub struct Load {
+    pub options: Options,
+    /// Where the files lie, where they are files.
+    pub roots: std::path::PathBuf,
+    pub entities: RefCell<Vec<Entity>>,
+    /// What each organisation reaches.
+    pub reach: Vec<Vec<usize>>,
+    pub seen: Seen,
+    pub begun: Cell<Option<Instant>>,
+    /// Edits that were begun.
+    pub edits: Cell<usize>,
+}
+
+/// What the clients saw.
+#[derive(Default)]
+pub struct Seen {
+    pub records: RefCell<Vec<Record>>,
+    /// Edits that were acknowledged: number, entity, and the journal's name for each where the answer told it.
+    pub acknowledged: RefCell<Vec<(usize, usize, Option<String>)>>,
+    /// Edits that were refused, by entity: their marks must be nowhere.
+    pub refused: RefCell<Vec<(usize, usize)>>,
+    /// What must not be.
+    pub broken: RefCell<Vec<String>>,
+    pub conflicts: Cell<usize>,
+    pub carried: Cell<usize>,
+    pub resent: Cell<usize>,
+    /// Resent edits that had been made when no answer came.
+    pub made_already: Cell<usize>,
+    /// How late the clients themselves were.
+    pub late: RefCell<Vec<Duration>>,
+}
+
+fn count(counter: &Cell<usize>) {
+    counter.set(counter.get() + 1);
+}
+
+impl Load {
+    pub fn of(options: &Options, roots: std::path::PathBuf) -> Load {
+        let entities: Vec<Entity> =
+            (0..options.entities).map(|number| Entity::of(number, options.organizations)).collect();
+        let reached = |own: usize| {
+            let within = |one: &&Entity| one.kind == Kind::Module || one.organization == own;
+            entities.iter().filter(within).map(|one| one.number).collect()
+        };
+        Load {
+            options: options.clone(),
+            roots,
+            reach: (0..options.organizations).map(reached).collect(),
+            entities: RefCell::new(entities),
+            seen: Seen::default(),
+            begun: Cell::new(None),
+            edits: Cell::new(0),
+        }
+    }
+
+    /// The fields that name an entity.
+    pub fn named(&self, entity: &Entity) -> String {
+        if self.options.kept == Kept::Files {
+            let of = match entity.kind {
+                Kind::Module => "global".to_owned(),
+                Kind::AppFile | Kind::Workflow => organization(entity.organization),
+            };
+            return format!(r#""path":"{}/{of}/{}""#, self.roots.display(), entity.path);
+        }
+        let more = match entity.kind {
+            Kind::AppFile => format!(r#","app_id":"{}""#, entity.app()),
+            Kind::Workflow => format!(r#","organization_id":"{}""#, organization(entity.organization)),
+            Kind::Module => String::new(),
+        };
+        format!(r#""path":"{}","entity_type":"{}"{more}"#, entity.path, entity.kind.name())
+    }
+
+    /// One client's calls, until all edits are made.
+    pub async fn client(self: Rc<Load>, number: usize, own: usize, mut peer: Peer) {
+        let options = &self.options;
+        let rate = options.edits_a_second + options.reads_a_second;
+        let period = options.clients as f64 / rate;
+        let edits = options.edits_a_second / rate;
+        let mut dice = Dice(number as u64 * 7919 + 1);
+        let begun = self.begun.get().expect("it has begun");
+        for turn in 0.. {
+            let part = number as f64 / options.clients as f64 + dice.below(500) as f64 / 1000.0;
+            let due = begun + Duration::from_secs_f64(period * (f64::from(turn) + part));
+            let idle = Instant::now() < due;
+            sleep_until(due).await;
+            if idle {
+                self.seen.late.borrow_mut().push(due.elapsed());
+            }
+            if self.edits.get() >= options.edits {
+                return;
+            }
+            // So many of the turns are edits, and another client's are others.
+            let share = |turn: f64| (turn * edits).floor();
+            let turn = f64::from(turn) + number as f64;
+            let (sort, code) = if share(turn + 1.0) > share(turn) {
+                self.edit(&mut peer, own, &mut dice).await
+            } else {
+                self.look(&mut peer, own, &mut dice).await
+            };
+            let record = Record { sort, due: due - begun, took: due.elapsed(), code };
+            self.seen.records.borrow_mut().push(record);
+        }
+    }
+
+    async fn look(&self, peer: &mut Peer, own: usize, dice: &mut Dice) -> (Sort, Option<String>) {
+        let which = self.reach[own][dice.below(self.reach[own].len())];
+        let entity = self.entities.borrow()[which].clone();
+        let named = self.named(&entity);
+        let (sort, tool, arguments) = match dice.below(100) {
+            0..=49 => {
+                let first = 1 + dice.below(entity.lines());
+                let lines = format!(r#"{{{named},"start_line":{first},"end_line":{}}}"#, first + 60);
+                (Sort::Lines, "read_content_lines", lines)
+            }
+            50..=89 => (Sort::Whole, "get_content", format!("{{{named}}}")),
+            90..=97 => (Sort::Search, "search_content", self.search(&entity)),
+            _ => return (Sort::Foreign, self.probe(peer, own, dice).await),
+        };
+        let code = match self.call(peer, own, tool, &arguments).await {
+            Ok(answered) => answered.code(),
+            Err(code) => Some(code),
+        };
+        (sort, code)
+    }
+
+    /// A search for the functions of one entity among all of its type.
+    fn search(&self, entity: &Entity) -> String {
+        let pattern = format!(r#""pattern":"def part_{:06}_\\d+\\(","max_results":5"#, entity.number);
+        match (self.options.kept, entity.kind) {
+            (Kept::Files, _) => format!("{{{pattern}}}"),
+            (Kept::Postgres, Kind::AppFile) => format!(
+                r#"{{"pattern":"function part_{:06}_\\d+\\(","max_results":5,"entity_type":"app_file","app_id":"{}"}}"#,
+                entity.number,
+                entity.app()
+            ),
+            (Kept::Postgres, kind) => format!(r#"{{{pattern},"entity_type":"{}"}}"#, kind.name()),
+        }
+    }
+
+    /// Asks for what is another organisation's.
+    async fn probe(&self, peer: &mut Peer, own: usize, dice: &mut Dice) -> Option<String> {
+        let other = {
+            let entities = self.entities.borrow();
+            let foreign = |one: &Entity| one.kind != Kind::Module && one.organization != own;
+            let tries = (0..100).map(|_| dice.below(entities.len()));
+            tries.map(|at| &entities[at]).find(|one| foreign(one)).cloned()
+        }?;
+        match self.call(peer, own, "get_content", &format!("{{{}}}", self.named(&other))).await {
+            Err(code) => Some(code),
+            Ok(answered) => match answered.code() {
+                Some(code) if code == "FILE_NOT_FOUND" || self.options.kept == Kept::Files => None,
+                code => {
+                    self.broken(format!(
+                        "{} of {} was answered with {code:?}",
+                        other.path, other.organization
+                    ));
+                    code
+                }
+            },
+        }
+    }
+
+    async fn edit(&self, peer: &mut Peer, own: usize, dice: &mut Dice) -> (Sort, Option<String>) {
+        let reach = &self.reach[own];
+        let bound = if dice.below(100) < HOT { HOT_ENTITIES } else { reach.len() };
+        let which = reach[dice.below(bound)];
+        let sort = if dice.below(10) < 3 { Sort::Replace } else { Sort::Patch };
+        let number = self.edits.replace(self.edits.get() + 1);
+        let part = dice.below(self.entities.borrow()[which].parts);
+        let code = self.carry_out(peer, own, (which, part, number), sort).await;
+        (sort, code.err())
+    }
+
+    /// Makes one edit, and makes it anew from what is there where another came before it.
+    async fn carry_out(
+        &self,
+        peer: &mut Peer,
+        own: usize,
+        (which, part, number): (usize, usize, usize),
+        sort: Sort,
+    ) -> Result<(), String> {
+        let mut resent = 0;
+        for _ in 0..AGAIN {
+            let Some((tool, arguments)) = self.instruction(which, part, number, sort) else {
+                self.read_again(peer, own, which).await?;
+                continue;
+            };
+            let answered = self.call(peer, own, tool, &arguments).await?;
+            resent += answered.resent;
+            match answered.code().as_deref() {
+                None => {
+                    self.acknowledge(&answered, which, part, number);
+                    return Ok(());
+                }
+                Some("EDIT_CONFLICT") => {
+                    count(&self.seen.conflicts);
+                    self.read_again(peer, own, which).await?;
+                    // It may be one's own edit that it met, of which no answer came.
+                    if self.entities.borrow()[which].marks.iter().any(|(_, edit)| *edit == number) {
+                        count(&self.seen.made_already);
+                        self.seen.acknowledged.borrow_mut().push((number, which, None));
+                        return Ok(());
+                    }
+                }
+                Some(code) => {
+                    if resent == 0 && memmem::find(&answered.body, b"\"written\":false").is_some() {
+                        self.seen.refused.borrow_mut().push((number, which));
+                    }
+                    return Err(code.to_owned());
+                }
+            }
+        }
+        Err("ALWAYS_A_CONFLICT".to_owned())
+    }
+
+    /// The call that makes an edit; nothing where the text that it would replace is not known.
+    pub fn instruction(
+        &self,
+        which: usize,
+        part: usize,
+        number: usize,
+        sort: Sort,
+    ) -> Option<(&'static str, String)> {
+        let entity = &self.entities.borrow()[which];
+        let (named, expected) = (self.named(entity), &entity.version);
+        if sort == Sort::Patch {
+            let (old, mark) = (entity.anchor(part), entity.mark_line(number));
+            let (old, new) = (quoted(&old), quoted(&(mark + &old)));
+            let arguments = format!(
+                r#"{{{named},"old_string":{old},"new_string":{new},"expected_version":"{expected}"}}"#
+            );
+            return Some(("patch_content", arguments));
+        }
+        if version(&entity.text()) != *expected {
+            return None;
+        }
+        let mut marks = entity.marks.clone();
+        marks.push((part, number));
+        let content = quoted(&entity.text_with(&marks));
+        Some((
+            "replace_content",
+            format!(r#"{{{named},"content":{content},"expected_version":"{expected}"}}"#),
+        ))
+    }
+
+    pub fn acknowledge(&self, answered: &Answered, which: usize, part: usize, number: usize) {
+        let entity = &mut self.entities.borrow_mut()[which];
+        entity.marks.push((part, number));
+        if let Some(version) = field(&answered.body, "version") {
+            version.clone_into(&mut entity.version);
+        }
+        let made_already = field(&answered.body, "status") == Some("already_applied");
+        if made_already {
+            count(&self.seen.made_already);
+            if answered.resent == 0 {
+                self.broken(format!("edit {number} was there before it was made"));
+            }
+        }
+        if memmem::find(&answered.body, b"carried over from").is_some() {
+            count(&self.seen.carried);
+        }
+        let id = field(&answered.body, "edit_id").map(str::to_owned);
+        self.seen.acknowledged.borrow_mut().push((number, which, id));
+    }
+
+    /// Reads an entity anew.
+    async fn read_again(&self, peer: &mut Peer, own: usize, which: usize) -> Result<(), String> {
+        let named = self.named(&self.entities.borrow()[which]);
+        let answered = self.call(peer, own, "get_content", &format!("{{{named}}}")).await?;
+        answered.code().map_or(Ok(()), Err)?;
+        let message: Value = serde_json::from_slice(json(&answered.body)).map_err(|_| "NO_JSON")?;
+        let told = &message["result"]["structuredContent"];
+        let (text, now) = (told["content"].as_str().unwrap_or(""), told["version"].as_str().unwrap_or(""));
+        let entity = &mut self.entities.borrow_mut()[which];
+        match entity.marks_in(text) {
+            Some(marks) => (entity.marks, entity.version) = (marks, now.to_owned()),
+            None => self.broken(format!("{} is no text that the edits make", entity.path)),
+        }
+        Ok(())
+    }
+
+    /// Calls, and looks whether the answer shows what is another's.
+    pub async fn call(
+        &self,
+        peer: &mut Peer,
+        own: usize,
+        tool: &str,
+        arguments: &str,
+    ) -> Result<Answered, String> {
+        let answered = peer.call(tool, arguments).await?;
+        self.seen.resent.set(self.seen.resent.get() + answered.resent as usize);
+        self.inspect(tool, own, &answered.body);
+        Ok(answered)
+    }
+
+    /// Looks whether an answer to an organisation shows what is another's.
+    pub fn inspect(&self, tool: &str, own: usize, body: &[u8]) {
+        let scope = format!("{own:02}");
+        for at in memmem::find_iter(body, b"@@o") {
+            let seen = body.get(at + 3..at + 5).unwrap_or_default();
+            if seen != scope.as_bytes() && seen != b"gl" {
+                let shown = String::from_utf8_lossy(body);
+                self.broken(format!("{tool} showed organisation {own} what is another's: {shown:.300}"));
+            }
+        }
+    }
+
+    pub fn broken(&self, what: String) {
+        self.seen.broken.borrow_mut().push(what);
+    }
+}
+
+/// The message of an answer, which is a line of its own where it came as an event.
+fn json(body: &[u8]) -> &[u8] {
+    let mut lines = body.split(|byte| *byte == b'\n');
+    lines.find_map(|line| line.strip_prefix(b"data: ").filter(|data| data.starts_with(b"{"))).unwrap_or(body)
+}

@@ -1,0 +1,75 @@
+//! How the entities come into the store.
+
+use std::fs;
+use std::io::Write;
+
+use super::load::Load;
+use super::options::Kept;
+use super::peer::{Era, Peer};
+use super::postgres::Postgres;
+use super::servers::{Place, Server, token};
+use super::world::{Entity, Kind, apps, organization};
+
+/// Puts all entities where the servers find them.
+pub async fn seed(load: &Load, place: &Place, server: &Server) {
+    match (&place.database, load.options.kept) {
+        (Some(database), Kept::Postgres) => {
+            // The tables are made by the first call, which finds nothing.
+            let nothing = Peer::new(Era::Stateless, token(0), vec![server.address], 0)
+                .call("get_content", r#"{"path":"no.py","entity_type":"module"}"#)
+                .await
+                .unwrap();
+            let said = String::from_utf8_lossy(&nothing.body);
+            assert_eq!(nothing.code().as_deref(), Some("FILE_NOT_FOUND"), "{said}");
+            rows(load, database);
+        }
+        _ => files(load, place),
+    }
+}
+
+fn files(load: &Load, place: &Place) {
+    for entity in load.entities.borrow().iter() {
+        let of = (entity.kind != Kind::Module).then_some(entity.organization);
+        let path = place.root(of).join(&entity.path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, entity.text()).unwrap();
+    }
+}
+
+/// What has the key of an entity in a row.
+fn key(entity: &Entity) -> String {
+    let (own, app) = match entity.kind {
+        Kind::AppFile => (organization(entity.organization), entity.app()),
+        Kind::Workflow => (organization(entity.organization), String::new()),
+        Kind::Module => (String::new(), String::new()),
+    };
+    format!("{}\t{own}\t{app}\t{}", entity.kind.name(), entity.path)
+}
+
+fn rows(load: &Load, database: &Postgres) {
+    let entities = load.entities.borrow();
+    database.fill("apps(id, organization, at)", |to| {
+        for own in 0..load.options.organizations {
+            apps(own).for_each(|app| writeln!(to, "{app}\t{}\t1", organization(own)).unwrap());
+        }
+    });
+    let columns = "kind, organization, app, path";
+    database.fill(
+        &format!("entities({columns}, stamp, size, encoding, revision, author, created, changed)"),
+        |to| {
+            for entity in entities.iter() {
+                let text = entity.text();
+                let stamp = blake3::hash(text.as_bytes()).to_hex();
+                writeln!(to, "{}\t\\\\x{stamp}\t{}\tutf-8\t1\tload\t1\t1", key(entity), text.len()).unwrap();
+            }
+        },
+    );
+    database.fill(&format!("contents({columns}, text)"), |to| {
+        for entity in entities.iter() {
+            let text = entity.text().replace('\\', "\\\\").replace('\n', "\\n");
+            writeln!(to, "{}\t{text}", key(entity)).unwrap();
+        }
+    });
+    // As the database does by itself after a while.
+    database.ask("ANALYZE");
+}

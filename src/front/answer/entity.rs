@@ -1,0 +1,119 @@
+//! What is told of the key of what lies in a database: the fields by which a further call names it again.
+
+use serde_json::{Map, Value};
+
+use super::fit::{clip, escaped};
+use crate::request::{Entity, Realm};
+use crate::text::named;
+
+/// Bytes that are shown of an id to a reader.
+const SHOWN: usize = 200;
+/// An answer that has not so many bytes for a text has no ids.
+const LEAST: usize = 90;
+
+/// The parts of a key that stand beside the path.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Key<'a> {
+    pub(super) entity_type: Option<&'a str>,
+    pub(super) app_id: Option<&'a str>,
+    pub(super) organization_id: Option<&'a str>,
+}
+
+impl<'a> Key<'a> {
+    /// The key of an entity; of a file there is nothing to say.
+    pub(super) fn of(entity: Option<&'a Entity>) -> Key<'a> {
+        entity.map_or_else(Key::default, |entity| Key {
+            entity_type: Some(entity.kind.name()),
+            app_id: entity.app_id.as_deref(),
+            organization_id: entity.organization_id.as_deref(),
+        })
+    }
+
+    /// What all that a search or a list finds has in common.
+    pub(super) fn of_all(realm: &'a Realm) -> Key<'a> {
+        match realm {
+            Realm::Files => Key::default(),
+            Realm::Entities { kind, app_id, organization_id: _ } => {
+                Key { entity_type: Some(kind.name()), app_id: app_id.as_deref(), organization_id: None }
+            }
+        }
+    }
+
+    /// The rest of the key of one that was found.
+    pub(super) fn of_one(entity: Option<&'a Entity>) -> Key<'a> {
+        Key { organization_id: entity.and_then(|entity| entity.organization_id.as_deref()), ..Key::default() }
+    }
+
+    /// The fields as they stand on the wire, none of them longer than so many bytes; an id is whole or left out, as a part
+    /// of one would name something else.
+    pub(super) fn fields(self, bytes: usize) -> [(&'static str, Option<Value>); 3] {
+        let id = |id: &&str| bytes >= LEAST && escaped(id) <= bytes;
+        [
+            ("entity_type", self.entity_type.map(|name| clip(name, bytes).into())),
+            ("app_id", self.app_id.filter(id).map(Value::from)),
+            ("organization_id", self.organization_id.filter(id).map(Value::from)),
+        ]
+    }
+
+    /// Puts the fields into an answer.
+    pub(super) fn put(self, fields: &mut Map<String, Value>) {
+        let given = self.fields(usize::MAX).into_iter();
+        fields.extend(given.filter_map(|(name, value)| Some((name.to_owned(), value?))));
+    }
+}
+
+/// What an answer calls a text: a file by its path, an entity by its sort, its path and whose it is.
+pub(super) fn spelled(path: &str, entity: Option<&Entity>) -> String {
+    let path = named(path);
+    let Some(entity) = entity else { return path.into_owned() };
+    let owner = [(" of app ", &entity.app_id), (" of organization ", &entity.organization_id)]
+        .into_iter()
+        .filter_map(|(of, id)| Some(format!("{of}{}", named(&clip(id.as_deref()?, SHOWN)))));
+    format!("{} {path}{}", entity.kind.name(), owner.collect::<String>())
+}
+
+/// What one of many of a sort is called: by its path, and whose it is where that may differ.
+pub(super) fn found_as(path: &str, entity: Option<&Entity>) -> String {
+    let organization = entity.and_then(|entity| entity.organization_id.as_deref());
+    let of = organization.map(|id| format!(" of organization {}", named(&clip(id, SHOWN))));
+    format!("{}{}", named(path), of.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::EntityKind;
+    use serde_json::json;
+
+    fn entity(kind: EntityKind, app: Option<&str>, organization: Option<&str>) -> Entity {
+        let owned = |id: Option<&str>| id.map(str::to_owned);
+        Entity { kind, path: "a/b.py".to_owned(), app_id: owned(app), organization_id: owned(organization) }
+    }
+
+    #[test]
+    fn a_key_names_what_a_further_call_needs() {
+        for (entity, fields, words) in [
+            (None, json!({}), "a/b.py"),
+            (
+                Some(entity(EntityKind::WORKFLOW, None, Some("acme"))),
+                json!({"entity_type": "workflow", "organization_id": "acme"}),
+                "workflow a/b.py of organization acme",
+            ),
+            (
+                Some(entity(EntityKind::WORKFLOW, None, None)),
+                json!({"entity_type": "workflow"}),
+                "workflow a/b.py",
+            ),
+            (
+                Some(entity(EntityKind::APP_FILE, Some("c\u{202e}rm"), None)),
+                json!({"entity_type": "app_file", "app_id": "c\u{202e}rm"}),
+                "app_file a/b.py of app \"c\\u{202e}rm\"",
+            ),
+        ] {
+            let mut put = Map::new();
+            Key::of(entity.as_ref()).put(&mut put);
+            assert_eq!(Value::Object(put), fields);
+            assert_eq!(spelled("a/b.py", entity.as_ref()), words);
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Entities written into a new folder.
+
+use super::APPS;
+use super::names::{self, BESIDE, Names};
+use crate::error::{Code, Error};
+use crate::request::Entity;
+use crate::store::folder::Folder;
+use crate::store::trouble;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use std::fs::{DirBuilder, File};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
+
+/// A folder that entities are written into.
+#[derive(Debug)]
+pub struct Outbox {
+    top: Folder,
+    /// The folders of the last entity, from the top down.
+    last: Vec<(String, Folder)>,
+}
+
+impl Outbox {
+    /// Makes a folder for the user alone, or takes one that is empty.
+    ///
+    /// Errors: `FILE_EXISTS` for one that is not empty, `NOT_A_FILE` for what is no folder, and what the system refuses.
+    pub fn make(path: &Path) -> Result<Outbox, Error> {
+        let shown = path.display().to_string();
+        let failed = |error: &std::io::Error| trouble::failed_io("making the folder", &shown, error);
+        match DirBuilder::new().mode(0o700).create(path) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(failed(&error)),
+            Ok(()) | Err(_) => {}
+        }
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let opened = rustix::fs::open(path, flags, Mode::empty());
+        let top = Folder::new(opened.map_err(|errno| trouble::failed("opening the folder", &shown, errno))?);
+        let found = top.entries(&mut Vec::new(), |_, _, _| Err(Errno::NOTEMPTY));
+        match found {
+            Ok(()) => Ok(Outbox { top, last: Vec::new() }),
+            Err(Errno::NOTEMPTY) => Err(Error::new(Code::FileExists, format!("{shown} is not empty"))
+                .hint("name a folder that is not there yet, or an empty one")),
+            Err(errno) => Err(trouble::failed("reading the folder", &shown, errno)),
+        }
+    }
+
+    /// Writes an entity.
+    ///
+    /// Errors: `INVALID_INPUT` for one that cannot be a file, `FILE_EXISTS` where the file system takes its name for that of
+    /// another; any other is the folder's.
+    pub fn put(&mut self, entity: &Entity, bytes: &[u8]) -> Result<(), Error> {
+        let Names { folders, file } = names::of(entity)?;
+        let shown = shown(&folders, &file);
+        let failed = |errno| trouble::failed("writing it", &shown, errno);
+        let folder = self.enter(&folders).map_err(failed)?;
+        let new = match create(folder, &file) {
+            // Its name is that of a folder, too.
+            Err(Errno::EXIST) if folder.enter(&file).is_ok() => create(folder, &beside(&file)),
+            done => done,
+        };
+        let new = new.map_err(|errno| match errno {
+            Errno::EXIST => taken(&shown),
+            errno => failed(errno),
+        })?;
+        let written = File::from(new).write_all(bytes);
+        written.map_err(|error| trouble::failed_io("writing it", &shown, &error))
+    }
+
+    /// Writes down which app is whose, and has all of it survive a power cut.
+    ///
+    /// Errors: what the system refuses.
+    pub fn close(self, apps: &[(String, Option<String>)]) -> Result<(), Error> {
+        let failed = |errno| trouble::failed("writing it", APPS, errno);
+        let line = |(id, organization): &(String, Option<String>)| {
+            format!("{id}\t{}\n", organization.as_deref().unwrap_or_default())
+        };
+        let text: String = apps.iter().map(line).collect();
+        let new = create(&self.top, APPS).map_err(failed)?;
+        let written = File::from(new).write_all(text.as_bytes());
+        written.map_err(|error| trouble::failed_io("writing it", APPS, &error))?;
+        rustix::fs::syncfs(&self.top).map_err(|errno| trouble::failed("syncfs", APPS, errno))
+    }
+
+    /// The folder of these names, made as far as it is not there.
+    fn enter(&mut self, names: &[String]) -> Result<&Folder, Errno> {
+        let same = self.last.iter().zip(names).take_while(|((last, _), name)| last == *name).count();
+        self.last.truncate(same);
+        for name in names.iter().skip(same) {
+            let folder = self.last.last().map_or(&self.top, |(_, folder)| folder);
+            let entered = match folder.enter(name) {
+                Err(Errno::NOENT) => folder.make(name).and_then(|()| folder.enter(name)),
+                // An entity has the name of what is a folder to this one.
+                Err(Errno::NOTDIR) => {
+                    let moved = folder.rename_new(name, &beside(name));
+                    moved.and_then(|_| folder.make(name)).and_then(|()| folder.enter(name))
+                }
+                done => done,
+            }?;
+            self.last.push((name.clone(), entered));
+        }
+        Ok(self.last.last().map_or(&self.top, |(_, folder)| folder))
+    }
+}
+
+fn create(folder: &Folder, name: &str) -> Result<std::os::fd::OwnedFd, Errno> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+    folder.open(name, flags, Mode::from_raw_mode(0o600))
+}
+
+fn beside(name: &str) -> String {
+    format!("{name}{BESIDE}")
+}
+
+fn shown(folders: &[String], file: &str) -> String {
+    format!("{}/{file}", folders.join("/"))
+}
+
+fn taken(shown: &str) -> Error {
+    Error::new(
+        Code::FileExists,
+        format!("{shown}: the file system takes its name for that of another entity"),
+    )
+    .hint("export to a file system that tells upper case from lower case")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::EntityKind;
+    use std::collections::BTreeMap;
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::PathBuf;
+
+    fn entity(path: &str) -> Entity {
+        let kind = EntityKind::named("module").unwrap();
+        Entity { kind, path: path.to_owned(), app_id: None, organization_id: None }
+    }
+
+    fn files(below: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+        let mut files = BTreeMap::new();
+        for entry in std::fs::read_dir(below).unwrap().map(|entry| entry.unwrap().path()) {
+            if entry.is_dir() {
+                files.extend(super::tests::files(&entry));
+            } else {
+                files.insert(entry.clone(), std::fs::read(&entry).unwrap());
+            }
+        }
+        files
+    }
+
+    #[test]
+    fn a_name_may_be_a_file_and_a_folder_in_any_order() {
+        let dir = tempfile::tempdir().unwrap();
+        for (number, order) in [["a", "a/b", "a/b/c"], ["a/b/c", "a/b", "a"]].iter().enumerate() {
+            let folder = dir.path().join(number.to_string());
+            let mut outbox = Outbox::make(&folder).unwrap();
+            order.iter().for_each(|path| outbox.put(&entity(path), path.as_bytes()).unwrap());
+            outbox.close(&[("1".into(), Some("acme".into())), ("2".into(), None)]).unwrap();
+            let at = |path: &str| std::fs::read_to_string(folder.join(path)).unwrap();
+            let below = |path: &str| at(&format!("module/_global/{path}"));
+            assert_eq!(
+                (below("a%"), below("a/b%"), below("a/b/c")),
+                ("a".into(), "a/b".into(), "a/b/c".into())
+            );
+            assert_eq!(at("apps.tsv"), "1\tacme\n2\t\n");
+            assert_eq!(files(&folder).len(), 4);
+            for (path, mode) in [("", 0o700), ("module/_global/a%", 0o600), ("apps.tsv", 0o600)] {
+                let found = folder.join(path).metadata().unwrap().permissions().mode();
+                assert_eq!(found & 0o777, mode, "{path}");
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_written_over_or_outside() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("out");
+        let mut outbox = Outbox::make(&folder).unwrap();
+        for path in ["../../../x", "/etc/x", "a/../../x", "a//b", "a\0b", "..", "."] {
+            // Some can be files, under a name of their own.
+            outbox.put(&entity(path), b"x").ok();
+        }
+        outbox.put(&entity("once"), b"1").unwrap();
+        assert_eq!(outbox.put(&entity("once"), b"2").unwrap_err().code, Code::FileExists);
+        outbox.close(&[]).unwrap();
+        let all = files(dir.path());
+        assert!(all.keys().all(|path| path.starts_with(&folder)), "{all:?}");
+        assert_eq!(all[&folder.join("module/_global/once")], b"1");
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_folder_with_something_in_it_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("x"), "x").unwrap();
+        assert_eq!(Outbox::make(dir.path()).unwrap_err().code, Code::FileExists);
+        assert_eq!(Outbox::make(&dir.path().join("x")).unwrap_err().code, Code::NotAFile);
+        assert!(Outbox::make(&dir.path().join("no/such")).is_err());
+        std::fs::create_dir(dir.path().join("empty")).unwrap();
+        assert!(Outbox::make(&dir.path().join("empty")).is_ok());
+    }
+
+    #[test]
+    fn a_link_that_somebody_puts_into_the_folder_leads_nowhere() {
+        let dir = tempfile::tempdir().unwrap();
+        let (folder, aside) = (dir.path().join("out"), dir.path().join("aside"));
+        std::fs::create_dir(&aside).unwrap();
+        let mut outbox = Outbox::make(&folder).unwrap();
+        std::os::unix::fs::symlink(&aside, folder.join("module")).unwrap();
+        // It is in the way as a file would be.
+        outbox.put(&entity("a"), b"x").unwrap();
+        assert_eq!(std::fs::read(folder.join("module/_global/a")).unwrap(), b"x");
+        assert_eq!(std::fs::read_dir(&aside).unwrap().count(), 0);
+    }
+}

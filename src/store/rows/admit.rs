@@ -1,0 +1,122 @@
+//! Finding the row that an entity names, and whose it is.
+//!
+//! Invariant: what is out of reach is refused in the words for what is not there, and is not asked for differently.
+
+use super::{RowPlace, Rows, Tenant};
+use crate::error::{Code, Error};
+use crate::policy::{Owner, is_id};
+use crate::request::Entity;
+
+/// The most bytes of a path.
+const LONGEST_PATH: usize = 1024;
+
+impl Rows {
+    /// Finds the row that an entity names; one that is not there is a place, too, where it could be made.
+    ///
+    /// A workflow without an organisation is the caller's own, where there is one of that path, else the global one; a new
+    /// one is the caller's own.
+    ///
+    /// Errors: `FILE_NOT_FOUND` for an app or an organisation that is not there or out of reach, `INVALID_INPUT` for a path
+    /// that is no plain relative one, `STORE_UNAVAILABLE`.
+    pub fn admit(&self, entity: &Entity, owner: Owner) -> Result<RowPlace, Error> {
+        plain(&entity.path)?;
+        let organization = match owner {
+            Owner::App => self.home(entity.app_id.as_deref().unwrap_or_default())?,
+            Owner::Organization => match &entity.organization_id {
+                Some(given) => self.given(given)?,
+                None => self.nearest(entity)?,
+            },
+            Owner::Global => None,
+        };
+        let organization_id = organization.clone().filter(|_| owner == Owner::Organization);
+        let app_id = entity.app_id.clone().filter(|_| owner == Owner::App);
+        let entity = Entity { organization_id, app_id, ..entity.clone() };
+        Ok(RowPlace { entity, owner: organization, depot: self.depot.number() })
+    }
+
+    /// Whose an app is.
+    pub(super) fn home(&self, app: &str) -> Result<Option<String>, Error> {
+        if !is_id(app) {
+            return Err(no_id("app_id"));
+        }
+        if let Some(home) = self.homes.get(app) {
+            return Ok(home);
+        }
+        let absent = || {
+            let hint = "correct app_id; `lockgate store app add` makes an app known";
+            Error::new(Code::FileNotFound, format!("there is no app {app}")).field("app_id").hint(hint)
+        };
+        let home = self.depot.owner_of_app(&self.tenant, app).map_err(super::Failure::told)?;
+        let home = Some(home.ok_or_else(absent)?).filter(|organization| !organization.is_empty());
+        self.homes.put(app, home.clone());
+        Ok(home)
+    }
+
+    /// The organisation that is meant, where it is within reach.
+    pub(super) fn given(&self, organization: &str) -> Result<Option<String>, Error> {
+        if !is_id(organization) {
+            return Err(no_id("organization_id"));
+        }
+        let is_within = match &self.tenant {
+            Tenant::Nobody => false,
+            Tenant::Organization(own) => own == organization,
+            Tenant::Everybody => true,
+        };
+        if is_within {
+            return Ok(Some(organization.to_owned()));
+        }
+        let message = format!("there is no organisation {organization}");
+        let hint = "correct organization_id, or leave it out";
+        Err(Error::new(Code::FileNotFound, message).field("organization_id").hint(hint))
+    }
+
+    /// Whose the nearest row of that path is, or would be.
+    fn nearest(&self, entity: &Entity) -> Result<Option<String>, Error> {
+        let Tenant::Organization(own) = &self.tenant else { return Ok(None) };
+        let found = self.depot.owner_of_path(&self.tenant, entity.kind.name(), &entity.path);
+        let found = found.map_err(super::Failure::told)?.unwrap_or_else(|| own.clone());
+        Ok(Some(found).filter(|organization| !organization.is_empty()))
+    }
+}
+
+fn no_id(field: &'static str) -> Error {
+    let message = format!("{field} has from 1 to 128 bytes, and no control characters");
+    Error::new(Code::InvalidInput, message).field(field)
+}
+
+/// Passes a path that names one thing in one way.
+fn plain(path: &str) -> Result<(), Error> {
+    let why = if path.len() > LONGEST_PATH {
+        "is longer than 1024 bytes"
+    } else if path.chars().any(|character| character.is_control() || character == '\\') {
+        "holds a backslash or a control character"
+    } else if path.split('/').any(|part| matches!(part, "" | "." | "..")) {
+        "is not a plain relative one: it has an empty part, `.` or `..`"
+    } else {
+        return Ok(());
+    };
+    let hint = "give a relative path with `/` between its parts";
+    Err(Error::new(Code::InvalidInput, format!("the path {why}")).field("path").hint(hint))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_names_one_thing_in_one_way() {
+        for path in ["a", "a/b.py", ".hidden", "a b/\u{e9}", "...", &"x".repeat(1024)] {
+            assert_eq!(plain(path), Ok(()), "{path}");
+        }
+        for path in
+            ["", "/a", "a/", "a//b", "./a", "a/..", "..", "a\\b", "a\0", "a\nb", "\u{85}", &"x".repeat(1025)]
+        {
+            let refused = plain(path).unwrap_err();
+            assert_eq!(
+                (refused.code, refused.field.as_deref()),
+                (Code::InvalidInput, Some("path")),
+                "{path:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,347 @@
+use super::*;
+use crate::error::Code;
+use crate::request::Entity;
+use crate::store::dispatch::Written;
+use crate::store::journal::{Deed, Kind};
+use crate::store::publish::{Content, Told};
+use crate::store::rows::{Among, RowWrite, Tenant};
+use crate::store::search::{Clock, Finder, Reach, Waits};
+use crate::store::sql::rows::Depot;
+use crate::text::{Buffer, Hints};
+use proptest::prelude::*;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+struct Nobody;
+
+impl Waits for Nobody {
+    fn has_left(&self) -> bool {
+        false
+    }
+
+    fn hears(&self, _: usize, _: usize) {}
+}
+
+/// A database in a file of its own.
+struct Scene {
+    _dir: tempfile::TempDir,
+    depot: Arc<Depot>,
+}
+
+impl Scene {
+    fn new() -> Scene {
+        let dir = tempfile::tempdir().unwrap();
+        let url = format!("sqlite:{}", dir.path().join("content.db").display());
+        let url = std::env::var("LOCKGATE_TEST_STORE").unwrap_or(url);
+        Scene { depot: Arc::new(Depot::at(&url).unwrap()), _dir: dir }
+    }
+
+    fn of(&self, tenant: Tenant) -> Rows {
+        Rows::of(Arc::clone(&self.depot), tenant)
+    }
+
+    fn acme(&self) -> Rows {
+        self.of(Tenant::Organization("acme".to_owned()))
+    }
+}
+
+fn write(rows: &Rows, owner: Owner, texts: &[(String, Vec<u8>)]) {
+    let own = rows.tenant.organization().filter(|_| owner == Owner::Organization);
+    let kind = if owner == Owner::Global { EntityKind::MODULE } else { EntityKind::WORKFLOW };
+    let entity = |path: &str| Entity {
+        kind: kind.clone(),
+        path: path.to_owned(),
+        app_id: None,
+        organization_id: own.map(str::to_owned),
+    };
+    let places: Vec<RowPlace> =
+        texts.iter().map(|(path, _)| rows.admit(&entity(path), owner).unwrap()).collect();
+    let write = |(place, (_, text)): (_, &'_ (String, Vec<u8>))| RowWrite {
+        place,
+        before: None,
+        // The scene outlives it.
+        after: Some(Content::of(Box::leak(text.clone().into_boxed_slice()))),
+        told: Told::default(),
+    };
+    let writes: Vec<RowWrite<'_>> = places.iter().zip(texts).map(write).collect();
+    let deed = Deed {
+        tool: String::new(),
+        author: String::new(),
+        request: Stamp::of(b""),
+        kind: Kind::Edit,
+        gates: String::new(),
+    };
+    assert!(matches!(rows.publish(&writes, &deed).unwrap(), Written::All(_)));
+}
+
+fn workflows() -> Among<'static> {
+    Among { kind: &EntityKind::WORKFLOW, owner: Owner::Organization, app_id: None, organization_id: None }
+}
+
+/// What is shown of a row: its path, after whose it is.
+fn shown(place: &RowPlace) -> String {
+    format!("{}:{}", place.owner.as_deref().unwrap_or_default(), place.path())
+}
+
+/// How many matches there are, by row; and how many rows were read.
+fn counted(rows: &Rows, meant: &Meant, pattern: &Pattern) -> (Vec<(String, usize)>, usize) {
+    let clock = Clock::new(Instant::now() + Duration::from_secs(600), &Nobody);
+    let bounds = Bounds { most: 10, largest: 1 << 20, clock: &clock };
+    let (mut counts, mut read, mut finder) = (Vec::new(), 0, Finder::new(pattern));
+    let passed = rows.each(meant, pattern, bounds, &mut |RowText { place, bytes }| {
+        let (mut count, text) = (0, Buffer::read(bytes, Hints::default()).unwrap());
+        finder.each(text.view().as_bytes(), &clock, |_| {
+            count += 1;
+            ControlFlow::Continue(())
+        });
+        read += 1;
+        counts.extend((count > 0).then(|| (shown(&place), count)));
+    });
+    assert_eq!(passed, Ok(PassedOver::default()));
+    (counts, read)
+}
+
+/// What both texts and patterns are made of: letters that fold to others, those that `LIKE` and the index read otherwise,
+/// line ends.
+const WORDS: [&str; 22] = [
+    "abc",
+    "ABC",
+    "task",
+    "TASK",
+    "ta\u{17f}k",
+    "\u{212a}ey",
+    "key",
+    "\u{e4}\u{f6}\u{fc}",
+    "\u{c4}\u{d6}\u{dc}",
+    "a_b",
+    "a%b",
+    "\\\"'",
+    "*[x]?",
+    "\u{65e5}\u{672c}\u{8a9e}",
+    "\u{1f600}\u{1f601}\u{1f602}",
+    "stra\u{df}e",
+    "i\u{307}I\u{130}\u{131}",
+    "\u{fffd}",
+    " ",
+    "\t",
+    "\n",
+    "\r\n",
+];
+
+fn word() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(WORDS.to_vec())
+}
+
+fn text() -> impl Strategy<Value = String> {
+    prop::collection::vec(word(), 0..12).prop_map(|words| words.concat())
+}
+
+/// A piece of a pattern: what stands in texts, or other ways to say so.
+fn atom() -> impl Strategy<Value = String> {
+    let quoted = |text: &str| regex_syntax::escape(&text.replace("\r\n", "\n"));
+    let words = prop::collection::vec(word(), 1..3).prop_map(move |words| quoted(&words.concat()));
+    let part = (word(), 0_usize..4, 1_usize..4)
+        .prop_map(move |(word, from, most)| quoted(&word.chars().skip(from).take(most).collect::<String>()));
+    let other = prop::sample::select(vec![
+        ".", ".*", r"\w", r"\b", "[a-z]", "[Aa]", "^", "$", r"\s*", "(?s:.)", "[^b]",
+    ]);
+    prop_oneof![4 => words, 4 => part, 3 => other.prop_map(str::to_owned)]
+}
+
+fn pattern() -> impl Strategy<Value = String> {
+    let turned = (atom(), atom(), 0_usize..9).prop_map(|(one, other, how)| match how {
+        0 => format!("(?:{one})?"),
+        1 => format!("(?:{one})+"),
+        2 => format!("(?:{one}){{2}}"),
+        3 => format!("(?:{one}){{0,2}}"),
+        4 => format!("(?:{one}|{other})"),
+        5 => format!("(?i:{one})"),
+        6 => format!("(?i){one}{other}"),
+        7 => format!("(?-u:{one})"),
+        _ => one,
+    });
+    prop::collection::vec(turned, 1..4).prop_map(|parts| parts.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #[test]
+    fn an_index_loses_no_match(
+        texts in prop::collection::vec(text(), 1..30),
+        patterns in prop::collection::vec((pattern(), any::<bool>()), 60),
+    ) {
+        let (scene, bom) = (Scene::new(), b"\xef\xbb\xbf".to_vec());
+        let rows = scene.acme();
+        let named = |(at, text): (usize, &String)| {
+            let bytes = match at % 3 {
+                0 => [bom.clone(), text.clone().into_bytes()].concat(),
+                1 => [b"\xff\xfe".to_vec(), text.encode_utf16().flat_map(u16::to_le_bytes).collect()].concat(),
+                _ => text.clone().into_bytes(),
+            };
+            (format!("{at}.py"), bytes)
+        };
+        let texts: Vec<(String, Vec<u8>)> = texts.iter().enumerate().map(named).collect();
+        write(&rows, Owner::Organization, &texts);
+        let meant = rows.within(&workflows(), None).unwrap();
+        for (pattern, lines) in patterns {
+            let reach = if lines { Reach::Lines } else { Reach::Line };
+            let Ok(narrowed) = Pattern::new(&pattern, reach) else { continue };
+            let whole = Pattern::new(&pattern, reach).unwrap().unnarrowed();
+            let (all, read) = counted(&rows, &meant, &whole);
+            prop_assert_eq!(read, texts.len());
+            prop_assert_eq!(counted(&rows, &meant, &narrowed).0, all, "{:?}", narrowed);
+        }
+    }
+}
+
+#[test]
+fn an_index_spares_most_of_the_reading() {
+    let scene = Scene::new();
+    let rows = scene.acme();
+    let texts: Vec<(String, Vec<u8>)> =
+        (0..40).map(|at| (format!("{at:02}.py"), format!("def f_{at:02}(): ...\n").into_bytes())).collect();
+    write(&rows, Owner::Organization, &texts);
+    let meant = rows.within(&workflows(), None).unwrap();
+    for (pattern, most) in
+        [("f_17", 1), ("(?i)F_17", 1), ("f_1[0-9]", 40), (r"def .*17\(\)", 1), ("zzz", 0), ("e", 40)]
+    {
+        let (_, read) = counted(&rows, &meant, &Pattern::new(pattern, Reach::Line).unwrap());
+        assert!(read <= most, "{pattern}: {read} rows were read");
+    }
+}
+
+#[test]
+fn rows_come_in_the_order_of_their_paths_within_reach() {
+    let scene = Scene::new();
+    let (nobody, acme) = (scene.of(Tenant::Nobody), scene.acme());
+    let other = scene.of(Tenant::Organization("other".to_owned()));
+    let some =
+        |paths: &[&str]| paths.iter().map(|path| ((*path).to_owned(), b"abc\n".to_vec())).collect::<Vec<_>>();
+    write(&nobody, Owner::Organization, &some(&["a/x.py", "b.py", "a-b.py", "c/[1].py"]));
+    write(&nobody, Owner::Global, &some(&["a/m.py"]));
+    write(&acme, Owner::Organization, &some(&["a/y.py", "a/b/z.ts"]));
+    write(&other, Owner::Organization, &some(&["a/s.py", "only/t.py"]));
+    // One path may be nobody's and an organisation's.
+    write(&acme, Owner::Organization, &some(&["b.py"]));
+    let pattern = Pattern::new("abc", Reach::Line).unwrap();
+    let found = |rows: &Rows, path: Option<&str>| {
+        let meant = rows.within(&workflows(), path).map_err(|refusal| refusal.code)?;
+        Ok(counted(rows, &meant, &pattern).0.into_iter().map(|(row, _)| row).collect::<Vec<_>>().join(" "))
+    };
+    let all = ":a-b.py acme:a/b/z.ts :a/x.py acme:a/y.py :b.py acme:b.py :c/[1].py";
+    for (path, wanted) in [
+        (None, Ok(all)),
+        (Some(""), Ok(all)),
+        (Some("b.py"), Ok(":b.py acme:b.py")),
+        (Some("a"), Ok("acme:a/b/z.ts :a/x.py acme:a/y.py")),
+        (Some("a/"), Ok("acme:a/b/z.ts :a/x.py acme:a/y.py")),
+        (Some("a/*.py"), Ok(":a/x.py acme:a/y.py")),
+        (Some("*.py"), Ok(":a-b.py :a/x.py acme:a/y.py :b.py acme:b.py :c/[1].py")),
+        (Some("a/**/*.ts"), Ok("acme:a/b/z.ts")),
+        (Some("c/[1].py"), Ok(":c/[1].py")),
+        (Some("*.rs"), Ok("")),
+        (Some("[a"), Err(Code::BadPattern)),
+        (Some("none"), Err(Code::FileNotFound)),
+        (Some("none/*.py"), Err(Code::FileNotFound)),
+        (Some("a/s.py"), Err(Code::FileNotFound)),
+        (Some("only"), Err(Code::FileNotFound)),
+        (Some("only/*"), Err(Code::FileNotFound)),
+        (Some("a\0"), Err(Code::FileNotFound)),
+        (Some("../a"), Err(Code::FileNotFound)),
+    ] {
+        assert_eq!(found(&acme, path), wanted.map(str::to_owned), "{path:?}");
+    }
+    assert_eq!(found(&nobody, None), Ok(":a-b.py :a/x.py :b.py :c/[1].py".to_owned()));
+    assert_eq!(found(&nobody, Some("only")), Err(Code::FileNotFound));
+    for (among, wanted) in [
+        (Among { organization_id: Some("acme"), ..workflows() }, Ok("acme:a/b/z.ts acme:a/y.py acme:b.py")),
+        (Among { organization_id: Some("other"), ..workflows() }, Err(Code::FileNotFound)),
+        (Among { organization_id: Some("no such"), ..workflows() }, Err(Code::FileNotFound)),
+        (Among { kind: &EntityKind::MODULE, owner: Owner::Global, ..workflows() }, Ok(":a/m.py")),
+        (
+            Among { kind: &EntityKind::APP_FILE, owner: Owner::App, app_id: Some("no such"), ..workflows() },
+            Err(Code::FileNotFound),
+        ),
+    ] {
+        let meant = acme.within(&among, None).map_err(|refusal| refusal.code);
+        let seen = meant.map(|meant| {
+            counted(&acme, &meant, &pattern).0.into_iter().map(|(row, _)| row).collect::<Vec<_>>().join(" ")
+        });
+        assert_eq!(seen, wanted.map(str::to_owned), "{among:?}");
+    }
+    for (prefix, most, wanted, more) in [
+        ("", 99, all, false),
+        ("", 7, all, false),
+        ("", 2, ":a-b.py acme:a/b/z.ts", true),
+        // A folder before what begins like one.
+        ("a", 99, "acme:a/b/z.ts :a/x.py acme:a/y.py", false),
+        ("a-", 99, ":a-b.py", false),
+        ("a/", 99, "acme:a/b/z.ts :a/x.py acme:a/y.py", false),
+        ("a/x", 99, ":a/x.py", false),
+        ("onl", 99, "", false),
+        ("a\0", 99, "", false),
+    ] {
+        let (listed, is_cut) = acme.list(&acme.beginning(&workflows(), prefix).unwrap(), most).unwrap();
+        let seen: Vec<String> = listed.iter().map(|row| shown(&row.place)).collect();
+        assert_eq!((seen.join(" ").as_str(), is_cut), (wanted, more), "{prefix}");
+        assert!(listed.iter().all(|row| (row.size, row.stamp) == (4, Stamp::of(b"abc\n"))));
+    }
+}
+
+#[test]
+fn pages_and_portions_do_not_show() {
+    let scene = Scene::new();
+    let rows = scene.of(Tenant::Nobody);
+    let count = KEYS + 70;
+    let texts: Vec<(String, Vec<u8>)> =
+        (0..count).map(|at| (format!("{at:05}.py"), format!("x = {at}\n").into_bytes())).collect();
+    write(&rows, Owner::Organization, &texts);
+    let meant = rows.within(&workflows(), None).unwrap();
+    for pattern in ["x", "x = "] {
+        let (found, _) = counted(&rows, &meant, &Pattern::new(pattern, Reach::Line).unwrap());
+        assert!(found.iter().map(|(path, _)| &path[1..]).eq(texts.iter().map(|(path, _)| path.as_str())));
+    }
+}
+
+#[test]
+fn a_row_that_is_too_large_is_counted_and_a_clock_ends_a_look() {
+    struct Left;
+    impl Waits for Left {
+        fn has_left(&self) -> bool {
+            true
+        }
+        fn hears(&self, _: usize, _: usize) {}
+    }
+    let scene = Scene::new();
+    let rows = scene.of(Tenant::Nobody);
+    write(
+        &rows,
+        Owner::Organization,
+        &[("a".to_owned(), b"abc".to_vec()), ("b".to_owned(), b"abcabc".to_vec())],
+    );
+    let (meant, pattern) =
+        (rows.within(&workflows(), None).unwrap(), Pattern::new("abc", Reach::Line).unwrap());
+    let end = Instant::now() + Duration::from_secs(600);
+    let looked = |waits: &dyn Waits| {
+        let (clock, mut seen) = (Clock::new(end, waits), Vec::new());
+        let bounds = Bounds { most: 10, largest: 5, clock: &clock };
+        let passed = rows.each(&meant, &pattern, bounds, &mut |row| seen.push(row.place.path().to_owned()));
+        (passed.unwrap().large, seen)
+    };
+    assert_eq!(looked(&Nobody), (1, vec!["a".to_owned()]));
+    assert_eq!(looked(&Left), (0, Vec::new()));
+}
+
+#[test]
+fn what_is_held_at_once_is_bounded() {
+    let row =
+        |size| RowFound { organization: String::new(), path: String::new(), size, stamp: Stamp::of(b"") };
+    let sizes = |sizes: &[u64]| {
+        let rows: Vec<RowFound> = sizes.iter().copied().map(row).collect();
+        portions(&rows).map(<[RowFound]>::len).collect::<Vec<_>>()
+    };
+    assert!(sizes(&[]).is_empty());
+    assert_eq!(sizes(&[1; 130]), [64, 64, 2]);
+    assert_eq!(sizes(&[BYTES / 2, BYTES / 2, 1, BYTES, 1, BYTES * 3, BYTES * 3]), [2, 1, 1, 1, 1, 1]);
+}

@@ -1,0 +1,252 @@
+//! Rows on SQLite; `LOCKGATE_TEST_STORE` may name a PostgreSQL to try the same on. What a test makes has names of its own.
+
+mod past;
+mod reach;
+mod starts;
+
+use super::*;
+use crate::policy::Owner;
+use crate::request::Entity;
+use crate::store::journal::Kind;
+use crate::store::publish::{Content, Told};
+use crate::store::sql::rows::Added;
+use crate::text::Stamp;
+use std::hash::{BuildHasher, Hasher, RandomState};
+
+/// A database, and a name that nothing else in it has.
+struct Scene {
+    _dir: tempfile::TempDir,
+    depot: Arc<Depot>,
+    tag: String,
+}
+
+impl Scene {
+    fn new() -> Scene {
+        let dir = tempfile::tempdir().unwrap();
+        let file = format!("sqlite:{}", dir.path().join("content.db").display());
+        let url = std::env::var("LOCKGATE_TEST_STORE").unwrap_or(file);
+        let tag = format!("{:x}", RandomState::new().build_hasher().finish());
+        Scene { _dir: dir, depot: Arc::new(Depot::at(&url).unwrap()), tag }
+    }
+
+    /// A name of an organisation, an app or a path.
+    fn name(&self, name: &str) -> String {
+        format!("{name}-{}", self.tag)
+    }
+
+    fn tenant(&self, name: &str) -> Tenant {
+        match name {
+            "" => Tenant::Nobody,
+            "*" => Tenant::Everybody,
+            name => Tenant::Organization(self.name(name)),
+        }
+    }
+
+    fn rows(&self, tenant: &str) -> Rows {
+        Rows::of(Arc::clone(&self.depot), self.tenant(tenant))
+    }
+
+    fn module(&self, path: &str) -> Entity {
+        entity("module", &self.name(path))
+    }
+
+    fn workflow(&self, path: &str, organization: Option<&str>) -> Entity {
+        let organization_id = organization.map(|organization| self.name(organization));
+        Entity { organization_id, ..entity("workflow", &self.name(path)) }
+    }
+
+    fn app_file(&self, app: &str, path: &str) -> Entity {
+        Entity { app_id: Some(self.name(app)), ..entity("app_file", path) }
+    }
+}
+
+fn entity(kind: &str, path: &str) -> Entity {
+    let kind = EntityKind::named(kind).unwrap();
+    Entity { kind, path: path.to_owned(), app_id: None, organization_id: None }
+}
+
+fn owner(entity: &Entity) -> Owner {
+    match entity.kind.name() {
+        "app_file" => Owner::App,
+        "workflow" => Owner::Organization,
+        _ => Owner::Global,
+    }
+}
+
+impl Rows {
+    fn at(&self, entity: &Entity) -> RowPlace {
+        self.admit(entity, owner(entity)).unwrap()
+    }
+
+    /// Writes texts in one edit, each over what is there now; nothing removes a row.
+    fn write_all(&self, texts: &[(&RowPlace, Option<&str>)], kind: Kind) -> Result<Written, Error> {
+        let seen: Vec<_> = texts.iter().map(|(place, _)| self.read(place, 1 << 20).unwrap()).collect();
+        self.write_over(texts, &seen, kind)
+    }
+
+    fn write_over(
+        &self,
+        texts: &[(&RowPlace, Option<&str>)],
+        seen: &[Option<RowSnapshot>],
+        kind: Kind,
+    ) -> Result<Written, Error> {
+        let pairs = texts.iter().zip(seen);
+        let writes: Vec<_> =
+            pairs.map(|((place, text), seen)| write_of(place, *text, seen.as_ref())).collect();
+        self.publish(&writes, &deed(kind))
+    }
+
+    fn write(&self, place: &RowPlace, text: &str) -> EditId {
+        edit(self.write_all(&[(place, Some(text))], Kind::Edit).unwrap())
+    }
+
+    fn text_of(&self, place: &RowPlace) -> Option<String> {
+        let seen = self.read(place, 1 << 20).unwrap()?;
+        assert_eq!(seen.stamp, Stamp::of(seen.bytes()));
+        Some(String::from_utf8(seen.bytes().to_vec()).unwrap())
+    }
+}
+
+fn write_of<'a>(place: &'a RowPlace, text: Option<&'a str>, seen: Option<&'a RowSnapshot>) -> RowWrite<'a> {
+    RowWrite {
+        place,
+        before: seen.map(|seen| (seen, Content::of(seen.bytes()))),
+        after: text.map(|text| Content::of(text.as_bytes())),
+        told: Told { added: 2, removed: 1, keep: true },
+    }
+}
+
+fn deed(kind: Kind) -> Deed {
+    let text = |text: &str| text.to_owned();
+    Deed { tool: text("tool"), author: text("me"), request: Stamp::of(b"r"), kind, gates: text("ok") }
+}
+
+fn edit(written: Written) -> EditId {
+    match written {
+        Written::All(done) => done.edit.unwrap(),
+        Written::Overtaken => panic!("overtaken"),
+    }
+}
+
+fn is_overtaken(written: &Written) -> bool {
+    matches!(written, Written::Overtaken)
+}
+
+#[test]
+fn a_row_is_made_replaced_removed_and_made_again() {
+    let scene = Scene::new();
+    let rows = scene.rows("");
+    let place = rows.at(&scene.module("a.py"));
+    assert!(rows.read(&place, 9).unwrap().is_none() && !rows.exists(&place, place.path()));
+    let mut edits = Vec::new();
+    for text in ["one\n", "two\n", "", "two\n"] {
+        edits.push(rows.write(&place, text));
+        assert_eq!(rows.text_of(&place).as_deref(), Some(text));
+    }
+    assert!(rows.exists(&place, place.path()) && !rows.exists(&place, "no such"));
+    edits.push(edit(rows.write_all(&[(&place, None)], Kind::Edit).unwrap()));
+    assert!(rows.text_of(&place).is_none() && !rows.exists(&place, place.path()));
+    edits.push(rows.write(&place, "three\n"));
+    let entries = rows.entries(Some(&place), 99).unwrap();
+    assert_eq!(entries.iter().rev().map(|entry| entry.id).collect::<Vec<_>>(), edits);
+    assert!(entries.is_sorted_by(|newer, older| newer.at > older.at));
+    assert_eq!(rows.latest(&place).unwrap().unwrap(), entries[0]);
+    let [changed] = entries[1].changes.as_slice() else { panic!("{entries:?}") };
+    assert_eq!((changed.before, changed.after), (Some(Stamp::of(b"two\n")), None));
+    assert_eq!((changed.entity.as_ref(), changed.path.as_str()), (Some(place.entity()), place.path()));
+    assert_eq!((changed.added, changed.removed, changed.kept), (2, 1, true));
+    assert_eq!(entries[0].deed, deed(Kind::Edit));
+}
+
+#[test]
+fn a_row_that_is_not_what_was_read_overtakes_the_edit() {
+    let scene = Scene::new();
+    let rows = scene.rows("");
+    let place = rows.at(&scene.module("a"));
+    let nothing = [rows.read(&place, 99).unwrap()];
+    rows.write(&place, "one");
+    let one = [rows.read(&place, 99).unwrap()];
+    let over = |seen: &[_], text| rows.write_over(&[(&place, text)], seen, Kind::Edit).unwrap();
+    assert!(is_overtaken(&over(&nothing, Some("new"))), "somebody made it");
+    rows.write(&place, "two");
+    assert!(is_overtaken(&over(&one, Some("new"))) && is_overtaken(&over(&one, None)));
+    let now = [rows.read(&place, 99).unwrap()];
+    edit(rows.write_all(&[(&place, None)], Kind::Edit).unwrap());
+    assert!(is_overtaken(&over(&now, Some("new"))) && is_overtaken(&over(&now, None)), "somebody removed it");
+    assert_eq!(rows.entries(Some(&place), 99).unwrap().len(), 3);
+    assert!(!is_overtaken(&over(&nothing, Some("new"))), "the control");
+}
+
+#[test]
+fn all_rows_of_an_edit_are_written_or_none() {
+    let scene = Scene::new();
+    let rows = scene.rows("o");
+    let places = ["b", "a", "c"].map(|path| rows.at(&scene.workflow(path, None)));
+    let texts = || places.iter().zip([Some("1"), Some("2"), Some("3")]).collect::<Vec<_>>();
+    let first = edit(rows.write_all(&texts(), Kind::Edit).unwrap());
+    let paths = |entry: Entry| entry.changes.into_iter().map(|changed| changed.path).collect::<Vec<_>>();
+    let asked: Vec<_> = places.iter().map(|place| place.path().to_owned()).collect();
+    assert_eq!(paths(rows.entry(first).unwrap().unwrap()), asked, "in the order of the writes");
+    let seen: Vec<_> = places.iter().map(|place| rows.read(place, 99).unwrap()).collect();
+    rows.write(&places[2], "other");
+    let next: Vec<_> = places.iter().zip([Some("4"), None, Some("6")]).collect();
+    assert!(is_overtaken(&rows.write_over(&next, &seen, Kind::Edit).unwrap()));
+    let texts = places.each_ref().map(|place| rows.text_of(place).unwrap());
+    assert_eq!(texts, ["1", "2", "other"]);
+    assert_eq!(rows.entries(Some(&places[0]), 99).unwrap().len(), 1);
+}
+
+#[test]
+fn every_text_comes_back_as_the_bytes_that_it_was() {
+    let scene = Scene::new();
+    let rows = scene.rows("");
+    let wide: Vec<u8> = "\u{feff}caf\u{e9}\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let large = "line\n".repeat(100_000);
+    let texts: [&[u8]; 6] =
+        [b"a\r\nb", "\u{feff}a".as_bytes(), &wide, b"a\0b", b"\xff\xfe\xfd", large.as_bytes()];
+    for (number, bytes) in texts.into_iter().enumerate() {
+        let place = rows.at(&scene.module(&format!("{number}")));
+        let write = RowWrite {
+            place: &place,
+            before: None,
+            after: Some(Content::of(bytes)),
+            told: Told { keep: true, ..Told::default() },
+        };
+        edit(rows.publish(&[write], &deed(Kind::Edit)).unwrap());
+        assert_eq!(rows.read(&place, 1 << 20).unwrap().unwrap().bytes(), bytes);
+        let version = Stamp::of(bytes).hex();
+        assert_eq!(rows.text(&place, &version[..12]).unwrap().as_deref(), Some(bytes));
+    }
+    let place = rows.at(&scene.module("5"));
+    assert_eq!(rows.read(&place, 499_999).unwrap_err().code, Code::TooLarge);
+    assert!(rows.read(&place, 500_000).is_ok());
+}
+
+#[test]
+fn of_many_who_swap_one_row_each_is_there_once() {
+    let scene = Scene::new();
+    let place = scene.rows("").at(&scene.module("a"));
+    scene.rows("").write(&place, "0");
+    let count = |rows: Rows, place: &RowPlace| {
+        let mut done = 0;
+        while done < 12 {
+            let seen = rows.read(place, 99).unwrap();
+            let number: u32 = std::str::from_utf8(seen.as_ref().unwrap().bytes()).unwrap().parse().unwrap();
+            let next = (number + 1).to_string();
+            let written = rows.write_over(&[(place, Some(&next))], &[seen], Kind::Edit).unwrap();
+            done += u32::from(!is_overtaken(&written));
+        }
+    };
+    std::thread::scope(|threads| {
+        for _ in 0..6 {
+            threads.spawn(|| count(scene.rows(""), &place));
+        }
+    });
+    let rows = scene.rows("");
+    assert_eq!(rows.text_of(&place).unwrap(), "72");
+    let entries = rows.entries(Some(&place), 99).unwrap();
+    assert!(entries.len() == 73 && entries.is_sorted_by(|newer, older| newer.at > older.at));
+    let after: Vec<_> = entries.iter().rev().map(|entry| entry.changes[0].after).collect();
+    let counted: Vec<_> = (0..73).map(|n: u32| Some(Stamp::of(n.to_string().as_bytes()))).collect();
+    assert_eq!(after, counted);
+}

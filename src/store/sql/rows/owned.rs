@@ -1,0 +1,123 @@
+//! What a person does with a database as a whole: its tables, its apps, and all of its rows.
+
+use super::depot::Depot;
+use super::live::Live;
+use super::prepare::{now, number};
+use super::session::get;
+use super::statement::Draft;
+use super::{Added, Failure, Migrated, RowKey};
+use crate::error::{Code, Error};
+use crate::policy::is_id;
+use crate::request::{Entity, EntityKind};
+use crate::store::rows::Tenant;
+use sqlx::any::AnyRow;
+use std::ops::ControlFlow;
+
+/// Rows that are read at one time: each may be as large as a file.
+const AT_ONCE: i64 = 16;
+
+impl Depot {
+    /// Makes the tables and indexes that are not there; tells what was done.
+    ///
+    /// Errors: `STORE_UNAVAILABLE`, `NO_SPACE`.
+    pub fn migrate(&self) -> Result<Migrated, Error> {
+        let (live, migrated) = Live::migrate(self.address()).map_err(Failure::told)?;
+        self.use_live(live);
+        Ok(migrated)
+    }
+
+    /// All apps with their organisations, in the order of their ids.
+    ///
+    /// Errors: `STORE_UNAVAILABLE`.
+    pub fn apps(&self) -> Result<Vec<(String, Option<String>)>, Error> {
+        let all = &Tenant::Everybody;
+        let apps = self.read(all, async |session| {
+            let apps = Draft::new("SELECT id, organization FROM apps").within(all, "organization");
+            let apps = session.all(apps.push(" ORDER BY id")).await?;
+            let app = |app: &AnyRow| Ok((get(app, 0)?, some(get(app, 1)?)));
+            apps.iter().map(app).collect::<Result<_, Failure>>()
+        });
+        apps.map_err(Failure::told)
+    }
+
+    /// Makes an app known, which is this organisation's or nobody's.
+    ///
+    /// Errors: `INVALID_INPUT` for an app that is another organisation's: apps do not change it; `STORE_UNAVAILABLE`.
+    pub fn add_app(&self, id: &str, organization: Option<&str>) -> Result<Added, Error> {
+        for (field, id) in [("app_id", Some(id)), ("organization_id", organization)] {
+            if id.is_some_and(|id| !is_id(id)) {
+                let message = format!("{field} has from 1 to 128 bytes, and no control characters");
+                return Err(Error::new(Code::InvalidInput, message).field(field));
+            }
+        }
+        match self.put_app(id, organization.unwrap_or_default()).map_err(Failure::told)? {
+            (true, _) => Ok(Added::New),
+            (false, there) if there.as_deref() == organization => Ok(Added::There),
+            (false, there) => {
+                let whose = there.map_or_else(|| "nobody's".to_owned(), |there| format!("that of {there}"));
+                Err(Error::new(Code::InvalidInput, format!("the app {id} is there, and is {whose}"))
+                    .field("app_id")
+                    .hint("apps do not change their organisation: give another id"))
+            }
+        }
+    }
+
+    /// Whether an app was made known, and whose it is.
+    fn put_app(&self, id: &str, organization: &str) -> Result<(bool, Option<String>), Failure> {
+        let all = &Tenant::Everybody;
+        let number = number()?;
+        let made = std::cell::Cell::new(false);
+        self.live()?.write(all, number, async |session| {
+            let app = Draft::new("INSERT INTO apps(id, organization, at) VALUES (").bind(id).push(", ");
+            let app = app.bind(organization).push(", ").bind(now()).push(") ON CONFLICT DO NOTHING");
+            made.set(session.change(app.unbound()).await? == 1);
+            Ok(())
+        })?;
+        Ok((made.get(), self.owner_of_app(all, id)?.and_then(some)))
+    }
+
+    /// Shows every row of all organisations, in the order of their keys, until `see` has enough. Each row is whole; an edit
+    /// that is made meanwhile is seen or not.
+    ///
+    /// Errors: `STORE_UNAVAILABLE`.
+    pub fn each_row(&self, see: &mut dyn FnMut(Entity, Vec<u8>) -> ControlFlow<()>) -> Result<(), Error> {
+        let mut last = [const { String::new() }; 4];
+        loop {
+            let [kind, organization, app, path] = &last;
+            let after = RowKey { kind, organization, app, path };
+            let rows = self.rows_after(after).map_err(Failure::told)?;
+            let Some((key, _)) = rows.last() else { return Ok(()) };
+            let next = key.clone();
+            for ([kind, organization, app, path], bytes) in rows {
+                // A type that no policy of this lockgate has is none that it could be asked for.
+                let Some(kind) = EntityKind::named(&kind) else { continue };
+                let app_id = some(app);
+                let organization_id = some(organization).filter(|_| app_id.is_none());
+                if see(Entity { kind, path, app_id, organization_id }, bytes).is_break() {
+                    return Ok(());
+                }
+            }
+            last = next;
+        }
+    }
+
+    fn rows_after(&self, key: RowKey<'_>) -> Result<Vec<([String; 4], Vec<u8>)>, Failure> {
+        let all = &Tenant::Everybody;
+        self.read(all, async |session| {
+            let rows = Draft::new("SELECT kind, organization, app, path, text, raw FROM contents");
+            let rows = rows.within(all, "organization").push(" AND (kind, organization, app, path) > (");
+            let rows = rows.key(key).push(") ORDER BY kind, organization, app, path LIMIT ").bind(AT_ONCE);
+            let row = |row: &AnyRow| {
+                let key = [get(row, 0)?, get(row, 1)?, get(row, 2)?, get(row, 3)?];
+                let (text, raw): (&str, Option<&[u8]>) = (get(row, 4)?, get(row, 5)?);
+                Ok((key, raw.unwrap_or(text.as_bytes()).to_vec()))
+            };
+            session.all(rows).await?.iter().map(row).collect()
+        })
+    }
+}
+
+/// An id, where it is one.
+fn some(id: String) -> Option<String> {
+    Some(id).filter(|id| !id.is_empty())
+}

@@ -1,0 +1,170 @@
+//! Looking edits of rows up, and the texts that they left.
+//!
+//! Invariant: an edit is read by one statement, so it is whole; one that changed what is out of reach is not there.
+
+use super::super::{Wanted, pack};
+use super::depot::Depot;
+use super::session::{Session, get, stamp};
+use super::statement::{Draft, Statement};
+use super::write::{REDO, UNDO};
+use super::{Failure, RowKey};
+use crate::request::{Entity, EntityKind};
+use crate::store::journal::{Changed, Deed, EditId, Entry, Kind};
+use crate::store::rows::Tenant;
+use crate::text::Stamp;
+use sqlx::any::AnyRow;
+use std::time::{Duration, UNIX_EPOCH};
+
+const ENTRIES: &str = "SELECT e.id, e.at, e.tool, e.author, e.request, e.kind, e.of, e.gates, e.undone,
+    c.kind, c.organization, c.app, c.path, c.before, c.after, c.added, c.removed, c.kept
+    FROM edits e JOIN changes c ON c.edit = e.id";
+const ORDER: &str = " ORDER BY e.at DESC, e.id, c.position";
+
+/// The shortest and the longest beginning of a stamp that names a version, in digits.
+const DIGITS: std::ops::RangeInclusive<usize> = 12..=64;
+
+impl Depot {
+    /// The edit of that name.
+    pub(in crate::store) fn entry(&self, tenant: &Tenant, id: EditId) -> Result<Option<Entry>, Failure> {
+        if self.live()?.journal() != id.journal() {
+            return Ok(None);
+        }
+        let id = id.number().cast_signed();
+        self.read(tenant, async |session| {
+            let one = entries(tenant).push(" AND e.id = ").bind(id);
+            Ok(self.found(session, one).await?.into_iter().next())
+        })
+    }
+
+    /// The edits of one row, or all, the newest first.
+    pub(in crate::store) fn entries(
+        &self,
+        tenant: &Tenant,
+        of: Option<RowKey<'_>>,
+        most: usize,
+    ) -> Result<Vec<Entry>, Failure> {
+        let most = super::prepare::count(most);
+        self.read(tenant, async |session| {
+            let newest = match of {
+                None => entries(tenant).among_newest("e.id", "edits", tenant, most),
+                Some(key) => of_row(tenant, key, Wanted::Settled, most),
+            };
+            self.found(session, newest).await
+        })
+    }
+
+    /// The first of the wanted edits of a row.
+    pub(in crate::store) fn newest(
+        &self,
+        tenant: &Tenant,
+        key: RowKey<'_>,
+        wanted: Wanted,
+    ) -> Result<Option<Entry>, Failure> {
+        self.read(tenant, async |session| {
+            let found = self.found(session, of_row(tenant, key, wanted, 1)).await?;
+            Ok(found.into_iter().next())
+        })
+    }
+
+    /// The text of a version of a row: its stamp or a beginning of it, of at least twelve digits that only one stamp has.
+    pub(in crate::store) fn text(
+        &self,
+        tenant: &Tenant,
+        key: RowKey<'_>,
+        version: &str,
+    ) -> Result<Option<Vec<u8>>, Failure> {
+        let digits = version.bytes().all(|digit| digit.is_ascii_hexdigit());
+        if !digits || !DIGITS.contains(&version.len()) {
+            return Ok(None);
+        }
+        let filled = |digit: &str| {
+            let whole = format!("{version}{}", digit.repeat(64 - version.len()));
+            let byte = |at: usize| whole.get(at..at + 2).and_then(|byte| u8::from_str_radix(byte, 16).ok());
+            (0..64).step_by(2).filter_map(byte).collect::<Vec<u8>>()
+        };
+        self.read(tenant, async |session| {
+            let texts = Draft::new("SELECT stamp, packed FROM texts").within(tenant, "organization");
+            let texts = texts.row("", key).push(" AND stamp BETWEEN ").bind(filled("0"));
+            let found = session.all(texts.push(" AND ").bind(filled("f")).push(" LIMIT 2")).await?;
+            let [only] = found.as_slice() else { return Ok(None) };
+            let (named, packed): (Option<Stamp>, &[u8]) = (stamp(only, 0)?, get(only, 1)?);
+            let mut text = Vec::new();
+            let unpacked = pack::unpack(&mut text, packed);
+            Ok(unpacked.filter(|()| Some(Stamp::of(&text)) == named).map(|()| text))
+        })
+    }
+
+    async fn found(&self, session: &mut Session<'_>, which: Statement) -> Result<Vec<Entry>, Failure> {
+        let journal = self.live()?.journal();
+        let mut entries: Vec<Entry> = Vec::new();
+        for row in session.all(which.push(ORDER)).await? {
+            let id = EditId::new(journal, get::<i64>(&row, 0)?.cast_unsigned());
+            let changed = changed(&row)?;
+            match entries.last_mut().filter(|entry| entry.id == id) {
+                Some(entry) => entry.changes.push(changed),
+                None => entries.push(entry(&row, id, changed)?),
+            }
+        }
+        Ok(entries)
+    }
+}
+
+/// Edits, still to be narrowed.
+fn entries(tenant: &Tenant) -> Statement {
+    Draft::new(ENTRIES).within(tenant, "e.organization")
+}
+
+/// The first of the wanted edits of a row.
+fn of_row(tenant: &Tenant, key: RowKey<'_>, wanted: Wanted, most: i64) -> Statement {
+    let ids = " AND e.id IN (SELECT e2.id FROM changes c2 JOIN edits e2 ON e2.id = c2.edit WHERE ";
+    let ids = entries(tenant).push(ids).reaching(tenant, "e2.organization").row("c2.", key);
+    let ids = ids.push(match wanted {
+        Wanted::Settled => " ORDER BY c2.at DESC",
+        Wanted::ToUndo => " AND e2.kind = 0 AND e2.undone IS NULL ORDER BY c2.at DESC",
+        Wanted::ToRedo => " AND e2.undone IS NOT NULL ORDER BY e2.undone DESC",
+    });
+    ids.push(&format!(" LIMIT {most})"))
+}
+
+fn entry(row: &AnyRow, id: EditId, changed: Changed) -> Result<Entry, Failure> {
+    let of = EditId::new(id.journal(), get::<i64>(row, 6)?.cast_unsigned());
+    let no_stamp = || Failure::Other("an edit in it has no hash of its request".to_owned());
+    Ok(Entry {
+        id,
+        at: UNIX_EPOCH + Duration::from_micros(u64::try_from(get::<i64>(row, 1)?).unwrap_or(0)),
+        deed: Deed {
+            tool: get(row, 2)?,
+            author: get(row, 3)?,
+            request: stamp(row, 4)?.ok_or_else(no_stamp)?,
+            kind: match get::<i64>(row, 5)? {
+                UNDO => Kind::Undo(of),
+                REDO => Kind::Redo(of),
+                _ => Kind::Edit,
+            },
+            gates: get(row, 7)?,
+        },
+        undone: get::<Option<i64>>(row, 8)?.is_some(),
+        changes: vec![changed],
+    })
+}
+
+fn changed(row: &AnyRow) -> Result<Changed, Failure> {
+    let count = |column| get::<i64>(row, column).map(|count| usize::try_from(count).unwrap_or(0));
+    let id = |column| get::<String>(row, column).map(|id| Some(id).filter(|id| !id.is_empty()));
+    let path: String = get(row, 12)?;
+    let no_kind = || Failure::Other("an entity in it has no sort".to_owned());
+    let kind = EntityKind::named(get(row, 9)?).ok_or_else(no_kind)?;
+    let app_id = id(11)?;
+    let organization_id = id(10)?.filter(|_| app_id.is_none());
+    Ok(Changed {
+        entity: Some(Entity { kind, path: path.clone(), app_id, organization_id }),
+        path,
+        before: stamp(row, 13)?,
+        after: stamp(row, 14)?,
+        added: count(15)?,
+        removed: count(16)?,
+        mode: None,
+        folders: 0,
+        kept: get::<i64>(row, 17)? != 0,
+    })
+}

@@ -1,0 +1,77 @@
+//! Reading single rows, and whose they are.
+
+use super::depot::Depot;
+use super::session::{get, stamp};
+use super::statement::Draft;
+use super::{Failure, RowKey, RowRead};
+use crate::store::rows::Tenant;
+
+impl Depot {
+    /// The row of that key, where there is one within reach; without its bytes where they are more than `limit`.
+    pub(in crate::store) fn row(
+        &self,
+        tenant: &Tenant,
+        key: RowKey<'_>,
+        limit: u64,
+    ) -> Result<Option<RowRead>, Failure> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.read(tenant, async |session| {
+            let row = Draft::new("SELECT e.stamp, e.changed, e.size, CASE WHEN e.size <= ")
+                .bind(limit)
+                .push(" THEN c.text END, CASE WHEN e.size <= ")
+                .bind(limit)
+                .push(
+                    " THEN c.raw END FROM entities e JOIN contents c ON c.kind = e.kind
+                      AND c.organization = e.organization AND c.app = e.app AND c.path = e.path",
+                )
+                .within(tenant, "e.organization")
+                .row("e.", key);
+            let Some(row) = session.first(row).await? else { return Ok(None) };
+            let stamp = stamp(&row, 0)?.ok_or_else(|| Failure::Other("a row has no stamp".to_owned()))?;
+            let (text, raw): (Option<&str>, Option<&[u8]>) = (get(&row, 3)?, get(&row, 4)?);
+            let bytes = raw.or(text.map(str::as_bytes)).map(<[u8]>::to_vec);
+            let size = u64::try_from(get::<i64>(&row, 2)?).unwrap_or(u64::MAX);
+            Ok(Some(RowRead { bytes, size, stamp, changed: get(&row, 1)? }))
+        })
+    }
+
+    /// Whether there is a row of that key within reach.
+    pub(in crate::store) fn is_row(&self, tenant: &Tenant, key: RowKey<'_>) -> Result<bool, Failure> {
+        self.read(tenant, async |session| {
+            let row = Draft::new("SELECT 1 FROM entities").within(tenant, "organization").row("", key);
+            Ok(session.first(row).await?.is_some())
+        })
+    }
+
+    /// Whose the app of that id is, where it is within reach; empty for nobody's.
+    pub(in crate::store) fn owner_of_app(
+        &self,
+        tenant: &Tenant,
+        id: &str,
+    ) -> Result<Option<String>, Failure> {
+        self.read(tenant, async |session| {
+            let app = Draft::new("SELECT organization FROM apps").within(tenant, "organization");
+            let app = session.first(app.push(" AND id = ").bind(id)).await?;
+            app.map(|app| get(&app, 0)).transpose()
+        })
+    }
+
+    /// Whose the row of that path is: the organisation's own before nobody's.
+    pub(in crate::store) fn owner_of_path(
+        &self,
+        tenant: &Tenant,
+        kind: &str,
+        path: &str,
+    ) -> Result<Option<String>, Failure> {
+        self.read(tenant, async |session| {
+            let row = Draft::new("SELECT organization FROM entities")
+                .within(tenant, "organization")
+                .push(" AND kind = ")
+                .bind(kind)
+                .push(" AND app = '' AND path = ")
+                .bind(path)
+                .push(" ORDER BY organization DESC LIMIT 1");
+            session.first(row).await?.map(|row| get(&row, 0)).transpose()
+        })
+    }
+}

@@ -1,0 +1,85 @@
+//! Forgetting the oldest edits within a tenant's reach, and the texts that nothing needs then.
+//!
+//! What one organisation does makes no other's past shorter, but for what both reach.
+//!
+//! Invariant: a text is kept as long as a row holds it, or an edit names it that is not forgotten.
+
+use super::Failure;
+use super::depot::Depot;
+use super::prepare::now;
+use super::session::{Session, get};
+use super::statement::{Draft, Statement};
+use crate::store::journal::Bounds;
+use crate::store::rows::Tenant;
+
+/// Edits that are forgotten in one transaction.
+const PORTION: i64 = 256;
+/// The number under which servers forget one after the other.
+const TURN: i64 = 1;
+
+impl Depot {
+    /// Forgets the oldest edits until what is left is within these bounds.
+    pub(in crate::store) fn tidy(&self, tenant: &Tenant, bounds: Bounds) -> Result<(), Failure> {
+        let age = i64::try_from(bounds.age.as_micros()).unwrap_or(i64::MAX);
+        let oldest = now().saturating_sub(age);
+        while self.forget_portion(tenant, oldest)? {}
+        let size = i64::try_from(bounds.size).unwrap_or(i64::MAX);
+        while self.size(tenant)? > size && self.forget_portion(tenant, i64::MAX)? {}
+        Ok(())
+    }
+
+    /// The bytes of all texts.
+    fn size(&self, tenant: &Tenant) -> Result<i64, Failure> {
+        self.read(tenant, async |session| {
+            let size = Draft::new("SELECT CAST(coalesce(sum(size), 0) AS BIGINT) FROM texts");
+            let size = session.first(size.within(tenant, "organization")).await?;
+            size.map_or(Ok(0), |size| get(&size, 0))
+        })
+    }
+
+    /// Forgets some of the oldest edits, of those before that time; tells whether there were any.
+    fn forget_portion(&self, tenant: &Tenant, before: i64) -> Result<bool, Failure> {
+        let last = self.read(tenant, async |session| {
+            let some = Draft::new("SELECT max(at) FROM (SELECT at FROM edits").within(tenant, "organization");
+            let some = some.push(" AND at < ").bind(before).push(" ORDER BY at LIMIT ").bind(PORTION);
+            let last = session.first(some.push(") AS portion")).await?;
+            last.map_or(Ok(None), |last| get::<Option<i64>>(&last, 0))
+        })?;
+        let Some(last) = last else { return Ok(false) };
+        self.live()?.write(tenant, TURN, async |session| forget(session, tenant, last).await)?;
+        Ok(true)
+    }
+}
+
+/// Forgets the edits up to that time.
+async fn forget(session: &mut Session<'_>, tenant: &Tenant, last: i64) -> Result<(), Failure> {
+    session.change(needless(tenant, last)).await?;
+    let changes = Draft::new("DELETE FROM changes").within(tenant, "organization").push(" AND edit IN (");
+    session.change(forgotten(changes, tenant, last).push(")")).await?;
+    let edits = Draft::new("DELETE FROM edits").within(tenant, "organization").push(" AND at <= ").bind(last);
+    session.change(edits).await.map(drop)
+}
+
+/// The edits that are forgotten.
+fn forgotten(statement: Statement, tenant: &Tenant, last: i64) -> Statement {
+    let edits = statement.push("SELECT id FROM edits WHERE ").reaching(tenant, "organization");
+    edits.push(" AND at <= ").bind(last)
+}
+
+/// The texts that the forgotten edits name, no other does, and no row holds.
+fn needless(tenant: &Tenant, last: i64) -> Statement {
+    let mut texts =
+        Draft::new("DELETE FROM texts").within(tenant, "organization").push(" AND at <= ").bind(last);
+    texts = texts.push(" AND (kind, organization, app, path, stamp) IN (");
+    for (union, side) in [("", "before"), (" UNION ", "after")] {
+        texts = texts.push(union).push("SELECT kind, organization, app, path, ").push(side);
+        texts = forgotten(texts.push(" FROM changes WHERE edit IN ("), tenant, last).push(")");
+    }
+    let same = "c.kind = texts.kind AND c.organization = texts.organization AND c.app = texts.app AND c.path = texts.path";
+    let named = "c.before = texts.stamp OR c.after = texts.stamp";
+    texts
+        .push(&format!(") AND NOT EXISTS (SELECT 1 FROM entities c WHERE {same} AND c.stamp = texts.stamp)"))
+        .push(&format!(" AND NOT EXISTS (SELECT 1 FROM changes c WHERE {same} AND ({named}) AND c.at > "))
+        .bind(last)
+        .push(")")
+}

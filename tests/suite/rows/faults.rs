@@ -1,0 +1,209 @@
+//! What becomes of edits when the database, its disk or the wire to it fails: each is there once or not at all, the answer
+//! says no more than is known, and the same server serves again when the trouble is over.
+
+#[path = "faults/ended.rs"]
+mod ended;
+#[path = "faults/file.rs"]
+mod file;
+#[path = "faults/full.rs"]
+mod full;
+#[path = "faults/making.rs"]
+mod making;
+#[path = "faults/refused.rs"]
+mod refused;
+#[path = "faults/wire.rs"]
+mod wire;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use lockgate::edit::{Edit, Insertion};
+use lockgate::engine::{Depot, Entry, Report, Sight, Tenant, Workspace};
+use lockgate::error::{Code, Disk, Error};
+use lockgate::gate::Watch;
+use lockgate::request::{
+    Author, Direction, Entity, Expect, History, Look, Mode, Request, Revert, Scrutiny, Target,
+};
+use lockgate::text::Stamp;
+use tokio::runtime::Runtime;
+
+use super::postgres::PASSWORD;
+use super::world::{APP, OWNER, kind};
+
+/// A server of this process, with records of its own.
+#[derive(Clone)]
+pub struct Client {
+    pub workspace: Arc<Workspace>,
+    runtime: Arc<Runtime>,
+}
+
+impl Client {
+    pub fn of(url: &str, own: &Path) -> Client {
+        let depot = Arc::new(Depot::at(url).unwrap());
+        let tenant = Tenant::Organization(OWNER.to_owned());
+        let workspace =
+            Workspace::without_roots().keeping(own).storing(depot).reaching(tenant).open().unwrap();
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+        Client { workspace, runtime: Arc::new(runtime.unwrap()) }
+    }
+
+    pub fn edit(&self, path: &str, edit: Edit, expect: Expect) -> Result<Report, Error> {
+        self.runtime.block_on(self.workspace.edit(request(path, edit, expect), Watch::idle()))
+    }
+
+    pub fn append(&self, path: &str, line: &str) -> Result<Report, Error> {
+        let edit =
+            Edit::Insert(vec![Insertion { at_line: Insertion::END, content: line.to_owned(), expect: None }]);
+        self.edit(path, edit, Expect::Anything)
+    }
+
+    pub fn put(&self, path: &str, text: &str) -> Result<Report, Error> {
+        self.edit(path, Edit::Content(text.to_owned()), Expect::Anything)
+    }
+
+    pub fn edit_all(&self, requests: Vec<Request>) -> Result<Vec<Report>, Error> {
+        self.runtime.block_on(self.workspace.edit_all(requests, Watch::idle()))
+    }
+
+    pub fn undo(&self, edit_id: &str) -> Result<Vec<Report>, Error> {
+        let edit_id = Some(edit_id.to_owned());
+        let revert = Revert { direction: Direction::Undo, edit_id, of: None, author: Author::default() };
+        self.runtime.block_on(self.workspace.revert(revert, Watch::idle()))
+    }
+
+    /// What stands there; `None` where nothing does.
+    pub fn try_text(&self, path: &str) -> Result<Option<String>, Error> {
+        match self.runtime.block_on(self.workspace.look(Look::Whole(target(path)), Watch::idle())) {
+            Ok(Sight::Whole(reading)) => Ok(Some(reading.text.view().to_owned())),
+            Err(refusal) if refusal.code == Code::FileNotFound => Ok(None),
+            Ok(other) => panic!("{other:?}"),
+            Err(refusal) => Err(refusal),
+        }
+    }
+
+    #[track_caller]
+    pub fn text(&self, path: &str) -> Option<String> {
+        self.try_text(path).unwrap()
+    }
+
+    #[track_caller]
+    pub fn history(&self, path: &str) -> Vec<Entry> {
+        let history = History { of: Some(target(path)), most: 1000 };
+        self.runtime.block_on(self.workspace.history(history)).unwrap()
+    }
+
+    /// Whether every text of every edit is remembered.
+    #[track_caller]
+    pub fn remembers(&self, entries: &[Entry]) {
+        for entry in entries {
+            let remembered = self.runtime.block_on(self.workspace.remembered(entry.id.to_string())).unwrap();
+            assert!(remembered.diffs.iter().all(Option::is_some), "{entry:?}");
+        }
+    }
+}
+
+pub fn target(path: &str) -> Target {
+    Target::Entity(Entity {
+        kind: kind("app_file"),
+        path: path.to_owned(),
+        app_id: Some(APP.to_owned()),
+        organization_id: None,
+    })
+}
+
+pub fn request(path: &str, edit: Edit, expect: Expect) -> Request {
+    Request {
+        target: target(path),
+        edit,
+        mode: Mode::Strict,
+        expect,
+        scrutiny: Scrutiny::default(),
+        author: Author::default(),
+    }
+}
+
+/// The statement that makes the app of the tests.
+pub fn the_app() -> String {
+    format!("INSERT INTO apps(id, organization, at) VALUES ('{APP}', '{OWNER}', 0)")
+}
+
+/// What an answer says of an edit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    There,
+    Absent,
+    /// It may be there or not.
+    Unknown,
+}
+
+/// What an answer says of an edit; a refusal must be one of a store that fails, and must say nothing of how it is reached.
+#[track_caller]
+pub fn fate<T>(answer: &Result<T, Error>) -> Fate {
+    match answer {
+        Ok(_) => Fate::There,
+        Err(refusal) => {
+            clear(refusal);
+            match refusal.disk {
+                Disk::Untouched => Fate::Absent,
+                Disk::Unknown => Fate::Unknown,
+            }
+        }
+    }
+}
+
+#[track_caller]
+pub fn clear(refusal: &Error) {
+    assert!(matches!(refusal.code, Code::StoreUnavailable | Code::NoSpace), "{refusal:?}");
+    assert!(!refusal.message.is_empty() && refusal.hint.is_some(), "{refusal:?}");
+    let said = format!("{refusal:?}");
+    for secret in [PASSWORD, "s3cret", "keeper", "INSERT", "SELECT"] {
+        assert!(!said.contains(secret), "{said}");
+    }
+}
+
+/// The lines that were sent to one text, one by one, and what was answered.
+#[derive(Debug)]
+pub struct Ledger {
+    pub path: String,
+    sent: Vec<(String, Fate)>,
+}
+
+impl Ledger {
+    /// Begins a text.
+    #[track_caller]
+    pub fn begin(client: &Client, path: &str) -> Ledger {
+        client.put(path, "begin\n").unwrap();
+        Ledger { path: path.to_owned(), sent: Vec::new() }
+    }
+
+    #[track_caller]
+    pub fn note<T>(&mut self, line: &str, answer: &Result<T, Error>) -> Fate {
+        let fate = fate(answer);
+        self.sent.push((line.to_owned(), fate));
+        fate
+    }
+
+    /// Holds what stands there against what was answered: each edit once or not at all, and each of them remembered.
+    #[track_caller]
+    pub fn check(&self, witness: &Client) {
+        let text = witness.text(&self.path).expect("it is there");
+        let mut lines: Vec<&str> = text.lines().skip(1).collect();
+        for (sent, fate) in &self.sent {
+            let count = lines.iter().filter(|line| *line == sent).count();
+            let holds = match fate {
+                Fate::There => count == 1,
+                Fate::Absent => count == 0,
+                Fate::Unknown => count <= 1,
+            };
+            assert!(holds, "{sent} stands there {count} times, and was {fate:?}\n{self:#?}\n{text}");
+        }
+        let history = witness.history(&self.path);
+        assert_eq!(history.len(), lines.len() + 1, "{self:#?}\n{text}\n{history:#?}");
+        assert_eq!(history[0].changes[0].after, Some(Stamp::of(text.as_bytes())));
+        let chained = history.windows(2).all(|two| two[0].changes[0].before == two[1].changes[0].after);
+        assert!(chained && history.last().unwrap().changes[0].before.is_none(), "{history:#?}");
+        witness.remembers(&history);
+        lines.retain(|line| !self.sent.iter().any(|(sent, _)| sent == line));
+        assert!(lines.is_empty(), "nobody sent {lines:?}");
+    }
+}

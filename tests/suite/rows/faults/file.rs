@@ -1,0 +1,140 @@
+//! The file of SQLite is removed, broken, locked by another program, or lies where there is nothing.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+
+use super::{Client, Fate, Ledger, clear, fate, the_app};
+
+struct Scene {
+    dir: tempfile::TempDir,
+    server: Client,
+}
+
+impl Scene {
+    fn new() -> Scene {
+        let dir = tempfile::tempdir().unwrap();
+        let server = Client::of(&url(&dir.path().join("content.db")), &dir.path().join("server"));
+        assert_eq!(server.text("src/a.txt"), None);
+        let scene = Scene { dir, server };
+        scene.connection().execute_batch(&the_app()).unwrap();
+        scene
+    }
+
+    fn file(&self) -> PathBuf {
+        self.dir.path().join("content.db")
+    }
+
+    fn connection(&self) -> Connection {
+        Connection::open(self.file()).unwrap()
+    }
+
+    fn another(&self) -> Client {
+        Client::of(&url(&self.file()), &self.dir.path().join("another"))
+    }
+
+    /// The database and what stands beside it.
+    fn files(&self) -> [PathBuf; 3] {
+        ["content.db", "content.db-wal", "content.db-shm"].map(|name| self.dir.path().join(name))
+    }
+}
+
+fn url(file: &Path) -> String {
+    format!("sqlite:{}", file.display())
+}
+
+#[test]
+fn nothing_is_acknowledged_into_a_file_that_was_removed() {
+    let scene = Scene::new();
+    scene.server.put("src/a.txt", "begin\n").unwrap();
+    let kept = scene.files().map(|file| std::fs::read(file).ok());
+    for file in scene.files() {
+        std::fs::remove_file(file).ok();
+    }
+    for number in 0..3 {
+        let text = format!("{number}\n");
+        let answer = scene.server.put("src/a.txt", &text);
+        let there = scene.another().try_text("src/a.txt").unwrap();
+        match fate(&answer) {
+            Fate::There => assert_eq!(there, Some(text), "it was acknowledged, and nobody else sees it"),
+            Fate::Absent => assert_ne!(there, Some(text)),
+            Fate::Unknown => panic!("{answer:?}"),
+        }
+        assert_ne!(there.as_deref(), Some("begin\n"));
+    }
+    // A person puts it back.
+    for file in scene.files() {
+        std::fs::remove_file(file).ok();
+    }
+    for (file, bytes) in scene.files().iter().zip(kept) {
+        if let Some(bytes) = bytes.filter(|_| !file.ends_with("content.db-shm")) {
+            std::fs::write(file, bytes).unwrap();
+        }
+    }
+    let seen = scene.server.try_text("src/a.txt").or_else(|_| scene.server.try_text("src/a.txt"));
+    assert_eq!(seen.unwrap().as_deref(), Some("begin\n"));
+    assert_eq!(fate(&scene.server.put("src/a.txt", "again\n")), Fate::There);
+    assert_eq!(scene.another().text("src/a.txt").as_deref(), Some("again\n"));
+}
+
+#[test]
+fn a_file_that_is_no_database_is_told_and_left_alone() {
+    let scene = Scene::new();
+    scene.server.put("src/a.txt", "begin\n").unwrap();
+    scene.connection().execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+    let good = std::fs::read(scene.file()).unwrap();
+    let mut torn = good.clone();
+    torn[1024..].fill(0x5A);
+    for (what, bytes) in [
+        ("words", b"this is no database\n".repeat(400)),
+        ("torn", torn),
+        ("cut off", good[..good.len() / 3].to_vec()),
+    ] {
+        let file = scene.dir.path().join(format!("{what}/content.db"));
+        std::fs::create_dir(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, &bytes).unwrap();
+        let server = Client::of(&url(&file), &scene.dir.path().join(what).join("own"));
+        let answer = server.put("src/a.txt", "new\n");
+        assert_eq!(fate(&answer), Fate::Absent, "{what}");
+        clear(&server.try_text("src/a.txt").unwrap_err());
+        println!("{what}: {}", answer.unwrap_err().message);
+        if what == "words" {
+            assert_eq!(std::fs::read(&file).unwrap(), bytes, "what is not ours is not written to");
+        }
+        // A person puts a good one in its place, beside which nothing of the broken one is left.
+        for end in ["", "-wal", "-shm"] {
+            std::fs::remove_file(scene.dir.path().join(format!("{what}/content.db{end}"))).ok();
+        }
+        std::fs::write(&file, &good).unwrap();
+        let again = server.try_text("src/a.txt").or_else(|_| server.try_text("src/a.txt"));
+        assert_eq!(again.unwrap().as_deref(), Some("begin\n"), "{what}");
+        assert_eq!(fate(&server.put("src/a.txt", "new\n")), Fate::There, "{what}");
+    }
+}
+
+#[test]
+fn a_file_that_another_program_locks_is_refused_in_time() {
+    let scene = Scene::new();
+    let mut ledger = Ledger::begin(&scene.server, "src/a.txt");
+    let other = scene.connection();
+    other.execute_batch("BEGIN IMMEDIATE; UPDATE apps SET at = 1").unwrap();
+    assert_eq!(scene.server.text("src/a.txt").as_deref(), Some("begin\n"), "whoever reads is not held up");
+    let answer = scene.server.append("src/a.txt", "held.");
+    assert_eq!(ledger.note("held.", &answer), Fate::Absent);
+    other.execute_batch("COMMIT").unwrap();
+    assert_eq!(ledger.note("free.", &scene.server.append("src/a.txt", "free.")), Fate::There);
+    ledger.check(&scene.another());
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_told_and_used_once_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("none/content.db");
+    let server = Client::of(&url(&file), &dir.path().join("own"));
+    clear(&server.try_text("src/a.txt").unwrap_err());
+    assert!(!file.parent().unwrap().exists(), "a folder that a person names is not made");
+    std::fs::create_dir(dir.path().join("none")).unwrap();
+    assert_eq!(server.try_text("src/a.txt"), Ok(None));
+    let mode = std::os::unix::fs::PermissionsExt::mode(&file.metadata().unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o600);
+}

@@ -1,0 +1,129 @@
+//! The tables are made by several servers at once, and by servers that are interrupted while they make them.
+
+use std::ffi::OsString;
+
+use super::super::postgres::{Postgres, behind};
+use super::super::proxy::{At, Proxy, Then};
+use super::{Client, clear, the_app};
+use crate::suite::wire::{Server, lockgate};
+
+const SERVERS: usize = 6;
+
+/// Has servers that begin together look for a text each.
+fn all_begin(url: &str, own: &std::path::Path) {
+    let begin = std::sync::Barrier::new(SERVERS);
+    std::thread::scope(|scope| {
+        let servers: Vec<_> = (0..SERVERS)
+            .map(|number| {
+                let (begin, client) = (&begin, Client::of(url, &own.join(number.to_string())));
+                scope.spawn(move || {
+                    begin.wait();
+                    client.try_text("src/a.txt")
+                })
+            })
+            .collect();
+        for server in servers {
+            assert_eq!(server.join().unwrap(), Ok(None));
+        }
+    });
+}
+
+#[test]
+fn servers_that_make_the_tables_together_all_find_them() {
+    for round in 0..4 {
+        let dir = tempfile::tempdir().unwrap();
+        all_begin(&format!("sqlite:{}", dir.path().join("content.db").display()), dir.path());
+        if let Some(postgres) = Postgres::shared() {
+            let database = postgres.database();
+            all_begin(&database.url(), &dir.path().join(round.to_string()));
+            assert_eq!(database.boss("SELECT count(*) FROM lockgate_migrations"), "1");
+        }
+    }
+}
+
+#[test]
+fn tables_whose_making_was_interrupted_are_made_by_who_comes_next() {
+    let Some(postgres) = Postgres::shared() else { return };
+    let proxy = Proxy::before(&postgres.socket());
+    let dir = tempfile::tempdir().unwrap();
+    let mut made = 0;
+    for number in 0.. {
+        let database = postgres.database();
+        let interrupted = Client::of(&database.url_at(proxy.address), &dir.path().join(format!("a{number}")));
+        // For good: whoever began it does not come back.
+        proxy.arm(number, if number % 2 == 0 { At::Unheard } else { At::Before }, Then::Broken);
+        let answer = interrupted.try_text("src/a.txt");
+        let (seen, broke) = proxy.mend();
+        if let Err(refusal) = &answer {
+            clear(refusal);
+        }
+        let notes = database.boss("SELECT count(to_regclass('lockgate_migrations'))");
+        made += usize::from(notes == "1");
+        let next = Client::of(&database.url(), &dir.path().join(format!("b{number}")));
+        assert_eq!(next.try_text("src/a.txt"), Ok(None), "{broke:?} of {seen:#?}");
+        database.boss(&the_app());
+        assert!(next.put("src/a.txt", "one\n").is_ok(), "{broke:?} of {seen:#?}");
+        assert!(interrupted.put("src/a.txt", "two\n").is_ok(), "{broke:?} of {seen:#?}");
+        assert_eq!(next.history("src/a.txt").len(), 2);
+        if broke.is_none() {
+            assert_eq!(answer, Ok(None));
+            break;
+        }
+    }
+    assert!(made > 2, "it was interrupted in the middle");
+}
+
+/// A file that may not grow ends whoever writes it, in the middle of the write.
+#[test]
+fn tables_of_sqlite_whose_making_was_killed_are_made_by_who_comes_next() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("root")).unwrap();
+    let mut ended = 0;
+    for blocks in (24..).step_by(24) {
+        let file = dir.path().join(format!("{blocks}/content.db"));
+        std::fs::create_dir(file.parent().unwrap()).unwrap();
+        let user = dir.path().join(format!("user{blocks}"));
+        let script = format!("ulimit -c 0; ulimit -f {blocks}; exec \"$@\"");
+        let words = ["/bin/sh", "-c", &script, "sh"].map(OsString::from);
+        let mut command = behind(&words, &lockgate(&user));
+        let store = format!("sqlite:{}", file.display());
+        command.env("LOCKGATE_STORE", &store);
+        let mut server = Server::start_by(command, &dir.path().join("root"), &["--tools", "all"]);
+        let arguments = serde_json::json!({"entity_type": "module", "path": "a.py", "content": "x = 1\n"});
+        let answer = server.try_call("replace_content", &arguments);
+        drop(server);
+        let next = Client::of(&store, &dir.path().join(format!("own{blocks}")));
+        assert_eq!(next.try_text("src/a.txt"), Ok(None), "{blocks}");
+        ended += usize::from(answer.is_err());
+        if answer.is_ok_and(|answer| answer.status() == "written") {
+            break;
+        }
+        assert!(blocks < 4000, "it is never made");
+    }
+    assert!(ended > 2, "it was killed in the middle");
+}
+
+#[test]
+fn tables_of_a_later_version_are_left_alone() {
+    let later = "INSERT INTO lockgate_migrations(version, description, success, checksum, execution_time) \
+         VALUES (99, 'later', true, 'x', 0)";
+    let dir = tempfile::tempdir().unwrap();
+    let check = |url: &str, run: &dyn Fn(&str)| {
+        assert_eq!(Client::of(url, dir.path()).try_text("src/a.txt"), Ok(None));
+        run(later);
+        let waiting = Client::of(url, &dir.path().join("waiting"));
+        let refusal = waiting.try_text("src/a.txt").unwrap_err();
+        clear(&refusal);
+        assert!(refusal.message.contains("newer lockgate"), "{}", refusal.message);
+        run("DELETE FROM lockgate_migrations WHERE version = 99");
+        assert_eq!(waiting.try_text("src/a.txt"), Ok(None));
+    };
+    let file = dir.path().join("content.db");
+    check(&format!("sqlite:{}", file.display()), &|sql| {
+        rusqlite::Connection::open(&file).unwrap().execute_batch(sql).unwrap();
+    });
+    if let Some(postgres) = Postgres::shared() {
+        let database = postgres.database();
+        check(&database.url(), &|sql| drop(database.boss(sql)));
+    }
+}

@@ -1,0 +1,108 @@
+//! A database that lets nobody in, is gone, or is kept busy by others: a clear refusal, and service when it is over.
+
+use super::super::postgres::{KEEPER, PASSWORD, Postgres};
+use super::{Client, Fate, clear, fate, the_app};
+
+/// What a person does to the database, what a server then refuses with, and how it is undone.
+#[test]
+fn what_a_person_does_to_the_database_is_told_and_survived() {
+    let Some(postgres) = Postgres::start(&[]) else { return };
+    let database = postgres.database();
+    let dir = tempfile::tempdir().unwrap();
+    let url = database.url();
+    let server = Client::of(&url, &dir.path().join("server"));
+    assert_eq!(server.text("src/a.txt"), None);
+    database.boss(&the_app());
+    server.put("src/a.txt", "begin\n").unwrap();
+    let name = &database.name;
+    // Connections that are open already are ended with each, as a person would have to.
+    let end =
+        format!("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = '{KEEPER}'");
+    let troubles = [
+        (
+            "the password is another",
+            format!("ALTER ROLE {KEEPER} PASSWORD 'other'"),
+            format!("ALTER ROLE {KEEPER} PASSWORD '{PASSWORD}'"),
+        ),
+        ("nobody may log in", format!("ALTER ROLE {KEEPER} NOLOGIN"), format!("ALTER ROLE {KEEPER} LOGIN")),
+        (
+            "too many are connected",
+            format!("ALTER ROLE {KEEPER} CONNECTION LIMIT 0"),
+            format!("ALTER ROLE {KEEPER} CONNECTION LIMIT -1"),
+        ),
+        (
+            "it has another name",
+            format!("ALTER DATABASE {name} RENAME TO other"),
+            format!("ALTER DATABASE other RENAME TO {name}"),
+        ),
+        (
+            "it may only be read",
+            format!("ALTER DATABASE {name} SET default_transaction_read_only = on"),
+            format!("ALTER DATABASE {name} RESET default_transaction_read_only"),
+        ),
+    ];
+    for (number, (what, done, undone)) in troubles.into_iter().enumerate() {
+        postgres.boss("postgres", &format!("{done}; {end}"));
+        let refusal = server.put("src/a.txt", &format!("{what}\n")).unwrap_err();
+        clear(&refusal);
+        println!("{what}: {}", refusal.message);
+        assert!(!refusal.message.contains(name.as_str()), "{}", refusal.message);
+        let fresh = Client::of(&url, &dir.path().join(number.to_string()));
+        assert_eq!(fate(&fresh.put("src/a.txt", &format!("{what}\n"))), Fate::Absent, "{what}");
+        postgres.boss("postgres", &format!("{undone}; {end}"));
+        assert_eq!(server.text("src/a.txt").as_deref(), Some("begin\n"), "{what}");
+        for (client, text) in [(&server, "other\n"), (&fresh, "begin\n")] {
+            assert_eq!(fate(&client.put("src/a.txt", text)), Fate::There, "{what}");
+        }
+    }
+}
+
+#[test]
+fn a_database_that_is_made_anew_is_used_anew() {
+    let Some(postgres) = Postgres::shared() else { return };
+    let database = postgres.database();
+    let dir = tempfile::tempdir().unwrap();
+    let server = Client::of(&database.url(), &dir.path().join("server"));
+    assert_eq!(server.text("src/a.txt"), None);
+    database.boss(&the_app());
+    server.put("src/a.txt", "begin\n").unwrap();
+    let name = &database.name;
+    postgres.boss("postgres", &format!("DROP DATABASE {name} WITH (FORCE)"));
+    assert_eq!(fate(&server.put("src/a.txt", "gone\n")), Fate::Absent);
+    postgres.boss("postgres", &format!("CREATE DATABASE {name} OWNER {KEEPER} TEMPLATE template0"));
+    // The tables may be missed once before they are made.
+    let again = server.try_text("src/a.txt").or_else(|_| server.try_text("src/a.txt"));
+    assert_eq!(again, Ok(None));
+    database.boss(&the_app());
+    assert_eq!(fate(&server.put("src/a.txt", "begin\n")), Fate::There);
+}
+
+#[test]
+fn a_row_that_others_hold_is_refused_in_time() {
+    let Some(postgres) = Postgres::shared() else { return };
+    let database = postgres.database();
+    let dir = tempfile::tempdir().unwrap();
+    let server = Client::of(&database.url(), &dir.path().join("server"));
+    assert_eq!(server.text("src/a.txt"), None);
+    database.boss(&the_app());
+    server.put("src/a.txt", "begin\n").unwrap();
+    std::thread::scope(|scope| {
+        // It ends by the statement that ends all others, whatever happens here.
+        let holding = scope.spawn(|| {
+            let hold = "BEGIN; SELECT 1 FROM entities FOR UPDATE; SELECT pg_advisory_xact_lock(1); SELECT pg_sleep(60); COMMIT";
+            postgres.boss_may_fail(&database.name, hold);
+        });
+        let locked = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 1 AND granted";
+        while database.boss(locked) != "1" {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        let answer = server.put("src/a.txt", "held\n");
+        database.boss(
+            "SELECT count(pg_terminate_backend(pid)) FROM pg_locks WHERE locktype = 'advisory' AND objid = 1",
+        );
+        holding.join().unwrap();
+        assert_eq!(fate(&answer), Fate::Absent);
+    });
+    assert_eq!(server.text("src/a.txt").as_deref(), Some("begin\n"));
+    assert_eq!(fate(&server.put("src/a.txt", "free\n")), Fate::There);
+}

@@ -1,0 +1,284 @@
+//! Calls of every tool that reach for what is somebody else's: made by numbers, so that each can be made again.
+
+use serde_json::{Map, Value, json};
+
+/// Numbers that are the same for the same seed.
+pub struct Dice(pub u64);
+
+impl Dice {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    pub fn below(&mut self, most: usize) -> usize {
+        usize::try_from(self.next() % u64::try_from(most).unwrap()).unwrap()
+    }
+
+    pub fn one_in(&mut self, count: usize) -> bool {
+        self.below(count) == 0
+    }
+
+    pub fn of<'a, T>(&mut self, list: &'a [T]) -> &'a T {
+        &list[self.below(list.len())]
+    }
+}
+
+pub const ACTOR: &str = "acme";
+pub const FOREIGN: &str = "umbra";
+pub const ACTORS_APP: &str = "app-acme";
+pub const FOREIGN_APP: &str = "app-umbra";
+pub const FREE_APP: &str = "app-free";
+
+const APPS: [&str; 5] = [ACTORS_APP, FOREIGN_APP, FOREIGN_APP, FREE_APP, "app-none"];
+const ORGANIZATIONS: [Option<&str>; 6] =
+    [None, None, Some(ACTOR), Some(FOREIGN), Some(FOREIGN), Some("nemo")];
+const FILES: [&str; 6] =
+    ["src/own.py", "src/both.py", "src/theirs.py", "lib/theirs.txt", "lib/own.txt", "src/none.py"];
+const FLOWS: [&str; 5] =
+    ["flows/own.py", "flows/both.py", "flows/theirs.py", "flows/everybody.py", "flows/none.py"];
+const MODULES: [&str; 3] = ["mods/everybody.py", "mods/other.py", "flows/both.py"];
+const PATTERNS: [&str; 14] = [
+    "secret",
+    "umbra",
+    "acme",
+    "def ",
+    "f\\d+",
+    ".",
+    "(?i)UMBRA SECRET \\d",
+    "everybody",
+    "x = ",
+    "^#",
+    "app-umbra",
+    "@workflow",
+    "nothing at all",
+    "secret of (acme|umbra)",
+];
+const PREFIXES: [&str; 8] = ["", "src", "src/", "src/th", "flows/", "lib/theirs.txt", "mods", "none/"];
+
+/// What was learned on the way, which calls may speak of.
+pub struct Known {
+    /// How many edits the actor made; each has a name of its own in each world.
+    pub own_edits: usize,
+    pub own_versions: Vec<String>,
+    pub foreign_edits: Vec<String>,
+    pub foreign_versions: Vec<String>,
+    pub foreign_calls: Vec<(String, Value)>,
+}
+
+/// What stands for the name of an edit of the actor's, which differs from world to world.
+pub fn own(edit: usize) -> String {
+    format!("{{own:{edit}}}")
+}
+
+/// A text of one who keeps a secret.
+pub fn text(kind: &str, of: &str, number: usize) -> String {
+    let body = format!("x = {number}\n\n\ndef f{number}():\n    # secret of {of} {number}\n    return x\n");
+    match kind {
+        "workflow" => body.replace("def f", "@workflow\ndef f"),
+        _ => body,
+    }
+}
+
+/// The fields of a thing: its path under `name`, and what sort of thing it is.
+fn target(dice: &mut Dice, name: &str) -> Map<String, Value> {
+    let mut fields = Map::new();
+    let path = match dice.below(20) {
+        0..9 => {
+            fields.insert("entity_type".to_owned(), json!("app_file"));
+            fields.insert("app_id".to_owned(), json!(dice.of(&APPS)));
+            *dice.of(&FILES)
+        }
+        9..16 => {
+            fields.insert("entity_type".to_owned(), json!("workflow"));
+            if let Some(organization) = dice.of(&ORGANIZATIONS) {
+                fields.insert("organization_id".to_owned(), json!(organization));
+            }
+            *dice.of(&FLOWS)
+        }
+        16..18 => {
+            fields.insert("entity_type".to_owned(), json!("module"));
+            *dice.of(&MODULES)
+        }
+        18 => *dice.of(&FILES),
+        // What does not go together.
+        _ => {
+            fields.insert(
+                "entity_type".to_owned(),
+                json!(dice.of(&["module", "workflow", "app_file", "file", "wrong"])),
+            );
+            fields.insert("app_id".to_owned(), json!(dice.of(&APPS)));
+            fields.insert("organization_id".to_owned(), json!(FOREIGN));
+            *dice.of(&["src/both.py", "", "../theirs.py", "/src/both.py", "src/./both.py", "src/%", "a\\b"])
+        }
+    };
+    fields.insert(name.to_owned(), json!(path));
+    fields
+}
+
+/// The next call: a tool, and its arguments.
+pub fn call(dice: &mut Dice, known: &Known, tool: &str, number: usize) -> Value {
+    if dice.one_in(40) {
+        // The very call by which somebody else made something.
+        if let Some((_, arguments)) =
+            known.foreign_calls.iter().filter(|(name, _)| name == tool).nth(dice.below(20))
+        {
+            return arguments.clone();
+        }
+    }
+    let mut fields = match tool {
+        "edit_file" | "edit_code" => target(dice, "file_path"),
+        "ai_edit_code" | "ai_get_code_context" => target(dice, "target_file"),
+        "list_content" => target(dice, "path_prefix"),
+        "edit_files" => {
+            let edits: Vec<Value> = (0..=dice.below(2)).map(|_| Value::Object(searched(dice))).collect();
+            Map::from_iter([("edits".to_owned(), json!(edits))])
+        }
+        _ => target(dice, "path"),
+    };
+    let file_alone = !matches!(
+        tool,
+        "get_content"
+            | "read_content_lines"
+            | "search_content"
+            | "list_content"
+            | "patch_content"
+            | "replace_content"
+            | "delete_content"
+            | "undo_edit"
+            | "redo_edit"
+            | "list_edits"
+    );
+    if file_alone && !dice.one_in(4) {
+        // Tools for files alone mean files.
+        ["entity_type", "app_id", "organization_id"].iter().for_each(|field| drop(fields.remove(*field)));
+    }
+    match tool {
+        "read_content_lines" => {
+            fields.insert("start_line".to_owned(), json!(1 + dice.below(9)));
+            fields.insert("end_line".to_owned(), json!(1 + dice.below(9)));
+        }
+        "search_content" => {
+            fields.insert("pattern".to_owned(), json!(dice.of(&PATTERNS)));
+            fields.insert("max_results".to_owned(), json!(1 + dice.below(20)));
+            if !dice.one_in(4) {
+                fields.remove("path");
+            }
+        }
+        "list_content" => {
+            fields.insert("path_prefix".to_owned(), json!(dice.of(&PREFIXES)));
+            fields.insert("max_results".to_owned(), json!(1 + dice.below(9)));
+        }
+        "patch_content" => {
+            let (from, to) = replaced(dice, number);
+            fields.insert("old_string".to_owned(), json!(from));
+            fields.insert("new_string".to_owned(), json!(to));
+        }
+        "edit_file" => {
+            let (from, to) = replaced(dice, number);
+            fields.insert("old_string".to_owned(), json!(from));
+            fields.insert("new_string".to_owned(), json!(to));
+        }
+        "edit_code" => {
+            fields.insert("search_context".to_owned(), json!("    return x"));
+            fields.insert("new_content".to_owned(), json!(format!("    return x + {number}")));
+        }
+        "ai_edit_code" => {
+            fields.insert("edit_instruction".to_owned(), json!("return another"));
+            fields.insert("code_block".to_owned(), json!(format!("x = {number}\n")));
+            fields.insert("start_line".to_owned(), json!(1));
+            fields.insert("end_line".to_owned(), json!(1));
+        }
+        "ai_get_code_context" => {
+            match dice.below(3) {
+                0 => drop(
+                    fields.insert("query".to_owned(), json!(dice.of(&["secret umbra", "f1", "workflow"]))),
+                ),
+                1 => drop(fields.insert("symbol".to_owned(), json!(dice.of(&["f1", "f2", "x"])))),
+                _ => (),
+            }
+            fields.insert("max_tokens".to_owned(), json!(300));
+        }
+        "create_file" | "replace_content" => {
+            let kind = fields.get("entity_type").and_then(Value::as_str).unwrap_or("file").to_owned();
+            let kind = if dice.one_in(8) { "workflow" } else { kind.as_str() };
+            fields.insert("content".to_owned(), json!(text(kind, ACTOR, number % 7)));
+        }
+        "safe_edit_file" => match dice.below(3) {
+            0 => drop(fields.insert("content".to_owned(), json!(text("file", ACTOR, number % 7)))),
+            1 => {
+                let edit = json!([{"at_line": 1, "content": format!("# {number}\n")}]);
+                fields.insert("insert_lines".to_owned(), edit);
+            }
+            _ => {
+                let edit =
+                    json!([{"start_line": 1, "end_line": 1, "new_content": format!("x = {number}\n")}]);
+                fields.insert("line_edits".to_owned(), edit);
+            }
+        },
+        "undo_edit" | "redo_edit" => match dice.below(8) {
+            // The last one of what is named, or of all.
+            0 => (),
+            1 => fields.clear(),
+            2..5 if known.own_edits > 0 => {
+                let back = dice.below(known.own_edits.min(30));
+                fields = Map::from_iter([("edit_id".to_owned(), json!(own(known.own_edits - 1 - back)))]);
+            }
+            2..7 => {
+                let id = known.foreign_edits.get(dice.below(known.foreign_edits.len().max(1)));
+                let id = id.cloned().unwrap_or_else(|| "0000-1".to_owned());
+                fields = Map::from_iter([("edit_id".to_owned(), json!(id))]);
+            }
+            _ => {
+                let id = format!("{:04x}-{}", dice.below(0x1_0000), dice.below(usize::MAX >> 4));
+                fields = Map::from_iter([("edit_id".to_owned(), json!(id))]);
+            }
+        },
+        "list_edits" => {
+            fields.insert("max_results".to_owned(), json!(1 + dice.below(12)));
+            if dice.one_in(2) {
+                fields = Map::from_iter([("max_results".to_owned(), json!(1 + dice.below(40)))]);
+            }
+        }
+        "get_content" | "delete_content" | "edit_files" => (),
+        other => panic!("there are no calls of {other}: add them to tests/suite/rows/isolation/calls.rs"),
+    }
+    if matches!(
+        tool,
+        "patch_content" | "replace_content" | "delete_content" | "safe_edit_file" | "edit_file" | "edit_code"
+    ) && dice.one_in(3)
+    {
+        let foreign = dice.one_in(2);
+        let versions = if foreign { &known.foreign_versions } else { &known.own_versions };
+        if !versions.is_empty() {
+            let back = dice.below(versions.len().min(20));
+            let version = &versions[versions.len() - 1 - back];
+            let length = *dice.of(&[12, 64]);
+            fields.insert("expected_version".to_owned(), json!(version[..length.min(version.len())]));
+        }
+    }
+    Value::Object(fields)
+}
+
+fn searched(dice: &mut Dice) -> Map<String, Value> {
+    let mut fields = target(dice, "path");
+    fields.insert("search".to_owned(), json!("return x"));
+    fields.insert("replace".to_owned(), json!("return x + 1"));
+    fields
+}
+
+/// What a quote is replaced by: what stands there, what somebody else has, and what nobody has.
+fn replaced(dice: &mut Dice, number: usize) -> (String, String) {
+    let from = match dice.below(6) {
+        0 => format!("secret of {FOREIGN} {}", dice.below(7)),
+        1 => format!("secret of {ACTOR} {}", dice.below(7)),
+        2 => "return x".to_owned(),
+        3 => "nothing like this anywhere".to_owned(),
+        _ => "def f".to_owned(),
+    };
+    let to = if from == "def f" { format!("def f{}", number % 10) } else { format!("{from} # {number}") };
+    (from, to)
+}
