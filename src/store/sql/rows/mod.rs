@@ -133,5 +133,6 @@ pub(in crate::store) struct RowFound {
     pub stamp: Stamp,
 }
 
-#[cfg(all(test, feature = "content"))]
+#[cfg(feature = "content")]
+#[cfg(test)]
 mod tests;
