@@ -137,5 +137,6 @@ impl Rows {
     }
 }
 
-#[cfg(all(test, feature = "content", feature = "journal"))]
+#[cfg(all(feature = "content", feature = "journal"))]
+#[cfg(test)]
 mod tests;
