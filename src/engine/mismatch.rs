@@ -69,8 +69,11 @@ impl Workspace {
         }
         for (at, draft) in drafts.iter().enumerate() {
             let stays = match draft.request.edit {
-                Edit::Content(_) | Edit::Lines(_) | Edit::Insert(_) | Edit::Search(_) => true,
-                Edit::Restore(_) | Edit::Remove => false,
+                // What comes back from the journal is of another kind; this comes from a folder of files.
+                Edit::Content(_) | Edit::Lines(_) | Edit::Insert(_) | Edit::Search(_) | Edit::Restore(_) => {
+                    true
+                }
+                Edit::Remove => false,
             };
             if stays && !draft.verdict.refuses() {
                 let held = self.check_type(draft, drafts, watch);
