@@ -90,7 +90,7 @@ impl Workspace {
             return Ok(Attempt::Wait(keys));
         }
         for target in &mut targets {
-            target.last = self.store.latest(&target.place).unwrap_or_default();
+            target.last = self.store.at_hand(&target.place, self.store.latest(&target.place))?;
         }
         let came = self.line(call, &targets, watch)?;
         match came {

@@ -50,7 +50,7 @@ impl Workspace {
     /// Among which entities a look looks; nothing for one at files.
     ///
     /// Errors: those of [`Workspace::owner`].
-    pub(super) fn among<'a>(&self, realm: &'a Realm) -> Result<Option<Among<'a>>, Error> {
+    pub(super) fn realm<'a>(&self, realm: &'a Realm) -> Result<Option<Among<'a>>, Error> {
         let Realm::Entities { kind, app_id, organization_id } = realm else { return Ok(None) };
         let (app_id, organization_id) = (app_id.as_deref(), organization_id.as_deref());
         let owner = self.owner(kind, app_id, organization_id)?;
