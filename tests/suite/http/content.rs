@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::raw::{Client, ERAS, Era, OTHER, Served, TOKEN, entry, written};
+use super::raw::{Client, ERAS, Era, OTHER, Served, TOKEN, entry, page, written};
 use crate::suite::wire::{lockgate, run_for};
 
 /// A third token.
@@ -218,4 +218,28 @@ fn a_database_that_no_server_should_use_is_refused() {
         let out = command.args(["serve", "--config", &file]).args(arguments).output().unwrap();
         assert!(String::from_utf8_lossy(&out.stderr).contains("cannot be used with"), "{arguments:?}");
     }
+}
+
+#[test]
+fn what_the_database_was_asked_is_counted() {
+    let scene = Scene::new();
+    let tokens = entry("alice", TOKEN, "organization: acme, metrics: true")
+        + &entry("bob", OTHER, "organization: beta, metrics: true");
+    let served = scene.served(&format!("tokens:\n{tokens}"));
+    for token in [TOKEN, OTHER] {
+        let mut client = served.client(token, Era::New);
+        let written = client.call("replace_content", &with(workflow("sync.py"), json!({"content": FLOW})));
+        assert_eq!(written["isError"], json!(false), "{written}");
+        client.call("get_content", &workflow("sync.py"));
+    }
+    let text = page(served.address, "/metrics", Some(TOKEN)).text();
+    let count =
+        |line: &str| text.lines().find_map(|seen| seen.strip_prefix(line)?.trim().parse::<u64>().ok());
+    let operations = |what: &str| {
+        count(&format!("lockgate_store_operations_total{{operation=\"{what}\",outcome=\"done\"}}"))
+    };
+    assert_eq!(operations("write"), Some(2), "{text}");
+    assert!(operations("read") >= Some(4), "{text}");
+    assert_eq!(count("lockgate_store_seconds_count{operation=\"write\"}"), Some(2), "{text}");
+    assert!(!text.contains("acme") && !text.contains("sync.py"), "{text}");
 }
