@@ -118,7 +118,7 @@ impl Workspace {
         };
         let means = Means {
             root: Path::new(""),
-            grant: &Grant::Withheld("the rules of a type need no program".to_owned()),
+            grant: &Grant::Nowhere("the rules of a type need no program".to_owned()),
             workshop: &self.workshop,
             isolation: Isolation::None,
             cache: None,
