@@ -59,7 +59,7 @@ use options::Options;
 use peer::{Era, Peer};
 use report::{millis, quantile};
 use servers::{Place, Server, token};
-use usage::processor_time;
+use usage::{own_time, processor_time};
 
 fn main() -> ExitCode {
     let options = match Options::read(std::env::args().skip(1)) {
@@ -136,9 +136,9 @@ fn is_seen(load: &Load, place: &Place) -> bool {
 
 /// Processor time of this program, the servers and the database.
 fn times(servers: &[Server], place: &Place) -> [Duration; 3] {
-    let all = servers.iter().map(|server| processor_time(server.process.id())).sum();
+    let all = servers.iter().map(Server::spent).sum();
     let database = place.database.as_ref().map_or(Duration::ZERO, |database| processor_time(database.id()));
-    [processor_time(std::process::id()), all, database]
+    [own_time(), all, database]
 }
 
 fn told(
@@ -153,12 +153,15 @@ fn told(
     let seconds = took.as_secs_f64();
     println!("{} calls in {seconds:.1} s: {:.0} a second\n", records.len(), records.len() as f64 / seconds);
     let beyond = report::show(&records, killed);
-    let part = |at: usize| after[at].saturating_sub(before[at]).as_secs_f64() / seconds * 100.0;
+    let spent = [0, 1, 2].map(|at| after[at].saturating_sub(before[at]).as_secs_f64());
     println!(
-        "\nof one core: the clients {:.0} %, the servers {:.0} % (without one that was killed), the database {:.0} %",
-        part(0),
-        part(1),
-        part(2)
+        "\nof one core: the clients {:.0} %, the servers {:.0} %, the database {:.0} %; of a call: {:.2}, {:.2} and {:.2} ms",
+        spent[0] / seconds * 100.0,
+        spent[1] / seconds * 100.0,
+        spent[2] / seconds * 100.0,
+        spent[0] * 1e3 / records.len() as f64,
+        spent[1] * 1e3 / records.len() as f64,
+        spent[2] * 1e3 / records.len() as f64,
     );
     beside(load, servers);
     let there = verify::verify(load, place);

@@ -1,7 +1,6 @@
 //! How the entities come into the store.
 
 use std::fs;
-use std::io::Write;
 
 use super::load::Load;
 use super::options::Kept;

@@ -1,5 +1,6 @@
 //! The servers: two processes of lockgate on one store.
 
+use std::cell::Cell;
 use std::fs;
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
@@ -11,12 +12,15 @@ use tempfile::TempDir;
 
 use super::options::{Kept, Options};
 use super::postgres::Postgres;
+use super::usage::processor_time;
 use super::world::organization;
 
 /// One server.
 pub struct Server {
     pub address: SocketAddr,
     pub process: Child,
+    /// What it had spent when it was killed.
+    spent: Cell<Option<Duration>>,
     log: PathBuf,
 }
 
@@ -112,7 +116,7 @@ impl Place {
             let address =
                 said.split("listening on http://").nth(1).and_then(|after| after.split_once("/mcp\n"));
             if let Some((address, _)) = address {
-                return Server { address: address.parse().unwrap(), process, log };
+                return Server { address: address.parse().unwrap(), process, spent: Cell::default(), log };
             }
             let ended = process.try_wait().unwrap().is_some() || begun.elapsed() > Duration::from_secs(60);
             assert!(!ended, "the server does not listen: {said}");
@@ -123,8 +127,14 @@ impl Place {
 
 impl Server {
     pub fn kill(&mut self) {
+        self.spent.set(Some(self.spent()));
         self.process.kill().ok();
         self.process.wait().ok();
+    }
+
+    /// Processor time that it spent, and its programs.
+    pub fn spent(&self) -> Duration {
+        self.spent.get().unwrap_or_else(|| processor_time(self.process.id()))
     }
 
     /// What it said beside its first lines.

@@ -18,6 +18,12 @@ pub fn processor_time(process: u32) -> Duration {
     Duration::from_millis(all * 10)
 }
 
+/// Processor time so far of this program, without what it started.
+pub fn own_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
+}
+
 /// The fields of /proc/ID/stat after the name; the state, which is no number, is 0.
 fn stat(process: u32) -> Option<Vec<u64>> {
     let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;

@@ -51,8 +51,8 @@ fn found(rule: &Rule, sample: &Sample) -> Vec<Finding> {
         before: before.as_ref(),
         after: &after,
         map: &old.rewrite(&sample.after).unwrap().line_map(old, &after),
-        beside: &|_| false,
         stands: Stands::of_file(before.as_ref()),
+        beside: &|_| false,
     };
     let (grant, workshop) = (Grant::Withheld(String::new()), Workshop::default());
     let means = Means {

@@ -1,9 +1,10 @@
 //! Stored content: the same over files, SQLite and PostgreSQL, nobody's but its owner's, and whole whatever happens.
 
+mod backup;
 mod contract;
 mod faults;
 mod isolation;
-mod postgres;
+pub mod postgres;
 mod proxy;
 mod world;
 

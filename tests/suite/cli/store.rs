@@ -136,6 +136,7 @@ fn one_file_that_is_refused_stops_no_other() {
     let scene = Scene::new();
     scene.write("in/module/_global/good.py", "x = 1\n");
     scene.write("in/module/_global/broken.py", "def (:\n");
+    scene.write("in/module/_global/flow.py", FLOW);
     scene.write("in/module/acme/of_an_organisation.py", "x = 1\n");
     scene.write("in/app_file/unknown/a.txt", "x\n");
     scene.write("in/app_file/_global/a.txt", "x\n");
@@ -162,6 +163,7 @@ fn one_file_that_is_refused_stops_no_other() {
         ("module/_global/back\\slash.py", "INVALID_INPUT"),
         ("module/_global/binary.py", "GATE_REFUSED"),
         ("module/_global/broken.py", "GATE_REFUSED"),
+        ("module/_global/flow.py", "ENTITY_MISMATCH"),
         ("module/_global/link.py", "INVALID_INPUT"),
         ("module/acme/of_an_organisation.py", "INVALID_INPUT"),
         ("nothing/_global/a.txt", "INVALID_INPUT"),
@@ -172,7 +174,7 @@ fn one_file_that_is_refused_stops_no_other() {
     assert_eq!(scene.files("out").into_keys().collect::<Vec<_>>(), ["apps.tsv", "module/_global/good.py"]);
     let said = scene.run(&["store", "import", "in"], 2);
     assert!(said.stderr.contains("refused   README.md: INVALID_INPUT:"), "{}", said.stderr);
-    assert!(said.stdout.starts_with("imported  unchanged: 1, refused: 10"), "{}", said.stdout);
+    assert!(said.stdout.starts_with("imported  unchanged: 1, refused: 11"), "{}", said.stdout);
 }
 
 #[test]

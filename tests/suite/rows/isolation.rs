@@ -67,6 +67,28 @@ impl Store {
     }
 }
 
+impl Store {
+    /// Every entity that is not of an organisation, with its version.
+    fn entities_but_of(&self, organization: &str) -> Vec<String> {
+        let fields = "kind || ' ' || organization || ' ' || app || ' ' || path || ' ' || revision || ' '";
+        match self {
+            Store::Sqlite(file) => {
+                let database = rusqlite::Connection::open(file).unwrap();
+                let all =
+                    format!("SELECT {fields} || hex(stamp) FROM entities WHERE organization <> ? ORDER BY 1");
+                let mut all = database.prepare(&all).unwrap();
+                all.query_map([organization], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+            }
+            Store::Postgres(database) => {
+                let all = format!(
+                    "SELECT {fields} || encode(stamp, 'hex') FROM entities WHERE organization <> '{organization}' ORDER BY 1"
+                );
+                database.boss(&all).lines().map(str::to_owned).collect()
+            }
+        }
+    }
+}
+
 /// The rows of one table that are of an organisation.
 fn rows(database: &rusqlite::Connection, table: &str, organization: &str) -> Vec<String> {
     let mut all = database.prepare(&format!("SELECT * FROM {table} WHERE organization = ?")).unwrap();
@@ -146,8 +168,6 @@ impl World {
         let store = store(dir.path());
         let root = dir.path().join("root");
         std::fs::create_dir(&root).unwrap();
-        // Whoever forgets early must forget but what is its own.
-        std::fs::write(root.join("quality.yaml"), "limits: { journal: 40KiB }\n").unwrap();
         let served = (front == Front::Http).then(|| {
             let token = |name: &str, whose: &str| {
                 entry(name, &token(name), &format!("roots: ['{}'], tools: [all]{whose}", root.display()))
@@ -226,24 +246,29 @@ fn workflow(organization: Option<&str>, path: &str, content: &str) -> Value {
 }
 
 /// What nobody has, and what the actor has where it is an organisation.
-fn settle(world: &World, actor: Actor) {
+fn settle(world: &mut World, actor: Actor) {
     let mut nobody = world.caller(Actor::Nobody);
     let known = &mut Vec::new();
-    make(&mut nobody, known, workflow(None, "flows/everybody.py", &text("workflow", "everybody", 1)));
-    make(
-        &mut nobody,
-        known,
-        json!({"entity_type": "module", "path": "mods/everybody.py", "content": text("module", "everybody", 2)}),
-    );
-    make(&mut nobody, known, app_file(FREE_APP, "src/both.py", &text("file", "everybody", 3)));
+    let module = text("module", "everybody", 2);
+    let mut made = vec![
+        make(&mut nobody, known, workflow(None, "flows/everybody.py", &text("workflow", "everybody", 1))),
+        make(
+            &mut nobody,
+            known,
+            json!({"entity_type": "module", "path": "mods/everybody.py", "content": module}),
+        ),
+        make(&mut nobody, known, app_file(FREE_APP, "src/both.py", &text("file", "everybody", 3))),
+    ];
     if let Actor::Organization(name) = actor {
         let mut own = world.caller(actor);
         for path in ["src/own.py", "src/both.py", "lib/own.txt"] {
-            make(&mut own, known, app_file(ACTORS_APP, path, &text("file", name, 1)));
+            made.push(make(&mut own, known, app_file(ACTORS_APP, path, &text("file", name, 1))));
         }
-        make(&mut own, known, workflow(None, "flows/own.py", &text("workflow", name, 2)));
-        make(&mut own, known, workflow(Some(name), "flows/both.py", &text("workflow", name, 3)));
+        made.push(make(&mut own, known, workflow(None, "flows/own.py", &text("workflow", name, 2))));
+        made.push(make(&mut own, known, workflow(Some(name), "flows/both.py", &text("workflow", name, 3))));
     }
+    let ids = made.iter().map(|answer| answer.structured["edit_id"].as_str().unwrap().to_owned());
+    world.edits.extend(ids);
 }
 
 /// What somebody else has and does.
@@ -283,7 +308,7 @@ static MASKS: LazyLock<[(Regex, &str); 3]> = LazyLock::new(|| {
 });
 
 /// The name of an edit.
-static NAME: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b[0-9a-f]{4}-[0-9]+\b").unwrap());
+static NAME: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[0-9a-f]{4}-[0-9]+").unwrap());
 
 /// An answer without what differs from world to world whoever is in it.
 fn masked(answer: &Answer, world: &World) -> String {
@@ -331,16 +356,10 @@ fn run(
         [World::new(front, |dir| store(dir, "real")), World::new(front, |dir| store(dir, "twin"))];
     worlds[0].found(true);
     worlds[1].found(false);
-    let mut known = Known {
-        own_edits: 0,
-        own_versions: Vec::new(),
-        foreign_edits: Vec::new(),
-        foreign_versions: Vec::new(),
-        foreign_calls: Vec::new(),
-    };
+    let mut known = Known::default();
     let mut foreigner = worlds[0].caller(Actor::Organization(FOREIGN));
     settle_foreign(&mut foreigner, &mut known, 0);
-    worlds.iter().for_each(|world| settle(world, actors[1]));
+    worlds.iter_mut().for_each(|world| settle(world, actors[1]));
     let mut servers = [0, 1].map(|at| worlds[at].caller(actors[at]));
     let tools: Vec<String> = lockgate::front::tools::TOOLS.iter().map(|tool| tool.name.to_owned()).collect();
     // Tools that reach for entities come more often.
@@ -389,9 +408,14 @@ fn run(
         }
         let (told, wanted) = (masked(real, &worlds[0]), masked(twin, &worlds[1]));
         if told != wanted {
-            return Err(Wrong::Told(format!(
-                "seed {seed}, call {number}: {tool} {arguments}\n{told}\nbut without them\n{wanted}"
-            )));
+            let apart = told.bytes().zip(wanted.bytes()).take_while(|(one, other)| one == other).count();
+            let near = |text: &str| {
+                let bytes = &text.as_bytes()[apart.saturating_sub(300).min(text.len())..];
+                String::from_utf8_lossy(&bytes[..bytes.len().min(900)]).into_owned()
+            };
+            let (told, wanted) = (near(&told), near(&wanted));
+            let what = format!("seed {seed}, call {number}: {tool} {arguments}");
+            return Err(Wrong::Told(format!("{what}\n...{told}...\nbut without them\n...{wanted}...")));
         }
         known.own_edits = worlds[0].edits.len();
         known.own_versions.extend(real.structured["version"].as_str().map(str::to_owned));
@@ -405,6 +429,12 @@ fn run(
         *codes.entry(format!("{tool} {outcome}")).or_default() += 1;
     }
     guarded(&worlds[0], &before, count)?;
+    let [real, twin] = [&worlds[0], &worlds[1]].map(|world| world.store.entities_but_of(FOREIGN));
+    if real != twin {
+        return Err(Wrong::Told(format!(
+            "seed {seed}: what is there in the end differs: {real:#?}\n{twin:#?}"
+        )));
+    }
     Ok(codes)
 }
 
@@ -470,6 +500,45 @@ fn a_call_that_learns_of_another_organisation_is_caught() {
     }
 }
 
+/// Who forgets early forgets nothing but its own.
+#[test]
+fn a_small_journal_forgets_no_edit_of_another_organisation() {
+    for store in [sqlite, postgres] {
+        if Postgres::shared().is_none() {
+            return;
+        }
+        let mut world = World::new(Front::Pipes, |dir| store(dir, "real"));
+        world.found(true);
+        let mut foreigner = world.caller(Actor::Organization(FOREIGN));
+        let mut known = Known::default();
+        settle_foreign(&mut foreigner, &mut known, 0);
+        settle(&mut world, Actor::Organization(ACTOR));
+        let before = world.store.rows_of(FOREIGN);
+        std::fs::write(world.dir.path().join("root/quality.yaml"), "limits: { journal: 4KiB }\n").unwrap();
+        let mut forgetful = world.caller(Actor::Organization(ACTOR));
+        let edits = |caller: &mut Caller| {
+            let told = caller.call("list_edits", &json!({"max_results": 100}));
+            let edits =
+                told.structured["edits"].as_array().unwrap_or_else(|| panic!("{}", told.text)).clone();
+            edits.iter().map(|edit| edit["edit_id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        // It forgets while nobody waits for it.
+        for number in 0.. {
+            if number > 20 && edits(&mut forgetful).len() < 20 {
+                break;
+            }
+            make(
+                &mut forgetful,
+                &mut Vec::new(),
+                app_file(ACTORS_APP, "src/own.py", &text("file", ACTOR, number)),
+            );
+        }
+        assert_eq!(world.store.rows_of(FOREIGN), before);
+        let kept = edits(&mut foreigner);
+        assert!(known.foreign_edits.iter().all(|id| kept.contains(id)), "{kept:?}");
+    }
+}
+
 /// Runs a statement in a session as a server has it, scoped to an organisation or to nobody.
 fn scoped(database: &Database<'_>, organization: Option<&str>, sql: &str) -> Result<String, String> {
     let scope =
@@ -483,17 +552,11 @@ fn row_level_security_holds_where_a_statement_is_wrong() {
     if Postgres::shared().is_none() {
         return;
     }
-    let world = World::new(Front::Pipes, |dir| postgres(dir, "real"));
+    let mut world = World::new(Front::Pipes, |dir| postgres(dir, "real"));
     world.found(true);
-    let mut known = Known {
-        own_edits: 0,
-        own_versions: Vec::new(),
-        foreign_edits: Vec::new(),
-        foreign_versions: Vec::new(),
-        foreign_calls: Vec::new(),
-    };
+    let mut known = Known::default();
     settle_foreign(&mut world.caller(Actor::Organization(FOREIGN)), &mut known, 0);
-    settle(&world, Actor::Organization(ACTOR));
+    settle(&mut world, Actor::Organization(ACTOR));
     let Store::Postgres(database) = &world.store else { unreachable!() };
     let tables = database.boss(
         "SELECT table_name FROM information_schema.columns WHERE table_schema = 'public' AND column_name = 'organization' \

@@ -37,6 +37,7 @@ mod read;
 mod session;
 #[cfg(feature = "content")]
 mod statement;
+mod tally;
 #[cfg(feature = "content")]
 mod tidy;
 #[cfg(feature = "content")]
@@ -47,6 +48,7 @@ pub use absent::Depot;
 #[cfg(feature = "content")]
 pub use depot::Depot;
 pub(in crate::store) use failure::Failure;
+pub use tally::Told as StoreTold;
 
 use crate::text::Stamp;
 
@@ -97,6 +99,7 @@ pub(in crate::store) struct RowRead {
 }
 
 /// Which rows are looked through.
+#[cfg_attr(not(feature = "content"), expect(dead_code, reason = "nothing is kept in a database"))]
 #[derive(Debug, Clone, Copy)]
 pub(in crate::store) struct Span<'a> {
     /// What sort of entities.
@@ -110,6 +113,7 @@ pub(in crate::store) struct Span<'a> {
 }
 
 /// Which paths are meant.
+#[cfg_attr(not(feature = "content"), expect(dead_code, reason = "nothing is kept in a database"))]
 #[derive(Debug, Clone, Copy)]
 pub(in crate::store) enum Paths<'a> {
     /// Every one.
@@ -133,5 +137,6 @@ pub(in crate::store) struct RowFound {
     pub stamp: Stamp,
 }
 
-#[cfg(all(test, feature = "content"))]
+#[cfg(feature = "content")]
+#[cfg(test)]
 mod tests;

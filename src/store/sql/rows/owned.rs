@@ -16,6 +16,9 @@ use std::ops::ControlFlow;
 /// Rows that are read at one time: each may be as large as a file.
 const AT_ONCE: i64 = 16;
 
+/// The parts of a row's key, and its bytes.
+type Whole = ([String; 4], Vec<u8>);
+
 impl Depot {
     /// Makes the tables and indexes that are not there; tells what was done.
     ///
@@ -101,7 +104,7 @@ impl Depot {
         }
     }
 
-    fn rows_after(&self, key: RowKey<'_>) -> Result<Vec<([String; 4], Vec<u8>)>, Failure> {
+    fn rows_after(&self, key: RowKey<'_>) -> Result<Vec<Whole>, Failure> {
         let all = &Tenant::Everybody;
         self.read(all, async |session| {
             let rows = Draft::new("SELECT kind, organization, app, path, text, raw FROM contents");

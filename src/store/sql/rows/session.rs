@@ -4,6 +4,7 @@
 
 use super::Failure;
 use super::dialect::Dialect;
+use super::prepare::count;
 use super::statement::Statement;
 use crate::text::Stamp;
 use sqlx::any::AnyRow;
@@ -42,6 +43,31 @@ impl<'c> Session<'c> {
         let (text, arguments) = statement.parts();
         let query = sqlx::query_with(AssertSqlSafe(text), arguments).persistent(kept);
         Ok(query.execute(&mut *self.transaction).await?.rows_affected())
+    }
+
+    /// Carries several statements out, in one message where there is a way to be short of: each gives back a row for each
+    /// that it found or changed. Where one did not find just one and says what that means, nothing of it is to be kept.
+    pub async fn together(
+        &mut self,
+        statements: Vec<(Statement, Option<Failure>)>,
+    ) -> Result<Vec<i64>, Failure> {
+        let (statements, meanings): (Vec<_>, Vec<_>) = statements.into_iter().unzip();
+        let counts: Vec<i64> = match self.dialect {
+            Dialect::Sqlite => {
+                let mut counts = Vec::with_capacity(statements.len());
+                for statement in statements {
+                    counts.push(count(self.all(statement).await?.len()));
+                }
+                counts
+            }
+            Dialect::Postgres => {
+                let row = self.first(Statement::together(statements)).await?;
+                let row = row.ok_or_else(|| Failure::Other("it counted nothing".to_owned()))?;
+                (0..meanings.len()).map(|column| get(&row, column)).collect::<Result<_, _>>()?
+            }
+        };
+        let wrong = counts.iter().zip(meanings).find_map(|(count, meaning)| meaning.filter(|_| *count != 1));
+        wrong.map_or(Ok(counts), Err)
     }
 
     /// Makes all that was changed last.

@@ -4,43 +4,56 @@
 
 use super::RowKey;
 use crate::store::rows::Tenant;
-use sqlx::any::{Any, AnyArguments};
-use sqlx::{Arguments, Encode, Type};
+use sqlx::Arguments;
+use sqlx::any::AnyArguments;
 use std::fmt::Write;
 
 /// A statement whose rows are not bound yet.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Draft {
-    text: String,
-    arguments: AnyArguments,
+    /// Each piece but the last is followed by a value.
+    pieces: Vec<String>,
+    last: String,
+    values: Vec<Value>,
 }
 
 /// A statement that sees and changes rows within a tenant's reach.
+#[derive(Debug)]
 pub(super) struct Statement {
     draft: Draft,
     /// Whether the database is to remember how it is carried out.
     pub is_kept: bool,
 }
 
+/// A value of a statement.
+#[derive(Debug)]
+pub(super) enum Value {
+    /// A number.
+    Number(i64),
+    /// A text.
+    Text(String),
+    /// Bytes, or nothing where bytes may stand.
+    Bytes(Option<Vec<u8>>),
+}
+
 impl Draft {
     /// Begins a statement.
     pub fn new(text: &str) -> Draft {
-        Draft { text: text.to_owned(), ..Draft::default() }
+        Draft { last: text.to_owned(), ..Draft::default() }
     }
 
     /// Goes on.
     #[must_use]
     pub fn push(mut self, text: &str) -> Draft {
-        self.text.push_str(text);
+        self.last.push_str(text);
         self
     }
 
     /// Goes on with a value.
     #[must_use]
-    pub fn bind<'v, T: Encode<'v, Any> + Type<Any>>(mut self, value: T) -> Draft {
-        // There is no value that this driver does not take.
-        let _ = self.arguments.add(value);
-        let _ = write!(self.text, "${}", self.arguments.len());
+    pub fn bind(mut self, value: impl Into<Value>) -> Draft {
+        self.pieces.push(std::mem::take(&mut self.last));
+        self.values.push(value.into());
         self
     }
 
@@ -50,10 +63,18 @@ impl Draft {
         self.bind(kind).push(", ").bind(organization).push(", ").bind(app).push(", ").bind(path)
     }
 
+    /// Goes on with another statement.
+    fn append(mut self, other: Draft) -> Draft {
+        for (piece, value) in other.pieces.into_iter().zip(other.values) {
+            self = self.push(&piece).bind(value);
+        }
+        self.push(&other.last)
+    }
+
     /// Binds the statement to what a tenant reaches: `column` is where its table says whose a row is.
     #[must_use]
     pub fn within(self, tenant: &Tenant, column: &str) -> Statement {
-        Statement { draft: self.push(" WHERE ").reaching(tenant, column), is_kept: true }
+        self.push(" WHERE ").reaching(tenant, column).unbound()
     }
 
     /// The condition that binds a statement. This is the one place where it is said what a tenant reaches.
@@ -66,7 +87,7 @@ impl Draft {
         }
     }
 
-    /// A statement about the database itself, or about one row that is new.
+    /// A statement about the database itself, or about a row that is new.
     #[must_use]
     pub fn unbound(self) -> Statement {
         Statement { draft: self, is_kept: true }
@@ -82,7 +103,7 @@ impl Statement {
 
     /// Goes on with a value.
     #[must_use]
-    pub fn bind<'v, T: Encode<'v, Any> + Type<Any>>(self, value: T) -> Statement {
+    pub fn bind(self, value: impl Into<Value>) -> Statement {
         Statement { draft: self.draft.bind(value), ..self }
     }
 
@@ -136,8 +157,91 @@ impl Statement {
         Statement { is_kept: false, ..self }
     }
 
+    /// One statement of PostgreSQL that carries several out, each of which gives back a row for each that it found or
+    /// changed; it tells how many each did.
+    pub fn together(statements: Vec<Statement>) -> Statement {
+        let (mut all, mut counts) = (Draft::new("WITH "), String::new());
+        for (number, statement) in statements.into_iter().enumerate() {
+            let comma = if number == 0 { "" } else { ", " };
+            all = all.push(&format!("{comma}s{number} AS (")).append(statement.draft).push(")");
+            let _ = write!(counts, "{comma}(SELECT count(*) FROM s{number})");
+        }
+        all.push(" SELECT ").push(&counts).unbound()
+    }
+
     /// Its text and its values.
     pub fn parts(self) -> (String, AnyArguments) {
-        (self.draft.text, self.draft.arguments)
+        let Draft { pieces, last, values } = self.draft;
+        let (mut text, mut arguments) = (String::new(), AnyArguments::default());
+        arguments.reserve(values.len(), 0);
+        for (piece, value) in pieces.into_iter().zip(values) {
+            // The driver takes every value, and a text all that is written to it.
+            let _ = match value {
+                Value::Number(number) => arguments.add(number),
+                Value::Text(text) => arguments.add(text),
+                Value::Bytes(bytes) => arguments.add(bytes),
+            };
+            let _ = write!(text, "{piece}${}", arguments.len());
+        }
+        text.push_str(&last);
+        (text, arguments)
+    }
+}
+
+impl From<i64> for Value {
+    fn from(number: i64) -> Value {
+        Value::Number(number)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Value {
+        Value::Text(text.to_owned())
+    }
+}
+
+impl From<&[u8]> for Value {
+    fn from(bytes: &[u8]) -> Value {
+        Value::Bytes(Some(bytes.to_vec()))
+    }
+}
+
+impl From<Vec<u8>> for Value {
+    fn from(bytes: Vec<u8>) -> Value {
+        Value::Bytes(Some(bytes))
+    }
+}
+
+impl From<Option<&[u8]>> for Value {
+    fn from(bytes: Option<&[u8]>) -> Value {
+        Value::Bytes(bytes.map(<[u8]>::to_vec))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_is_bound_to_what_a_tenant_reaches() {
+        for (tenant, text, values) in [
+            (Tenant::Nobody, "SELECT 1 FROM t WHERE o = '' AND a = $1", 1),
+            (Tenant::Organization("x".to_owned()), "SELECT 1 FROM t WHERE o IN ('', $1) AND a = $2", 2),
+            (Tenant::Everybody, "SELECT 1 FROM t WHERE 1 = 1 AND a = $1", 1),
+        ] {
+            let made = Draft::new("SELECT 1 FROM t").within(&tenant, "o").push(" AND a = ").bind("x").parts();
+            assert_eq!((made.0.as_str(), made.1.len()), (text, values));
+        }
+    }
+
+    #[test]
+    fn the_values_of_several_statements_are_counted_together() {
+        let one = |value: i64| Draft::new("SELECT ").bind(value).push(", ").bind("a").unbound();
+        let (text, values) = Statement::together(vec![one(1), one(2)]).parts();
+        assert_eq!(
+            text,
+            "WITH s0 AS (SELECT $1, $2), s1 AS (SELECT $3, $4) SELECT (SELECT count(*) FROM s0), (SELECT count(*) FROM s1)"
+        );
+        assert_eq!(values.len(), 4);
     }
 }

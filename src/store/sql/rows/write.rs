@@ -3,10 +3,11 @@
 //! Invariant: each row that is changed was just what had been read, or nothing is changed; the edits of one row have times
 //! that grow, whatever the clocks of the servers say.
 
+use super::super::pack;
 use super::depot::Depot;
-use super::prepare::{After, Prepared, now, number};
+use super::prepare::{After, Prepared, count, now, number};
 use super::session::{Session, get};
-use super::statement::Draft;
+use super::statement::{Draft, Statement, Value};
 use super::{Failure, RowKey};
 use crate::store::journal::{Deed, EditId, Kind};
 use crate::store::rows::{RowWrite, Tenant};
@@ -14,6 +15,9 @@ use crate::text::Stamp;
 
 /// Whose an edit is that changed rows of several organisations: of nobody who is one. No organisation has this name.
 const SEVERAL: &str = "\u{1}";
+
+/// Has a statement tell how many rows it changed.
+const DONE: &str = " RETURNING 1";
 
 /// The kinds of an edit, as its row has them.
 pub(super) const EDIT: i64 = 0;
@@ -55,13 +59,32 @@ impl Depot {
 impl Edit<'_> {
     async fn write(&self, session: &mut Session<'_>) -> Result<(), Failure> {
         let at = self.time(session).await?;
+        let mut all = Vec::new();
+        let mut asked = Vec::new();
         for row in &self.rows {
-            self.swap(session, row, at).await?;
-            if row.keep {
-                self.keep(session, row, at).await?;
+            all.extend(self.swap(row, at).map(|swap| (swap, Some(Failure::Overtaken))));
+            let textless = || Failure::Other("a row has no text of its own".to_owned());
+            all.extend(self.show(row).map(|show| (show, Some(textless()))));
+            if let (true, Some(before)) = (row.keep, row.before) {
+                asked.push((all.len(), row.key, before));
+                all.push((self.kept(row.key, before.stamp), None));
+            }
+            if let Some(After { stamp, packed: Some(packed), .. }) = &row.after {
+                all.push((self.keep(row.key, *stamp, packed, at), None));
+            }
+            all.push((self.change(row, at), None));
+        }
+        all.push((self.edit(at), None));
+        all.extend(self.mark(at).map(|mark| (mark, Some(Failure::Overtaken))));
+        let counts = session.together(all).await?;
+        for (number, key, before) in asked {
+            // Where an edit made it, it is kept already.
+            if counts.get(number) == Some(&0) {
+                let packed = pack::whole(before.bytes);
+                session.all(self.keep(key, before.stamp, &packed, at)).await?;
             }
         }
-        self.remember(session, at).await
+        Ok(())
     }
 
     /// A time later than that of every edit of these rows.
@@ -83,188 +106,115 @@ impl Edit<'_> {
     }
 
     /// Puts the new text in the place of the one that was read.
-    async fn swap(&self, session: &mut Session<'_>, row: &Prepared<'_>, at: i64) -> Result<(), Failure> {
-        let swapped = match (row.before, &row.after) {
-            (Some(before), Some(after)) => {
-                let entity = Draft::new("UPDATE entities SET stamp = ")
-                    .bind(after.stamp.bytes().as_slice())
-                    .push(", size = ")
-                    .bind(after.size)
-                    .push(", encoding = ")
-                    .bind(after.encoding.as_str())
-                    .push(", author = ")
-                    .bind(self.deed.author.as_str())
-                    .push(", revision = revision + 1, changed = ")
-                    .bind(at);
-                let entity = self.as_read(entity, row.key, before.stamp).push(" AND changed < ").bind(at);
-                session.change(entity).await?
-            }
-            (None, Some(after)) => session.change(self.new_entity(row.key, after, at)).await?,
-            (Some(before), None) => {
-                session
-                    .change(self.as_read(Draft::new("DELETE FROM entities"), row.key, before.stamp))
-                    .await?
-            }
-            (None, None) => 1,
+    fn swap(&self, row: &Prepared<'_>, at: i64) -> Option<Statement> {
+        let as_read = |draft: Draft, stamp: Stamp| {
+            let bound = draft.within(self.tenant, "organization").row("", row.key);
+            bound.push(" AND stamp = ").bind(stamp.bytes().as_slice())
         };
-        if swapped != 1 {
-            return Err(Failure::Overtaken);
-        }
-        self.show(session, row).await
-    }
-
-    /// Bound to the row as it was read.
-    fn as_read(&self, draft: Draft, key: RowKey<'_>, stamp: Stamp) -> super::statement::Statement {
-        let bound = draft.within(self.tenant, "organization").row("", key);
-        bound.push(" AND stamp = ").bind(stamp.bytes().as_slice())
-    }
-
-    fn new_entity(&self, key: RowKey<'_>, after: &After, at: i64) -> super::statement::Statement {
-        Draft::new(
-            "INSERT INTO entities(kind, organization, app, path, stamp, size, encoding, author, revision, created, changed)
-             VALUES (",
-        )
-        .key(key)
-        .push(", ")
-        .bind(after.stamp.bytes().as_slice())
-        .push(", ")
-        .bind(after.size)
-        .push(", ")
-        .bind(after.encoding.as_str())
-        .push(", ")
-        .bind(self.deed.author.as_str())
-        .push(", 1, ")
-        .bind(at)
-        .push(", ")
-        .bind(at)
-        .push(") ON CONFLICT DO NOTHING")
-        .unbound()
-    }
-
-    /// Has the text follow the row that was swapped.
-    async fn show(&self, session: &mut Session<'_>, row: &Prepared<'_>) -> Result<(), Failure> {
-        let text = match (row.before, &row.after) {
-            (Some(_), Some(after)) => Draft::new("UPDATE contents SET text = ")
-                .bind(after.text.as_str())
-                .push(", raw = ")
-                .bind(after.raw.as_deref())
-                .within(self.tenant, "organization")
-                .row("", row.key),
-            (None, Some(after)) => {
-                Draft::new("INSERT INTO contents(kind, organization, app, path, text, raw) VALUES (")
-                    .key(row.key)
-                    .push(", ")
-                    .bind(after.text.as_str())
-                    .push(", ")
-                    .bind(after.raw.as_deref())
-                    .push(")")
-                    .unbound()
+        let swap = match (row.before, &row.after) {
+            (Some(before), Some(After { stamp, size, encoding, .. })) => {
+                let entity = Draft::new("UPDATE entities SET stamp = ").bind(stamp.bytes().as_slice());
+                let entity =
+                    entity.push(", size = ").bind(*size).push(", encoding = ").bind(encoding.as_str());
+                let entity = entity.push(", author = ").bind(self.deed.author.as_str());
+                let entity = entity.push(", revision = revision + 1, changed = ").bind(at);
+                as_read(entity, before.stamp).push(" AND changed < ").bind(at)
             }
-            (Some(_), None) => {
-                Draft::new("DELETE FROM contents").within(self.tenant, "organization").row("", row.key)
+            (None, Some(After { stamp, size, encoding, .. })) => {
+                let columns = "kind, organization, app, path, stamp, size, encoding, author, revision, created, changed";
+                let entity =
+                    Draft::new("INSERT INTO entities(").push(columns).push(") VALUES (").key(row.key);
+                let entity =
+                    entity.push(", ").bind(stamp.bytes().as_slice()).push(", ").bind(*size).push(", ");
+                let entity = entity.bind(encoding.as_str()).push(", ").bind(self.deed.author.as_str());
+                let entity = entity.push(", 1, ").bind(at).push(", ").bind(at);
+                entity.push(") ON CONFLICT DO NOTHING").unbound()
             }
-            (None, None) => return Ok(()),
+            (Some(before), None) => as_read(Draft::new("DELETE FROM entities"), before.stamp),
+            (None, None) => return None,
         };
-        match session.change(text).await? {
-            1 => Ok(()),
-            _ => Err(Failure::Other("a row has no text of its own".to_owned())),
-        }
+        Some(swap.push(DONE))
     }
 
-    /// Keeps both texts, so that the change can be taken back. The one before is there already, where an edit made it.
-    async fn keep(&self, session: &mut Session<'_>, row: &Prepared<'_>, at: i64) -> Result<(), Failure> {
-        if let Some(before) = row.before {
-            let there = Draft::new("SELECT 1 FROM texts").within(self.tenant, "organization");
-            let there = there.row("", row.key).push(" AND stamp = ").bind(before.stamp.bytes().as_slice());
-            if session.first(there).await?.is_none() {
-                let packed = super::super::pack::whole(before.bytes);
-                self.put(session, row.key, before.stamp, &packed, at).await?;
+    /// Has the text follow the row that is swapped.
+    fn show(&self, row: &Prepared<'_>) -> Option<Statement> {
+        let bound = |draft: Draft| draft.within(self.tenant, "organization").row("", row.key);
+        let show = match (row.before, &row.after) {
+            (Some(_), Some(After { text, raw, .. })) => {
+                let text = Draft::new("UPDATE contents SET text = ").bind(text.as_str());
+                bound(text.push(", raw = ").bind(raw.as_deref()))
             }
-        }
-        match &row.after {
-            Some(After { stamp, packed: Some(packed), .. }) => {
-                self.put(session, row.key, *stamp, packed, at).await
+            (None, Some(After { text, raw, .. })) => {
+                let row =
+                    Draft::new("INSERT INTO contents(kind, organization, app, path, text, raw) VALUES (")
+                        .key(row.key);
+                row.push(", ").bind(text.as_str()).push(", ").bind(raw.as_deref()).push(")").unbound()
             }
-            Some(_) | None => Ok(()),
-        }
+            (Some(_), None) => bound(Draft::new("DELETE FROM contents")),
+            (None, None) => return None,
+        };
+        Some(show.push(DONE))
     }
 
-    async fn put(
-        &self,
-        session: &mut Session<'_>,
-        key: RowKey<'_>,
-        stamp: Stamp,
-        packed: &[u8],
-        at: i64,
-    ) -> Result<(), Failure> {
+    /// Whether the text of a version is kept.
+    fn kept(&self, key: RowKey<'_>, stamp: Stamp) -> Statement {
+        let text = Draft::new("SELECT 1 FROM texts").within(self.tenant, "organization").row("", key);
+        text.push(" AND stamp = ").bind(stamp.bytes().as_slice())
+    }
+
+    /// Keeps a text, so that the change can be taken back.
+    fn keep(&self, key: RowKey<'_>, stamp: Stamp, packed: &[u8], at: i64) -> Statement {
         let text =
             Draft::new("INSERT INTO texts(kind, organization, app, path, stamp, at, size, packed) VALUES (")
-                .key(key)
-                .push(", ")
-                .bind(stamp.bytes().as_slice())
-                .push(", ")
-                .bind(at)
-                .push(", ")
-                .bind(i64::try_from(packed.len()).unwrap_or(i64::MAX))
-                .push(", ")
-                .bind(packed)
-                .push(") ON CONFLICT DO NOTHING");
-        session.change(text.unbound()).await.map(drop)
+                .key(key);
+        let text = text.push(", ").bind(stamp.bytes().as_slice()).push(", ").bind(at);
+        let text = text.push(", ").bind(count(packed.len())).push(", ").bind(packed);
+        // Whoever forgets at this moment sees that it is needed.
+        let text =
+            text.push(") ON CONFLICT(kind, organization, app, path, stamp) DO UPDATE SET at = excluded.at");
+        text.unbound().push(DONE)
     }
 
-    /// Writes the entry down; what it takes back or makes again is marked so, once.
-    async fn remember(&self, session: &mut Session<'_>, at: i64) -> Result<(), Failure> {
-        let (kind, of) = match self.deed.kind {
+    /// The entry in the journal.
+    fn edit(&self, at: i64) -> Statement {
+        let Deed { tool, author, request, gates, kind } = self.deed;
+        let (kind, of) = match kind {
             Kind::Edit => (EDIT, 0),
             Kind::Undo(of) => (UNDO, of.number().cast_signed()),
             Kind::Redo(of) => (REDO, of.number().cast_signed()),
         };
-        let Deed { tool, author, request, gates, kind: _ } = self.deed;
-        let edit = Draft::new(
-            "INSERT INTO edits(id, organization, at, tool, author, request, kind, of, gates) VALUES (",
-        );
-        let edit = edit.bind(self.id).push(", ").bind(self.organization()).push(", ").bind(at).push(", ");
-        let edit = edit.bind(tool.as_str()).push(", ").bind(author.as_str()).push(", ");
-        let edit = edit.bind(request.bytes().as_slice()).push(", ").bind(kind).push(", ").bind(of);
-        session.change(edit.push(", ").bind(gates.as_str()).push(")").unbound()).await?;
-        for row in &self.rows {
-            session.change(self.change(row, at)).await?;
-        }
-        let mark = match self.deed.kind {
-            Kind::Edit => return Ok(()),
-            Kind::Undo(_) => Draft::new("UPDATE edits SET undone = ").bind(at),
-            Kind::Redo(_) => Draft::new("UPDATE edits SET undone = NULL"),
-        };
-        let is_not_yet = if kind == UNDO { " AND undone IS NULL" } else { " AND undone IS NOT NULL" };
-        let mark = mark.within(self.tenant, "organization").push(" AND id = ").bind(of).push(is_not_yet);
-        if session.change(mark).await? == 1 { Ok(()) } else { Err(Failure::Overtaken) }
+        let columns = "id, organization, at, tool, author, request, kind, of, gates";
+        let edit = Draft::new("INSERT INTO edits(").push(columns).push(") VALUES (").bind(self.id).push(", ");
+        let edit = edit.bind(self.organization()).push(", ").bind(at).push(", ").bind(tool.as_str());
+        let edit = edit.push(", ").bind(author.as_str()).push(", ").bind(request.bytes().as_slice());
+        let edit = edit.push(", ").bind(kind).push(", ").bind(of).push(", ").bind(gates.as_str());
+        edit.push(")").unbound().push(DONE)
     }
 
-    fn change(&self, row: &Prepared<'_>, at: i64) -> super::statement::Statement {
-        let stamp = |stamp: Option<Stamp>| stamp.map(|stamp| stamp.bytes().to_vec());
-        Draft::new(
-            "INSERT INTO changes(edit, position, at, kind, organization, app, path, before, after, added, removed, kept)
-             VALUES (",
-        )
-        .bind(self.id)
-        .push(", ")
-        .bind(row.position)
-        .push(", ")
-        .bind(at)
-        .push(", ")
-        .key(row.key)
-        .push(", ")
-        .bind(stamp(row.before.map(|before| before.stamp)))
-        .push(", ")
-        .bind(stamp(row.after.as_ref().map(|after| after.stamp)))
-        .push(", ")
-        .bind(row.added)
-        .push(", ")
-        .bind(row.removed)
-        .push(", ")
-        .bind(i64::from(row.keep))
-        .push(")")
-        .unbound()
+    /// What the edit did to one row.
+    fn change(&self, row: &Prepared<'_>, at: i64) -> Statement {
+        let stamp = |stamp: Option<Stamp>| Value::Bytes(stamp.map(|stamp| stamp.bytes().to_vec()));
+        let columns =
+            "edit, position, at, kind, organization, app, path, before, after, added, removed, kept";
+        let change = Draft::new("INSERT INTO changes(").push(columns).push(") VALUES (").bind(self.id);
+        let change =
+            change.push(", ").bind(row.position).push(", ").bind(at).push(", ").key(row.key).push(", ");
+        let change = change.bind(stamp(row.before.map(|before| before.stamp))).push(", ");
+        let change = change.bind(stamp(row.after.as_ref().map(|after| after.stamp))).push(", ");
+        let change = change.bind(row.added).push(", ").bind(row.removed).push(", ").bind(i64::from(row.keep));
+        change.push(")").unbound().push(DONE)
+    }
+
+    /// Marks what is taken back or made again, once.
+    fn mark(&self, at: i64) -> Option<Statement> {
+        let (mark, of, is_not_yet) = match self.deed.kind {
+            Kind::Edit => return None,
+            Kind::Undo(of) => (Draft::new("UPDATE edits SET undone = ").bind(at), of, " AND undone IS NULL"),
+            Kind::Redo(of) => (Draft::new("UPDATE edits SET undone = NULL"), of, " AND undone IS NOT NULL"),
+        };
+        let mark =
+            mark.within(self.tenant, "organization").push(" AND id = ").bind(of.number().cast_signed());
+        Some(mark.push(is_not_yet).push(DONE))
     }
 
     /// Whose the edit is: what it changed has to be within reach of those who are shown it.

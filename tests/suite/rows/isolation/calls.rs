@@ -60,6 +60,7 @@ const PATTERNS: [&str; 14] = [
 const PREFIXES: [&str; 8] = ["", "src", "src/", "src/th", "flows/", "lib/theirs.txt", "mods", "none/"];
 
 /// What was learned on the way, which calls may speak of.
+#[derive(Default)]
 pub struct Known {
     /// How many edits the actor made; each has a name of its own in each world.
     pub own_edits: usize,
