@@ -43,18 +43,6 @@ impl Workspace {
         Workspace::at(roots).keeping(own).open()
     }
 
-    /// The same for a server that several share: what lies in a database, and whose of it is reached.
-    ///
-    /// Errors: those of [`Opening::open`].
-    pub fn serving(
-        roots: &[PathBuf],
-        promise: Promise,
-        depot: Arc<Depot>,
-        tenant: Tenant,
-    ) -> Result<Arc<Workspace>, Error> {
-        Workspace::at(roots).promising(promise).storing(depot).reaching(tenant).open()
-    }
-
     /// The stored content of the user who runs lockgate, for several workspaces that together have these roots.
     pub fn own_depot(roots: &[PathBuf]) -> Arc<Depot> {
         Arc::new(Depot::beside(&State::beside(roots)))

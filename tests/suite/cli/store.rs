@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::suite::wire::{Outcome, lockgate, run_for};
+use crate::suite::wire::{Outcome, Server, lockgate, run_for};
 
 /// A user with a database of their own, and a folder to work in.
 struct Scene {
@@ -300,4 +300,39 @@ fn a_database_that_edits_could_change_is_refused() {
     let edit = ["edit", "--root", &root, "--store", "sqlite:aside.db", "--path", "a.txt", "--content", "y\n"];
     scene.run(&edit, 0);
     assert!(!Path::new(&scene.folder.path().join("aside.db")).exists(), "edits of files need no database");
+}
+
+#[test]
+fn commands_and_servers_reach_what_the_organisation_has() {
+    let scene = Scene::new();
+    let request = json!({"entity_type": "workflow", "path": "a.py", "content": FLOW});
+    scene.write("replace.json", request.to_string());
+    let patch = json!({"entity_type": "workflow", "path": "a.py", "old_string": "...", "new_string": "pass"});
+    scene.write("patch.json", patch.to_string());
+    let root = tempfile::tempdir().unwrap();
+    let acme = ["--root", root.path().to_str().unwrap(), "--organization", "acme"];
+    let edit = |file: &str, exit: i32| scene.json(&[&["edit", "--file", file], &acme[..]].concat(), exit);
+    assert_eq!(edit("patch.json", 3)["code"], "FILE_NOT_FOUND");
+    assert_eq!(edit("replace.json", 0)["status"], "written");
+    let patched = edit("patch.json", 0);
+    assert_eq!(patched["status"], "written", "{patched}");
+    let id = patched["edit_id"].as_str().unwrap();
+    let show = scene.run(&[&["show", id], &acme[..]].concat(), 0);
+    assert!(show.stdout.contains("pass"), "{}", show.stdout);
+    for more in [&["--organization", "beta"][..], &[]] {
+        scene.run(&[&["show", id, "--root", root.path().to_str().unwrap()], more].concat(), 2);
+    }
+    let turned = |verb: &str| scene.json(&[&[verb, id], &acme[..]].concat(), 0)["status"].clone();
+    assert_eq!((turned("undo"), turned("redo")), (json!("written"), json!("written")));
+    for (arguments, offered) in [(&acme[2..], true), (&[], false)] {
+        let mut server = Server::start_for(scene.home.path(), root.path(), arguments);
+        let listed = server.post("tools/list", json!({}));
+        let listed = server.wait(listed).unwrap().to_string();
+        assert_eq!(listed.contains("replace_content"), offered, "{arguments:?}");
+        let call = json!({"path": "a.txt"});
+        assert_eq!(server.call("read_content_lines", &call).code(), "FILE_NOT_FOUND");
+    }
+    let mut server = Server::start_for(scene.home.path(), root.path(), &acme[2..]);
+    let seen = server.call("get_content", &json!({"entity_type": "workflow", "path": "a.py"}));
+    assert!(seen.text.contains("pass"), "{}", seen.text);
 }
