@@ -71,7 +71,11 @@ const CALLS: &[(&str, &[Call], &str)] = &[
     ),
     ("replace_content", &[], STORED),
     ("delete_content", &[], r#"{"path": "orders.py"}"#),
-    ("list_content", &[("replace_content", STORED)], r#"{"entity_type": "workflow", "path_prefix": "flows"}"#),
+    (
+        "list_content",
+        &[("replace_content", STORED)],
+        r#"{"entity_type": "workflow", "path_prefix": "flows"}"#,
+    ),
     ("list_edits", &[("safe_edit_file", RENAMED)], "{}"),
     ("redo_edit", &[("safe_edit_file", RENAMED), ("undo_edit", "{}")], "{}"),
     ("create_file", &[], r##"{"path": "notes/todo.md", "content": "# To do\n"}"##),
@@ -213,7 +217,9 @@ fn steady(value: &Value, edits: &mut BTreeMap<String, usize>) -> Value {
             let mark = |(name, value): (&String, &Value)| {
                 let mark = MARKS.iter().find(|(known, _)| known == name);
                 let value = match mark {
-                    Some((_, mark)) if !value.is_object() && value != "transaction" => serde_json::from_str(mark).unwrap(),
+                    Some((_, mark)) if !value.is_object() && value != "transaction" => {
+                        serde_json::from_str(mark).unwrap()
+                    }
                     _ => steady(value, edits),
                 };
                 (name.clone(), value)
