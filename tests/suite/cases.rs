@@ -34,7 +34,8 @@ const NOT_IN_CASES: &[(Code, &str)] = &[
 ];
 
 /// Pages of the documentation whose examples are cases.
-const PAGES: &[&str] = &["docs/instructions.md", "docs/locating.md", "docs/modes.md", "docs/policy.md"];
+const PAGES: &[&str] =
+    &["docs/content.md", "docs/instructions.md", "docs/locating.md", "docs/modes.md", "docs/policy.md"];
 
 #[test]
 fn every_case_holds_and_every_code_is_provoked() {
