@@ -32,7 +32,7 @@ impl Workspace {
     ) -> Result<Option<Buffer>, Error> {
         let base = match &request.expect {
             Expect::Version(version) if !seen.buffer.stamp().matches(version) => {
-                let known = self.store.text(&target.place, version).unwrap_or_default();
+                let known = self.store.at_hand(&target.place, self.store.text(&target.place, version))?;
                 let known = known.and_then(|bytes| seen.buffer.another(bytes).ok());
                 Some(known.ok_or_else(|| unknown(version, target, seen))?)
             }
@@ -49,7 +49,7 @@ impl Workspace {
                 let met = format!("the {noun} was changed since version {was}, which this edit is about");
                 Err(conflict(met, target, &base, seen))
             }
-            Some(base) => match self.made_before(call, target) {
+            Some(base) => match self.made_before(call, target)? {
                 Some(id) => {
                     let met = format!(
                         "this very request was carried out before, as edit {id}, and the {} was changed since",
@@ -64,13 +64,13 @@ impl Workspace {
     }
 
     /// The edit that this very call made of the file before, among the last.
-    fn made_before(&self, call: &Call, target: &Target) -> Option<EditId> {
-        let entries = self.store.entries(Some(&target.place), LAST).unwrap_or_default();
+    fn made_before(&self, call: &Call, target: &Target) -> Result<Option<EditId>, Error> {
+        let entries = self.store.at_hand(&target.place, self.store.entries(Some(&target.place), LAST))?;
         let same = |entry: &&Entry| {
             entry.deed.request == call.digest && entry.deed.kind == call.kind && !entry.undone
         };
         let version = target.arrived.is_none() && call.kind == Kind::Edit;
-        entries.iter().find(same).filter(|_| version).map(|entry| entry.id)
+        Ok(entries.iter().find(same).filter(|_| version).map(|entry| entry.id))
     }
 }
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Workspace, entity};
+use super::Workspace;
 use crate::error::{Code, Error};
-use crate::policy::Policy;
+use crate::policy::{Language, Policy, language_of};
 use crate::request::{self, Request};
 use crate::store::{Bounds, Changed, Deed, Entry, Kind, Place};
 use crate::text::{Buffer, Stamp};
@@ -103,6 +103,16 @@ impl Call {
 }
 
 impl Target {
+    /// The language of a text there: that of an entity's type, where it has one, else what path and text say.
+    pub(super) fn language(&self, view: &str) -> Option<&'static Language> {
+        let typed = match &self.place {
+            Place::File(_) => None,
+            Place::Row(row) => self.rules.entity_type(row.entity().kind.name()),
+        };
+        let own = typed.and_then(|known| known.language);
+        own.or_else(|| language_of(self.place.in_root(), view.lines().next()))
+    }
+
     /// What was last written to the file, as far as it is remembered.
     pub(super) fn last_change(&self) -> Option<(&Entry, &Changed)> {
         let entry = self.last.as_ref()?;
@@ -120,7 +130,7 @@ impl Workspace {
         let mut targets: Vec<Target> = Vec::with_capacity(call.requests.len());
         call.wait = Duration::ZERO;
         for (at, request) in call.requests.iter().enumerate() {
-            let found = entity::check(request).and_then(|()| self.find(&request.target));
+            let found = self.check_early(request).and_then(|()| self.find(&request.target));
             let target = found.map_err(|refusal| call.names(refusal, at))?;
             let key = target.place.key();
             for (first, other) in targets.iter().map(|other| other.place.key()).enumerate() {

@@ -5,7 +5,7 @@ use super::base::carried;
 use super::call::Target;
 use crate::edit::{self, Bounds, Planned, Scene};
 use crate::error::{Code, Error};
-use crate::policy::{Policy, language_of};
+use crate::policy::Policy;
 use crate::request::{self, Expect, Mode, Request};
 use crate::store::{Place, Snapshot};
 use crate::text::{Buffer, LineMap, Plan, bytes_outside_unchanged};
@@ -153,7 +153,7 @@ impl Workspace {
 /// Plans an edit for one text.
 fn planned_on(buffer: &Buffer, request: &Request, target: &Target) -> Result<Planned, Error> {
     let Target { place, rules, .. } = target;
-    let language = language_of(place.in_root(), buffer.view().lines().next());
+    let language = target.language(buffer.view());
     let bounds = Bounds { bytes: rules.limits.file, steps: rules.limits.regex_steps };
     let language = language.map(|language| language.name.as_str());
     let scene = Scene { path: place.in_root(), language, bounds };

@@ -90,7 +90,7 @@ impl Workspace {
             return Ok(Attempt::Wait(keys));
         }
         for target in &mut targets {
-            target.last = self.store.latest(&target.place).unwrap_or_default();
+            target.last = self.store.at_hand(&target.place, self.store.latest(&target.place))?;
         }
         let came = self.line(call, &targets, watch)?;
         match came {
@@ -117,6 +117,7 @@ impl Workspace {
             })
             .collect::<Result<Vec<Draft<'_>>, Error>>()?;
         self.judge(call, &mut drafts, watch)?;
+        self.check_types(call, &drafts, watch)?;
         confirm::check(call, &drafts)?;
         let done = match self.publish(call, &drafts)? {
             None => None,

@@ -1,6 +1,5 @@
 //! The drafts of a call before the gates: each with the policy that rules it, all of them together.
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use super::Workspace;
@@ -9,25 +8,19 @@ use super::check::{Drafted, cancelled};
 use super::draft::Draft;
 use crate::edit::Edit;
 use crate::error::{Code, Error};
-use crate::gate::{self, Case, Grant, Means, Verdict, Watch};
-use crate::policy::{Language, Manner, Policy, Profile, Role, Terms, Validator, language_of};
-use crate::request::{Entity, EntityKind, Mode, Request};
-use crate::store::{FilePlace, Kind, Place};
+use crate::gate::{self, Case, Grant, Means, Stands, Verdict, Watch};
+use crate::policy::{Language, Manner, Policy, Profile, Role, Terms, Validator};
+use crate::request::{Mode, Request};
+use crate::store::Kind;
 
 /// What one draft is judged with.
 struct Bench<'a> {
     root: &'a Path,
+    stands: Stands,
     language: Option<&'static Language>,
     terms: Terms<'a>,
     grant: Grant,
     cache: Option<PathBuf>,
-}
-
-/// What is shared by places that can lie beside each other.
-#[derive(PartialEq, Eq)]
-enum Near<'a> {
-    Root(&'a Path),
-    Sort(&'a EntityKind, Option<&'a str>, Option<&'a str>),
 }
 
 impl Workspace {
@@ -62,15 +55,16 @@ impl Workspace {
         let bench = |(at, draft)| self.bench(call, draft).map_err(|refusal| call.names(refusal, at));
         let benches = drafts.iter().enumerate().map(bench).collect::<Result<Vec<_>, _>>()?;
         let beside: Vec<_> = drafts.iter().map(|draft| self.beside(draft.target, drafts)).collect();
-        let parts = drafts.iter().zip(&benches).zip(&beside);
+        let parts = drafts.iter().zip(&benches).zip(&beside).zip(self.among(drafts));
         let cases: Vec<Case<'_>> = parts
-            .map(|((draft, bench), beside)| Case {
+            .map(|(((draft, bench), beside), among)| Case {
                 draft: gate::Draft {
                     path: draft.target.place.in_root(),
                     language: bench.language,
                     before: draft.seen.snapshot.as_ref().map(|_| &draft.seen.buffer),
                     after: &draft.drafted.buffer,
                     map: &draft.drafted.map,
+                    stands: bench.stands,
                     beside,
                 },
                 terms: bench.terms.clone(),
@@ -82,64 +76,34 @@ impl Workspace {
                     cache: bench.cache.as_deref(),
                 },
                 removed: draft.request.edit == Edit::Remove,
+                among,
             })
             .collect();
         Ok(gate::judge_all(&cases, watch))
     }
 
     fn bench<'a>(&'a self, call: &Call, draft: &Draft<'a>) -> Result<Bench<'a>, Error> {
-        let Target { place, rules, .. } = draft.target;
-        let language = language_of(place.in_root(), draft.drafted.buffer.view().lines().next());
+        let rules = &draft.target.rules;
+        let language = draft.target.language(draft.drafted.buffer.view());
         let terms = terms(call, draft, language)?;
-        let Some(home) = self.workplace(place)? else {
-            let grant = Grant::Withheld("there is no folder in which a command could run".to_owned());
-            return Ok(Bench { root: Path::new(""), language, terms, grant, cache: None });
+        let bare = |why: String| {
+            let (root, grant) = (Path::new(""), Grant::Withheld(why));
+            Bench { root, stands: Stands::Alone, language, terms: terms.clone(), grant, cache: None }
         };
-        let (root, grant) = (self.store.files.root_path(&home)?, self.grant(&home, rules, &terms));
+        let Some(home) = self.workplace(draft)? else {
+            return Ok(bare("there is no folder in which a command could run".to_owned()));
+        };
+        let stands = match home.stands {
+            Ok(stands) => stands,
+            Err(why) => return Ok(bare(why)),
+        };
+        let root = self.store.files.root_path(&home.place)?;
+        let grant = self.grant(&home.place, rules, &terms);
         let cache = match &grant {
-            Grant::Pinned(_) => self.cache(&home),
+            Grant::Pinned(_) => self.cache(&home.place),
             Grant::Withheld(_) => None,
         };
-        Ok(Bench { root, language, terms, grant, cache })
-    }
-
-    /// Where the tools of a place's gates are at home: in the folder of a file, and for what lies in a database at the top of
-    /// the first root, where there is one.
-    fn workplace<'a>(&self, place: &'a Place) -> Result<Option<Cow<'a, FilePlace>>, Error> {
-        match place {
-            Place::File(place) => Ok(Some(Cow::Borrowed(place))),
-            Place::Row(_) if self.store.files.is_empty() => Ok(None),
-            Place::Row(_) => self.store.files.stand(".").map(Cow::Owned).map(Some),
-        }
-    }
-
-    /// What a place shares with all that can lie beside it: a root, or the sort of a row and whose it is.
-    fn near<'a>(&'a self, place: &'a Place) -> Option<Near<'a>> {
-        match place {
-            Place::File(place) => self.store.files.root_path(place).ok().map(Near::Root),
-            Place::Row(place) => {
-                let Entity { kind, app_id, organization_id, path: _ } = place.entity();
-                Some(Near::Sort(kind, app_id.as_deref(), organization_id.as_deref()))
-            }
-        }
-    }
-
-    /// Tells whether there is something at a path beside a target once the call is through.
-    fn beside<'a>(
-        &'a self,
-        target: &'a Target,
-        drafts: &'a [Draft<'_>],
-    ) -> impl Fn(&str) -> bool + Sync + use<'a> {
-        let store = self.near(&target.place);
-        let beside: Vec<(&str, bool)> = drafts
-            .iter()
-            .filter(|draft| self.near(&draft.target.place) == store)
-            .map(|draft| (draft.target.place.in_root(), draft.request.edit != Edit::Remove))
-            .collect();
-        move |path: &str| {
-            let drafted = beside.iter().find(|(known, _)| *known == path);
-            drafted.map_or_else(|| self.store.exists(&target.place, path), |(_, stays)| *stays)
-        }
+        Ok(Bench { root, stands, language, terms, grant, cache })
     }
 }
 

@@ -19,6 +19,7 @@ mod guards;
 mod history;
 mod judge;
 mod look;
+mod mismatch;
 mod opening;
 #[cfg(feature = "check")]
 mod own;
@@ -28,6 +29,7 @@ mod report;
 mod rules;
 mod trust;
 mod undo;
+mod workplace;
 
 use std::sync::{Arc, Mutex};
 

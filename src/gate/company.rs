@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::policy::Language;
 use crate::text::{Buffer, Stamp};
 
 /// Another file of the same root as the call would leave it.
@@ -11,8 +12,12 @@ pub(super) struct Companion<'a> {
     pub(super) root: &'a Path,
     /// Where it lies, relative to the root.
     pub(super) path: &'a str,
+    /// Its language, where it is known.
+    pub(super) language: Option<&'static Language>,
     /// Its text; nothing where the file goes.
     pub(super) text: Option<&'a Buffer>,
+    /// The number of those that it lies beside.
+    pub(super) among: usize,
     /// The gates that judge it themselves, by name.
     pub(super) judged_by: Vec<&'a str>,
 }

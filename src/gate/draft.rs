@@ -18,8 +18,26 @@ pub struct Draft<'a> {
     pub after: &'a Buffer,
     /// How the lines of the one became those of the other.
     pub map: &'a LineMap,
+    /// Where both texts stand.
+    pub stands: Stands,
     /// Tells whether there is something at another path, relative to the same root.
     pub beside: &'a (dyn Fn(&str) -> bool + Sync),
+}
+
+/// Where a text stands that a program is asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stands {
+    /// In the place of a file that is on disk.
+    OverFile,
+    /// Where there is no file.
+    Alone,
+}
+
+impl Stands {
+    /// Where a draft stands whose text before, if there was any, is that of a file.
+    pub fn of_file(before: Option<&Buffer>) -> Stands {
+        if before.is_some() { Stands::OverFile } else { Stands::Alone }
+    }
 }
 
 impl Draft<'_> {

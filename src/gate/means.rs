@@ -26,7 +26,7 @@ pub struct Means<'a> {
 
 impl Means<'_> {
     /// Starts the language servers that would be asked about a file, where servers are kept and these may run.
-    pub fn prewarm(&self, terms: &Terms<'_>, path: &str, language: Option<&Language>) {
+    pub fn prewarm(&self, terms: &Terms<'_>, path: &str, language: Option<&'static Language>) {
         let Grant::Pinned(pins) = self.grant else { return };
         let Ok(text) = Buffer::read(Vec::new(), Hints::default()) else { return };
         let asked = |rule: &&&Rule| rule.enabled && rule.args.is_empty() && rule.gate.covers(language);
@@ -39,6 +39,7 @@ impl Means<'_> {
                 search: pins.path(),
                 root: self.root,
                 path,
+                language,
                 text: &text,
                 on_disk: true,
                 company: &[],

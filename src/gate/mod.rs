@@ -33,11 +33,10 @@ mod workshop;
 
 pub use agreement::{Mismatch, mismatch};
 pub use command::{Standing, live, replay};
-pub use draft::Draft;
+pub use draft::{Draft, Stands};
 pub use finding::{Finding, Severity, clean};
 pub use judge::{Case, judge, judge_all};
 pub use means::{Grant, Means};
-pub use pattern::patterned;
 pub use pins::{Pin, Pins, Search, search_path};
 pub use process::adopt_orphans;
 pub use trial::{canary, inside, version};

@@ -10,7 +10,7 @@ use super::silence::Silence;
 use super::syntax::Trouble;
 use super::{markdown, scaffold};
 use crate::grammar::{Query, Unreadable};
-use crate::policy::{Gate, Kind, Languages, PatternRules};
+use crate::policy::PatternRules;
 
 /// The most places that one forbidden pattern is looked for: each search may read the rest of the text.
 pub(super) const MOST_MATCHES: usize = 1000;
@@ -58,16 +58,6 @@ pub(super) fn check(rules: &PatternRules, page: Page<'_>) -> Result<Vec<Finding>
         }
     };
     Ok(placed(page.text, faults))
-}
-
-/// What a gate by pattern finds in a text of the first of its languages; or why it cannot look.
-pub fn patterned(gate: &Gate, path: &str, text: &str) -> Result<Vec<Finding>, String> {
-    let (Kind::Pattern(rules), Languages::Only(languages)) = (&gate.kind, &gate.languages) else {
-        return Err(format!("{} is no gate by pattern for a language", gate.name));
-    };
-    let language = languages.first().map(String::as_str).unwrap_or_default();
-    let page = Page { path, language, text, beside: &|_| false };
-    check(rules, page).map_err(|silence| silence.told().1.to_owned())
 }
 
 pub(super) fn unreadable(why: Unreadable) -> Trouble {

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::draft::Draft;
+use super::draft::{Draft, Stands};
 use super::finding::{Finding, clean};
 use super::judge::judge;
 use super::means::{Grant, Means};
@@ -40,6 +40,7 @@ pub fn inside(gate: &Arc<Gate>, sample: &Sample) -> Result<Vec<Finding>, String>
         before: before.as_ref(),
         after: &after,
         map: &plan.line_map(old, &after),
+        stands: Stands::of_file(before.as_ref()),
         beside: &|path: &str| sample.beside.iter().any(|known| known == path),
     };
     let rule = Rule::plain(Arc::clone(gate));

@@ -101,6 +101,17 @@ impl Store {
         }
     }
 
+    /// What the past was asked, where an edit can do without the answer: files can be edited without a journal. Of rows the
+    /// past is a part, and what is not known of it is not taken for nothing.
+    ///
+    /// Errors: those of asking, for a row.
+    pub fn at_hand<T: Default>(&self, place: &Place, asked: Result<T, Error>) -> Result<T, Error> {
+        match place {
+            Place::File(_) => Ok(asked.unwrap_or_default()),
+            Place::Row(_) => asked,
+        }
+    }
+
     /// The last change of a place.
     pub fn latest(&self, place: &Place) -> Result<Option<Entry>, Error> {
         match place {

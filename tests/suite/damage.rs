@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use lockgate::gate::{Draft, Finding, Grant, Means, Severity, Watch, Workshop, judge};
+use lockgate::gate::{Draft, Finding, Grant, Means, Severity, Stands, Watch, Workshop, judge};
 use lockgate::policy::{Accident, Catalogue, Isolation, Rule, Terms, Weight, language_of};
 use lockgate::text::{Buffer, Hints};
 use serde_json::Value;
@@ -52,6 +52,7 @@ fn found(rule: &Rule, sample: &Sample) -> Vec<Finding> {
         after: &after,
         map: &old.rewrite(&sample.after).unwrap().line_map(old, &after),
         beside: &|_| false,
+        stands: Stands::of_file(before.as_ref()),
     };
     let (grant, workshop) = (Grant::Withheld(String::new()), Workshop::default());
     let means = Means {

@@ -1,12 +1,14 @@
 //! Stored content: the same over files, SQLite and PostgreSQL, nobody's but its owner's, and whole whatever happens.
 
 mod contract;
+mod faults;
+mod isolation;
 mod postgres;
 mod proxy;
 mod world;
 
 use postgres::{Ending, Postgres};
-use proxy::{At, Proxy, Then};
+use proxy::{At, Proxy, Then, When};
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -53,7 +55,7 @@ fn the_wire_breaks_where_it_is_told_to() {
     let proxy = Proxy::before(&postgres.socket());
     for (then, at) in [Then::Mended, Then::Broken].into_iter().flat_map(|then| At::ALL.map(|at| (then, at))) {
         postgres.boss("postgres", "TRUNCATE t");
-        proxy.arm(2, at, then);
+        proxy.arm(When::Number(2), at, then);
         let mut stream = greeted(&proxy);
         asked(&mut stream, "INSERT INTO t VALUES (1)").unwrap();
         asked(&mut stream, "INSERT INTO t VALUES (2)").ok();

@@ -4,7 +4,9 @@
 
 use std::path::{Path, PathBuf};
 
-use lockgate::gate::{Case, Draft, Grant, Means, Outcome, Pins, Search, Verdict, Watch, Workshop, judge_all};
+use lockgate::gate::{
+    Case, Draft, Grant, Means, Outcome, Pins, Search, Stands, Verdict, Watch, Workshop, judge_all,
+};
 use lockgate::policy::{Isolation, Policy, Profile, language_of};
 use lockgate::text::{Buffer, Hints, LineMap};
 
@@ -85,7 +87,15 @@ impl Project {
             .map(|((path, _, after), (old, new, map))| {
                 let language = language_of(path, after.lines().next());
                 Case {
-                    draft: Draft { path, language, before: old.as_ref(), after: new, map, beside: &beside },
+                    draft: Draft {
+                        path,
+                        language,
+                        before: old.as_ref(),
+                        after: new,
+                        map,
+                        beside: &beside,
+                        stands: Stands::of_file(old.as_ref()),
+                    },
                     terms: self.policy.terms(path, language, Profile::Batch),
                     means: Means {
                         root: &root,
@@ -95,6 +105,7 @@ impl Project {
                         cache: None,
                     },
                     removed: false,
+                    among: 0,
                 }
             })
             .collect();

@@ -11,7 +11,7 @@ use super::dress::alike;
 use super::survey::{Changed, Survey, passed_over};
 use super::{Audit, Change, Checked};
 use crate::error::{Code, Error};
-use crate::gate::{self, Draft, Grant, Means, Watch};
+use crate::gate::{self, Draft, Grant, Means, Stands, Watch};
 use crate::policy::{Baseline, Policy, Profile, Terms, language_of};
 use crate::store::{FilePlace, Revision, Was};
 use crate::text::{Buffer, LineMap};
@@ -125,6 +125,7 @@ impl Workspace {
             before: before.as_ref().map(|(buffer, _)| buffer),
             after: &after,
             map: before.as_ref().map_or(&nothing_moved, |(_, map)| map),
+            stands: Stands::of_file(before.as_ref().map(|(buffer, _)| buffer)),
             beside: &|path: &str| self.store.files.exists(&place, path),
         };
         let means = Means {

@@ -44,7 +44,7 @@ impl Workspace {
     ///
     /// Errors: `PROTECTED`, `STORE_UNAVAILABLE`, and what a path gives.
     pub(super) fn list(&self, look: &ListLook, watch: &Watch) -> Result<Entries, Error> {
-        if let Some(among) = self.among(&look.realm)? {
+        if let Some(among) = self.realm(&look.realm)? {
             return self.list_rows(look, &among);
         }
         let below = self.store.files.beginning(&look.prefix)?;

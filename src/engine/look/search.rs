@@ -88,7 +88,7 @@ impl Workspace {
         let follow = Follow(watch);
         let clock = Clock::new(until, &follow);
         let mut page = Page::new(look, &pattern, &clock);
-        if let Some(among) = self.among(&look.realm)? {
+        if let Some(among) = self.realm(&look.realm)? {
             self.search_rows(&among, &mut page)?;
             return Ok(page.finish(watch));
         }

@@ -1,6 +1,7 @@
 //! The fields by which some tools name what lies in a database, as each of them lists them.
 
-use crate::request::EntityFields;
+use crate::error::{Code, Error};
+use crate::request::{EntityFields, Realm, Target};
 
 /// The fields as they came.
 pub(super) const fn fields(
@@ -11,6 +12,22 @@ pub(super) const fn fields(
     EntityFields { entity_type, app_id, organization_id }
 }
 
+/// What these fields name, where they come without a path, too.
+///
+/// Errors: those of [`EntityFields::raise`], and `INVALID_INPUT` where they need a path and there is none.
+pub(super) fn target(path: Option<String>, fields: EntityFields) -> Result<Option<Target>, Error> {
+    if let Some(path) = path {
+        return fields.raise(path).map(Some);
+    }
+    match fields.realm()? {
+        Realm::Files => Ok(None),
+        Realm::Entities { kind, .. } => {
+            let message = format!("path is missing: a {} is known by its path", kind.name());
+            Err(Error::new(Code::InvalidInput, message).field("path"))
+        }
+    }
+}
+
 /// The names of these fields, which a server that offers files alone accepts and does not list.
 pub(in crate::front) const FIELDS: [&str; 3] = ["entity_type", "app_id", "organization_id"];
 
@@ -19,6 +36,20 @@ mod tests {
     use super::super::TOOLS;
     use super::*;
     use crate::request::EntityKind;
+
+    #[test]
+    fn fields_that_need_a_path_are_refused_without_one() {
+        let named = |kind: Option<&str>, path: Option<&str>| {
+            target(path.map(str::to_owned), fields(kind.map(str::to_owned), None, None))
+        };
+        assert_eq!(named(None, None), Ok(None));
+        assert_eq!(named(None, Some("a")), Ok(Some(Target::File("a".to_owned()))));
+        assert_eq!(named(Some("file"), Some("a")), Ok(Some(Target::File("a".to_owned()))));
+        assert_eq!(named(Some("module"), Some("a")).unwrap().unwrap().noun(), "module");
+        let refused = named(Some("module"), None).unwrap_err();
+        assert_eq!((refused.code, refused.field.as_deref()), (Code::InvalidInput, Some("path")));
+        assert!(target(None, fields(None, Some("1".to_owned()), None)).is_err());
+    }
 
     #[test]
     fn the_kinds_that_are_known_without_a_policy_are_named() {

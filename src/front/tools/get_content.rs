@@ -39,7 +39,7 @@ struct GetContent {
     entity_type: Option<String>,
     /// Of an app_file.
     app_id: Option<String>,
-    /// Of a workflow; global without it.
+    /// Of a workflow; your own, else global, without it.
     organization_id: Option<String>,
 }
 

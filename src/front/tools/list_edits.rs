@@ -6,12 +6,13 @@ use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::entity::{fields, target};
 use super::{Again, Ask, Effect, Tool};
 use crate::error::{Code, Error};
 use crate::front::answer::Voice;
 use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
-use crate::request::{History, Target};
+use crate::request::History;
 
 /// The tool's row in the list of tools.
 pub const TOOL: Tool = Tool {
@@ -35,15 +36,23 @@ static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<ListEdits>);
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ListEdits {
-    /// Only those of this file.
+    /// Only those of this file or entity.
     path: Option<String>,
     /// At most so many, 20 unless given.
     #[schemars(range(min = 1, max = 100))]
     max_results: Option<i64>,
+    /// file (unless given), app_file, workflow, module, or a type of the policy.
+    entity_type: Option<String>,
+    /// Of an app_file.
+    app_id: Option<String>,
+    /// Of a workflow; your own, else global, without it.
+    organization_id: Option<String>,
 }
 
 fn ask(arguments: JsonObject) -> Result<Ask, Error> {
-    let ListEdits { path, max_results } = arguments::read(&SCHEMA, arguments)?;
+    let asked: ListEdits = arguments::read(&SCHEMA, arguments)?;
+    let ListEdits { path, max_results, entity_type, app_id, organization_id } = asked;
+    let of = target(path, fields(entity_type, app_id, organization_id))?;
     let (default, most) = SHOWN;
     let given = max_results.unwrap_or(default);
     let within = usize::try_from(given).ok().filter(|_| (1..=most).contains(&given));
@@ -51,7 +60,7 @@ fn ask(arguments: JsonObject) -> Result<Ask, Error> {
         Error::new(Code::InvalidInput, format!("max_results must be from 1 to {most}, found {given}"))
             .field("max_results")
     };
-    Ok(Ask::History(History { of: path.map(Target::File), most: within.ok_or_else(refused)? }))
+    Ok(Ask::History(History { of, most: within.ok_or_else(refused)? }))
 }
 
 #[cfg(test)]

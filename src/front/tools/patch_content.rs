@@ -53,7 +53,7 @@ struct PatchContent {
     entity_type: Option<String>,
     /// For app_file, which needs it: the app.
     app_id: Option<String>,
-    /// For workflow: its organization; global unless given.
+    /// For workflow: its organization; your own, else global, unless given.
     organization_id: Option<String>,
     /// The `version` of an earlier answer; refused if what is edited changed since.
     expected_version: Option<String>,

@@ -6,12 +6,13 @@ use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::entity::{fields, target};
 use super::{Again, Ask, Effect, Tool};
 use crate::error::Error;
 use crate::front::answer::Voice;
 use crate::front::toolset::Toolset;
 use crate::front::{arguments, schema};
-use crate::request::{Author, Direction, Revert, Target};
+use crate::request::{Author, Direction, Revert};
 
 /// The tool's row in the list of tools.
 pub const TOOL: Tool = Tool {
@@ -34,16 +35,19 @@ static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<RedoEdit>);
 struct RedoEdit {
     /// The `edit_id` of an answer; without it, the last one.
     edit_id: Option<String>,
-    /// Without edit_id: the last one of this file.
+    /// Without edit_id: the last one of this file or entity.
     path: Option<String>,
+    /// file (unless given), app_file, workflow, module, or a type of the policy.
+    entity_type: Option<String>,
+    /// Of an app_file.
+    app_id: Option<String>,
+    /// Of a workflow; your own, else global, without it.
+    organization_id: Option<String>,
 }
 
 fn ask(arguments: JsonObject) -> Result<Ask, Error> {
-    let RedoEdit { edit_id, path } = arguments::read(&SCHEMA, arguments)?;
-    Ok(Ask::Revert(Revert {
-        direction: Direction::Redo,
-        edit_id,
-        of: path.map(Target::File),
-        author: Author::default(),
-    }))
+    let RedoEdit { edit_id, path, entity_type, app_id, organization_id } =
+        arguments::read(&SCHEMA, arguments)?;
+    let of = target(path, fields(entity_type, app_id, organization_id))?;
+    Ok(Ask::Revert(Revert { direction: Direction::Redo, edit_id, of, author: Author::default() }))
 }

@@ -15,7 +15,7 @@ use crate::gate::server;
 use crate::gate::stage::{self, Stage};
 use crate::gate::watch::Watch;
 use crate::gate::workshop::Workshop;
-use crate::policy::{Gate, Isolation, Rule, Sample};
+use crate::policy::{Gate, Isolation, Rule, Sample, language_of};
 use crate::text::{Buffer, Hints};
 
 /// The least time that a program gets, which may never have run on this machine.
@@ -59,6 +59,7 @@ pub fn live(
         search,
         root: &root,
         path: &sample.path,
+        language: language_of(&sample.path, sample.draft.lines().next()),
         text: &text,
         on_disk: standing == Standing::Empty,
         company: &[],

@@ -24,7 +24,7 @@ use super::output::{self, Said, Seen};
 use super::process::{self, Ceiling, Ended};
 use super::silence::Silence;
 use super::watch::Limit;
-use crate::policy::{Command, Form, Isolation, Rule};
+use crate::policy::{Command, Form, Isolation, Language, Rule};
 use crate::text::Buffer;
 
 pub use self::live::{Standing, live};
@@ -43,6 +43,8 @@ pub(super) struct Ask<'a> {
     pub(super) root: &'a Path,
     /// Where the text lies, relative to the root.
     pub(super) path: &'a str,
+    /// Its language, where it is known.
+    pub(super) language: Option<&'static Language>,
     /// The text.
     pub(super) text: &'a Buffer,
     /// Whether there is a file at that path.

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::scene::Spot;
 use super::{Scene, judge, rule};
-use crate::gate::{Draft, Watch};
+use crate::gate::{Draft, Stands, Watch};
 use crate::policy::{Accident, Damage, language_of};
 use crate::text::{Buffer, Hints};
 
@@ -28,6 +28,7 @@ fn with_draft<T>(path: &str, before: Option<&str>, after: &str, look: impl FnOnc
         before: before.is_some().then_some(&old),
         after: &new,
         map: &plan.line_map(&old, &new),
+        stands: Stands::of_file(before.map(|_| &old)),
         beside: &|_| false,
     })
 }

@@ -175,7 +175,7 @@ impl<'a> Call<'a> {
         seat: &Seat<'p, Tool<'p>>,
         company: Company<'p>,
     ) -> Program<'p> {
-        Program::new(seat.rule, seat.how, draft.path, &self.case.means, company, self.limit)
+        Program::new(seat.rule, seat.how, draft, &self.case.means, company, self.limit)
     }
 
     fn weighed(&self, draft: &Draft<'_>, rule: &Rule, said: Said, past: Past, took: Duration) -> Told {

@@ -4,7 +4,7 @@
 //! did not parse or was none of the program's; and nothing is called clean by a program that was not seen to find
 //! anything.
 
-use super::program::{Program, Stands};
+use super::program::Program;
 use super::repair::Repair;
 use crate::gate::delta::{self, Mark};
 use crate::gate::draft::Draft;
@@ -19,8 +19,7 @@ pub(super) fn consult(
     draft: &Draft<'_>,
     repair: &Repair<'_>,
 ) -> Result<Vec<(Mark, bool)>, Silence> {
-    let stands = Stands::of(draft);
-    let seen = program.look(draft.after, stands)?;
+    let seen = program.look(draft.after)?;
     let after = marks(&seen, draft.after);
     let new = match draft.before {
         None => vec![true; after.len()],
@@ -35,7 +34,7 @@ pub(super) fn consult(
     let found: Vec<(Mark, bool)> = after.into_iter().zip(new).collect();
     // What was there before says nothing of the draft: a program that reads the file on disk finds it, too.
     if !found.iter().any(|(mark, new)| *new && mark.elsewhere.is_none()) {
-        program.prove(draft.after, stands, &seen)?;
+        program.prove(draft.after, &seen)?;
     }
     Ok(found)
 }

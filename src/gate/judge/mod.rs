@@ -46,6 +46,8 @@ pub struct Case<'a> {
     pub means: Means<'a>,
     /// Whether the file goes, so that there is no text after the edit.
     pub removed: bool,
+    /// Drafts of one number lie beside each other, by their roots and paths; others never meet.
+    pub among: usize,
 }
 
 /// What each gate said, by its place in the policy.
@@ -56,7 +58,7 @@ type Board = BTreeMap<usize, Told>;
 /// When a gate in process refuses the draft, no program is asked. Where gates mended the draft, the verdict has the new
 /// text, and that is what was judged.
 pub fn judge(draft: &Draft<'_>, terms: &Terms<'_>, means: &Means<'_>, watch: &Watch) -> Verdict {
-    let case = Case { draft: *draft, terms: terms.clone(), means: *means, removed: false };
+    let case = Case { draft: *draft, terms: terms.clone(), means: *means, removed: false, among: 0 };
     judge_all(&[case], watch).into_iter().next().unwrap_or_default()
 }
 
@@ -127,8 +129,10 @@ impl<'a> Round<'a> {
         Companion {
             root: case.means.root,
             path: draft.path,
+            language: draft.language,
             text: (!case.removed).then_some(draft.after),
             judged_by,
+            among: case.among,
         }
     }
 
@@ -144,7 +148,8 @@ fn check(rounds: &mut [Round<'_>]) {
         let drafts: Vec<Draft<'_>> = rounds.iter().map(Round::left).collect();
         let company = |at: usize, round: &Round<'_>| -> Vec<&Companion<'_>> {
             let others = all.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, other)| other);
-            others.filter(|other| other.root == round.call.case.means.root).collect()
+            let (root, among) = (round.call.case.means.root, round.call.case.among);
+            others.filter(|other| other.root == root && other.among == among).collect()
         };
         let companies: Vec<_> = rounds.iter().enumerate().map(|(at, round)| company(at, round)).collect();
         let repairs: Vec<_> =

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::seats::{Tool, Voice};
 use crate::gate::command::{self, Ask};
 use crate::gate::company::{self, Company};
-use crate::gate::draft::Draft;
+use crate::gate::draft::{Draft, Stands};
 use crate::gate::means::Means;
 use crate::gate::output::Seen;
 use crate::gate::server;
@@ -25,7 +25,7 @@ const BLIND: &str = "finds nothing in its canary (a text that must not pass)";
 pub(super) struct Program<'a> {
     pub(super) rule: &'a Rule,
     tool: Tool<'a>,
-    path: &'a str,
+    draft: Draft<'a>,
     means: &'a Means<'a>,
     company: Company<'a>,
     limit: Limit<'a>,
@@ -33,28 +33,12 @@ pub(super) struct Program<'a> {
     ran: Cell<Duration>,
 }
 
-/// Where a text stands that a program is asked about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stands {
-    /// In the place of a file that is on disk.
-    OverFile,
-    /// Where there is no file yet.
-    Alone,
-}
-
-impl Stands {
-    /// Where the text after an edit stands.
-    pub(super) fn of(draft: &Draft<'_>) -> Stands {
-        if draft.before.is_some() { Stands::OverFile } else { Stands::Alone }
-    }
-}
-
 impl<'a> Program<'a> {
     /// Makes it ready; `limit` is that of all gates together.
     pub(super) fn new(
         rule: &'a Rule,
         tool: Tool<'a>,
-        path: &'a str,
+        draft: &Draft<'a>,
         means: &'a Means<'a>,
         company: Company<'a>,
         limit: Limit<'a>,
@@ -63,21 +47,21 @@ impl<'a> Program<'a> {
             Voice::Command(command, program) => (Rests::Command(command), program),
             Voice::Server(server, program) => (Rests::Server(server), program),
         };
-        let basis = Basis::of(rule, rests, program, means.root, path);
-        Program { rule, tool, path, means, company, limit, basis, ran: Cell::default() }
+        let basis = Basis::of(rule, rests, program, means.root, draft.path);
+        Program { rule, tool, draft: *draft, means, company, limit, basis, ran: Cell::default() }
     }
 
     /// What it finds in a text: what it found when it was asked before, where that is still true.
-    pub(super) fn look(&self, text: &Buffer, stands: Stands) -> Result<Answer, Silence> {
-        self.seen(text, stands, self.company)
+    pub(super) fn look(&self, text: &Buffer) -> Result<Answer, Silence> {
+        self.seen(text, self.company)
     }
 
     /// What it finds in the text before the edit, beside files as they are on disk.
     pub(super) fn look_before(&self, text: &Buffer) -> Result<Answer, Silence> {
-        self.seen(text, Stands::OverFile, &[])
+        self.seen(text, &[])
     }
 
-    fn seen(&self, text: &Buffer, stands: Stands, company: Company<'_>) -> Result<Answer, Silence> {
+    fn seen(&self, text: &Buffer, company: Company<'_>) -> Result<Answer, Silence> {
         let answers = &self.means.workshop.answers;
         let kept = self
             .basis
@@ -87,7 +71,7 @@ impl<'a> Program<'a> {
             return Ok(answer);
         }
         let asked = Instant::now();
-        let answer: Answer = self.asked(text, stands, company)?.into();
+        let answer: Answer = self.asked(text, company)?.into();
         if let Some((key, lives)) = kept {
             answers.keep(key, &answer, asked + lives);
         }
@@ -95,21 +79,21 @@ impl<'a> Program<'a> {
     }
 
     /// The view of a text as it would have it.
-    pub(super) fn mend(&self, text: &Buffer, stands: Stands) -> Result<String, Silence> {
+    pub(super) fn mend(&self, text: &Buffer) -> Result<String, Silence> {
         let _slot = self.means.workshop.slots.take(self.limit)?;
         let limit = self.limit.within(self.rule.timeout);
-        self.timed(text, stands, self.company, |ask| command::mend(ask, limit))
+        self.timed(text, self.company, |ask| command::mend(ask, limit))
     }
 
     /// Makes sure that it looked at a draft that it calls clean.
-    pub(super) fn prove(&self, draft: &Buffer, stands: Stands, found: &[Seen]) -> Result<(), Silence> {
+    pub(super) fn prove(&self, draft: &Buffer, found: &[Seen]) -> Result<(), Silence> {
         let Some(canary) = &self.rule.gate.canary else { return Ok(()) };
         let proofs = &self.means.workshop.proofs;
         let known = self.basis.as_ref().and_then(|basis| proofs.of(basis));
         let proof = match known {
             Some(proof) => proof,
             None => self
-                .try_canary(&canary.instead_of(draft.view()), stands, found)
+                .try_canary(&canary.instead_of(draft.view()), found)
                 .map_err(|silence| silence.on("its canary"))?,
         };
         if let (None, Some(basis)) = (known, &self.basis) {
@@ -121,10 +105,10 @@ impl<'a> Program<'a> {
         }
     }
 
-    fn try_canary(&self, canary: &str, stands: Stands, found: &[Seen]) -> Result<Proof, Silence> {
+    fn try_canary(&self, canary: &str, found: &[Seen]) -> Result<Proof, Silence> {
         let text = Buffer::read(canary.as_bytes().to_vec(), Hints::default());
         let text = text.map_err(|error| Silence::Broken(error.message))?;
-        let seen = self.asked(&text, stands, self.company)?;
+        let seen = self.asked(&text, self.company)?;
         // What it finds in other files says nothing of whether it looked at this one, and neither does what it finds in
         // every text: that is what stands on disk.
         let own = |seen: &[Seen]| -> Vec<Seen> {
@@ -144,17 +128,17 @@ impl<'a> Program<'a> {
         self.ran.get()
     }
 
-    fn asked(&self, text: &Buffer, stands: Stands, company: Company<'_>) -> Result<Vec<Seen>, Silence> {
+    fn asked(&self, text: &Buffer, company: Company<'_>) -> Result<Vec<Seen>, Silence> {
         let workshop = self.means.workshop;
         match self.tool.voice {
             Voice::Command(..) => {
                 let _slot = workshop.slots.take(self.limit)?;
                 let limit = self.limit.within(self.rule.timeout);
-                self.timed(text, stands, company, |ask| command::look(ask, limit))
+                self.timed(text, company, |ask| command::look(ask, limit))
             }
             // A server takes its slot when it is its turn.
             Voice::Server(server, _) => {
-                self.timed(text, stands, company, |ask| server::look(ask, server, workshop, self.limit))
+                self.timed(text, company, |ask| server::look(ask, server, workshop, self.limit))
             }
         }
     }
@@ -162,7 +146,6 @@ impl<'a> Program<'a> {
     fn timed<T>(
         &self,
         text: &Buffer,
-        stands: Stands,
         company: Company<'_>,
         work: impl FnOnce(&Ask<'_>) -> Result<T, Silence>,
     ) -> Result<T, Silence> {
@@ -173,9 +156,10 @@ impl<'a> Program<'a> {
             program,
             search: self.tool.search,
             root: self.means.root,
-            path: self.path,
+            path: self.draft.path,
+            language: self.draft.language,
             text,
-            on_disk: stands == Stands::OverFile,
+            on_disk: self.draft.stands == Stands::OverFile,
             company,
             isolation: self.means.isolation,
             ceiling: self.means.workshop.ceiling,

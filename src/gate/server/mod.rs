@@ -34,7 +34,7 @@ use super::silence::Silence;
 use super::stage::{Stage, private_folder};
 use super::watch::Limit;
 use super::workshop::{self, Workshop};
-use crate::policy::{Hole, Isolation, NewFiles, Piece, Server, Template, language_of};
+use crate::policy::{Hole, Isolation, Language, NewFiles, Piece, Server, Template};
 use crate::text::Stamp;
 
 pub(super) use self::fleet::{Fleet, Hours};
@@ -51,7 +51,11 @@ pub(super) fn look(
     let company = company(ask);
     let texts = company.iter().map(|(path, language, view)| Text { path, language, view });
     let question = Question {
-        text: Text { path: &path, language: &language_id(server, ask.path), view: ask.text.view() },
+        text: Text {
+            path: &path,
+            language: &language_id(server, ask.language, ask.path),
+            view: ask.text.view(),
+        },
         company: texts.collect(),
         files: files(ask, server, &folder)?,
         offer: server.offer,
@@ -94,18 +98,18 @@ fn sees(ask: &Ask<'_>, server: &Server) -> Result<String, Silence> {
 /// The other drafts that the server can read: path, language and text.
 fn company<'a>(ask: &Ask<'a>) -> Vec<(String, String, &'a str)> {
     let server = ask.rule.gate.server();
-    let reads = |path: &str, view: &str| ask.rule.gate.covers(language_of(path, view.lines().next()));
     let others = ask.company.iter().filter_map(|other| {
         let (server, view) = (server?, other.text?.view());
         let path = other.root.join(other.path).to_str()?.to_owned();
-        reads(other.path, view).then(|| (path, language_id(server, other.path), view))
+        let reads = ask.rule.gate.covers(other.language);
+        reads.then(|| (path, language_id(server, other.language, other.path), view))
     });
     others.collect()
 }
 
 /// The language of a file as the server calls it: LSP 3.17, `TextDocumentItem`.
-fn language_id(server: &Server, path: &str) -> String {
-    let name = language_of(path, None).map_or("plaintext", |language| language.name.as_str());
+fn language_id(server: &Server, language: Option<&Language>, path: &str) -> String {
+    let name = language.map_or("plaintext", |language| language.name.as_str());
     let own = server.language_ids.iter().find(|(known, _)| known == name).map(|(_, id)| id.as_str());
     match (own, path.rsplit_once('.')) {
         (Some(id), _) => id.to_owned(),

@@ -151,7 +151,7 @@ fn what_is_not_kept_is_refused_and_what_may_stand_there_is_read() {
     read("paths: [{ match: a, access: read }]");
     refused(
         "baseline: new\npaths: [{ match: a, access: deny }]\n",
-        "2:28: this version does not keep `access: deny`: what may stand here is `read`, `write`\n 2 | paths: [{ match: a, access: deny }]\n   |                            ^",
+        "2:29: this version does not keep `access: deny`: what may stand here is `read`, `write`\n 2 | paths: [{ match: a, access: deny }]\n   |                             ^",
     );
     read("server: { tools: [ai, content, all] }");
     refused("confirm: often", "unknown confirm `often` (known: never, risky, always)");

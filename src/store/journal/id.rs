@@ -13,7 +13,10 @@ pub struct EditId {
 }
 
 impl EditId {
-    #[cfg_attr(not(feature = "journal"), expect(dead_code, reason = "ids are made by the database"))]
+    #[cfg_attr(
+        not(any(feature = "journal", feature = "content")),
+        expect(dead_code, reason = "ids are made by the database")
+    )]
     /// The edit of that number in the journal of that name.
     pub(in crate::store) const fn new(journal: u16, number: u64) -> EditId {
         EditId { journal, number }

@@ -26,7 +26,9 @@ pub use clock::{Clock, Waits};
 pub use finder::{End, Finder};
 pub use glob::{Glob, nothing_at};
 pub use listed::Hidden;
-pub use needle::{Cell, Piece};
+#[cfg(feature = "content")]
+pub use needle::Cell;
+pub use needle::Piece;
 pub use pattern::{Pattern, Reach};
 pub use walk::PassedOver;
 pub use within::{Below, Within};

@@ -35,6 +35,16 @@ pub enum Then {
     Broken,
 }
 
+/// At which message the wire breaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum When {
+    /// At the one of that number from now, the first being 0. What a server only takes note of until it is told to go on
+    /// is not counted.
+    Number(usize),
+    /// At the first that ends a transaction for good.
+    Commit,
+}
+
 /// A proxy before the socket of a cluster.
 pub struct Proxy {
     pub address: SocketAddr,
@@ -54,7 +64,7 @@ struct State {
     held: bool,
     /// Messages of clients since the wire was last armed, and what they were.
     seen: Vec<String>,
-    armed: Option<(usize, At, Then)>,
+    armed: Option<(When, At, Then)>,
     /// What the message was at which the wire broke.
     broke_at: Option<String>,
     wires: Vec<(TcpStream, UnixStream)>,
@@ -83,8 +93,8 @@ impl Proxy {
         Proxy { address, shared }
     }
 
-    /// Breaks the wire at the message of that number from now, the first being 0.
-    pub fn arm(&self, message: usize, at: At, then: Then) {
+    /// Breaks the wire at a message.
+    pub fn arm(&self, message: When, at: At, then: Then) {
         let mut state = self.shared.state.lock().unwrap();
         state.seen.clear();
         state.broke_at = None;
@@ -192,12 +202,20 @@ impl Shared {
         while state.held {
             state = self.changed.wait(state).unwrap();
         }
+        let name = name(message);
+        if ["Parse", "Bind", "Describe", "Close"].iter().any(|noted| name.starts_with(noted)) {
+            return Pass::Through;
+        }
         let number = state.seen.len();
-        state.seen.push(name(message));
+        state.seen.push(name.clone());
+        let breaks = |when: When| match when {
+            When::Number(at) => at == number,
+            When::Commit => name == "Query COMMIT",
+        };
         match state.armed {
-            Some((at, how, then)) if at == number => {
+            Some((when, how, then)) if breaks(when) => {
                 state.armed = None;
-                state.broke_at = Some(name(message));
+                state.broke_at = Some(name);
                 state.broken = then == Then::Broken;
                 Pass::Break(how)
             }

@@ -306,7 +306,8 @@ fn shown(refusal: &Error) -> String {
     };
     let best = refusal.best.as_ref().map(|best| format!("{best:?}"));
     let since = refusal.since.as_ref().map(|since| since.diff.clone());
-    format!("{} {:?} {} {known} {best:?} {since:?}", refusal.code.name(), refusal.field, refusal.message)
+    let message = refusal.message.replace("app_file", "file");
+    format!("{} {:?} {message} {known} {best:?} {since:?}", refusal.code.name(), refusal.field)
 }
 
 /// The sort of entity of that name.

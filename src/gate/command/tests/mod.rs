@@ -119,7 +119,9 @@ impl World {
             .map(|((path, _), text)| Companion {
                 root: &root,
                 path,
+                language: None,
                 text: text.as_ref(),
+                among: 0,
                 judged_by: Vec::new(),
             })
             .collect();
@@ -133,6 +135,7 @@ impl World {
             search: &self.search,
             root: &root,
             path,
+            language: crate::policy::language_of(path, None),
             text: &text,
             on_disk: root.join(path).exists(),
             cache: Some(&self.cache()),

@@ -106,7 +106,15 @@ impl Trial {
             self.write(path, before);
         }
         let beside = |path: &str| if path == "panic" { panic!("on purpose") } else { false };
-        let draft = Draft { path, language, before: old.as_ref(), after: &new, map: &map, beside: &beside };
+        let draft = Draft {
+            path,
+            language,
+            before: old.as_ref(),
+            after: &new,
+            map: &map,
+            stands: Stands::of_file(old.as_ref()),
+            beside: &beside,
+        };
         let means = Means {
             root: self.project.path(),
             grant: &self.grant,

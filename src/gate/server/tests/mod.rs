@@ -127,8 +127,22 @@ impl Trial {
                 isolation: Isolation::None,
                 cache: None,
             };
-            let draft = Draft { path, language, before: old.as_ref(), after: new, map, beside: &beside };
-            Case { draft, terms: self.policy.terms(path, language, Profile::Batch), means, removed: false }
+            let draft = Draft {
+                path,
+                language,
+                before: old.as_ref(),
+                after: new,
+                map,
+                stands: Stands::of_file(old.as_ref()),
+                beside: &beside,
+            };
+            Case {
+                draft,
+                terms: self.policy.terms(path, language, Profile::Batch),
+                means,
+                removed: false,
+                among: 0,
+            }
         });
         judge_all(&cases.collect::<Vec<_>>(), &Watch::idle())
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::gate::{Draft, Grant, Means, Outcome, Severity, Verdict, Watch, Workshop, judge};
+use crate::gate::{Draft, Grant, Means, Outcome, Severity, Stands, Verdict, Watch, Workshop, judge};
 use crate::policy::{Catalogue, Gate, Isolation, Level, Rule, Terms, language_of};
 use crate::text::{Buffer, Hints, LineMap};
 
@@ -34,7 +34,15 @@ pub(super) fn judged_by(
         old.as_ref().map_or_else(LineMap::default, |old| old.rewrite(after).unwrap().line_map(old, &new));
     let language = language_of(path, after.lines().next());
     let beside = |_: &str| false;
-    let draft = Draft { path, language, before: old.as_ref(), after: &new, map: &map, beside: &beside };
+    let draft = Draft {
+        path,
+        language,
+        before: old.as_ref(),
+        after: &new,
+        map: &map,
+        stands: Stands::of_file(old.as_ref()),
+        beside: &beside,
+    };
     let terms = Terms::of(&rule, timeout);
     let (grant, workshop) = (Grant::Withheld("no program runs here".to_owned()), Workshop::default());
     let means = Means {

@@ -1,11 +1,12 @@
 //! What stands in for the database where lockgate was built without one.
 
 use super::super::Wanted;
-use super::{Added, Failure, Migrated, RowKey, RowRead};
+use super::{Added, Failure, Migrated, RowFound, RowKey, RowRead, Span};
 use crate::error::{Code, Error};
 use crate::request::Entity;
 use crate::store::journal::{Bounds, Deed, EditId, Entry};
 use crate::store::rows::{RowWrite, Tenant};
+use crate::store::search::Piece;
 use crate::store::state::State;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -123,6 +124,26 @@ impl Depot {
         _: RowKey<'_>,
         _: &str,
     ) -> Result<Option<Vec<u8>>, Failure> {
+        Err(closed())
+    }
+
+    pub(in crate::store) fn among(
+        &self,
+        _: &Tenant,
+        _: Span<'_>,
+        _: &[Piece],
+        _: Option<(&str, &str)>,
+        _: usize,
+    ) -> Result<Vec<RowFound>, Failure> {
+        Err(closed())
+    }
+
+    pub(in crate::store) fn texts(
+        &self,
+        _: &Tenant,
+        _: Span<'_>,
+        _: &[RowFound],
+    ) -> Result<Vec<Option<Vec<u8>>>, Failure> {
         Err(closed())
     }
 

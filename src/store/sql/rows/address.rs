@@ -64,6 +64,15 @@ impl Address {
         }
     }
 
+    /// The path of its file, where it is one.
+    pub fn path(&self) -> Result<Option<PathBuf>, Failure> {
+        match self {
+            Address::Beside(state) => Ok(Some(state.content().map_err(Failure::Closed)?.join(NAME))),
+            Address::File(path) => Ok(Some(path.clone())),
+            Address::Server(_) => Ok(None),
+        }
+    }
+
     /// A number for it that is the same in all processes.
     pub fn number(&self) -> u64 {
         let name = match self {

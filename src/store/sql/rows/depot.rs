@@ -1,4 +1,5 @@
-//! A database of stored content as its users see it: connected to when it is first needed, and again where that failed.
+//! A database of stored content as its users see it: connected to when it is first needed, and again where that failed or
+//! where it is another one by now.
 
 use super::Failure;
 use super::address::Address;
@@ -9,14 +10,14 @@ use crate::error::Error;
 use crate::store::rows::Tenant;
 use crate::store::state::State;
 use std::path::Path;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Instant;
 
 /// A database of stored content, shared by all who reach rows of it; connected to when it is first needed.
 #[derive(Debug)]
 pub struct Depot {
     address: Address,
-    live: OnceLock<Live>,
+    live: RwLock<Option<Arc<Live>>>,
     /// When it could not be connected to the last time, and why.
     failed: Mutex<Option<(Instant, Failure)>>,
 }
@@ -35,7 +36,7 @@ impl Depot {
     }
 
     fn of(address: Address) -> Depot {
-        Depot { address, live: OnceLock::new(), failed: Mutex::default() }
+        Depot { address, live: RwLock::default(), failed: Mutex::default() }
     }
 
     /// The file that a person named for it; nothing for a server, and for the one in lockgate's own folder.
@@ -50,7 +51,7 @@ impl Depot {
 
     /// Whether there may be something in it; asking makes nothing.
     pub(in crate::store) fn is_there(&self) -> bool {
-        self.live.get().is_some() || self.address.is_there()
+        self.in_use().is_some() || self.address.is_there()
     }
 
     /// Where it is.
@@ -60,7 +61,8 @@ impl Depot {
 
     /// Uses what was connected to, unless something is in use already.
     pub(super) fn use_live(&self, live: Live) {
-        drop(self.live.set(live));
+        let mut there = self.live.write().unwrap_or_else(PoisonError::into_inner);
+        there.get_or_insert(Arc::new(live));
     }
 
     /// Reads in one transaction, within a tenant's reach; the work may be done twice.
@@ -69,7 +71,7 @@ impl Depot {
         tenant: &Tenant,
         work: impl AsyncFn(&mut Session<'_>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        self.live()?.read(tenant, Purpose::Read, work)
+        self.with(|live| live.read(tenant, Purpose::Read, work))
     }
 
     /// The same where texts are looked for that are like this pattern of `LIKE`: PostgreSQL shows no others then.
@@ -79,23 +81,64 @@ impl Depot {
         like: &str,
         work: impl AsyncFn(&mut Session<'_>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        self.live()?.read(tenant, Purpose::Search(like), work)
+        self.with(|live| live.read(tenant, Purpose::Search(like), work))
+    }
+
+    /// Writes one edit in one transaction, within a tenant's reach; the work may be done twice. Gives the name of the
+    /// journal that has it.
+    pub(super) fn write(
+        &self,
+        tenant: &Tenant,
+        edit: i64,
+        work: impl AsyncFn(&mut Session<'_>) -> Result<(), Failure>,
+    ) -> Result<u16, Failure> {
+        self.with(|live| live.write(tenant, edit, work).map(|()| live.journal()))
+    }
+
+    /// Uses the connected database. One that does not do what it is asked is connected to anew by whoever comes next: its
+    /// tables may be gone.
+    fn with<T>(&self, work: impl FnOnce(&Live) -> Result<T, Failure>) -> Result<T, Failure> {
+        let live = self.live()?;
+        let done = work(&live);
+        if let Err(Failure::Closed(_) | Failure::Other(_)) = &done {
+            self.forget(&live);
+        }
+        done
+    }
+
+    /// What was connected to, as long as it is what its address leads to.
+    fn in_use(&self) -> Option<Arc<Live>> {
+        let live = self.live.read().unwrap_or_else(PoisonError::into_inner).clone()?;
+        if live.is_there() {
+            return Some(live);
+        }
+        self.forget(&live);
+        None
+    }
+
+    fn forget(&self, live: &Arc<Live>) {
+        let mut there = self.live.write().unwrap_or_else(PoisonError::into_inner);
+        drop(there.take_if(|there| Arc::ptr_eq(there, live)));
     }
 
     /// The connected database. Those who wait while another tries are told what came of that.
-    pub(super) fn live(&self) -> Result<&Live, Failure> {
-        if let Some(live) = self.live.get() {
+    pub(super) fn live(&self) -> Result<Arc<Live>, Failure> {
+        if let Some(live) = self.in_use() {
             return Ok(live);
         }
         let since = Instant::now();
         let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        match (self.live.get(), &*failed) {
+        match (self.in_use(), &*failed) {
             (Some(live), _) => return Ok(live),
             (None, Some((when, failure))) if *when >= since => return Err(failure.clone()),
             (None, _) => {}
         }
         match Live::connect(&self.address) {
-            Ok(live) => Ok(self.live.get_or_init(|| live)),
+            Ok(live) => {
+                let live = Arc::new(live);
+                *self.live.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&live));
+                Ok(live)
+            }
             Err(failure) => {
                 *failed = Some((Instant::now(), failure.clone()));
                 Err(failure)

@@ -6,6 +6,7 @@
 use crate::error::{Code, Error};
 
 /// Why the database did not do what it was asked.
+#[cfg_attr(not(feature = "content"), expect(dead_code, reason = "nothing is kept in a database"))]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::store) enum Failure {
     /// The disk is full.

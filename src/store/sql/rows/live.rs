@@ -11,10 +11,12 @@ use super::reactor::Reactor;
 use super::session::Session;
 use super::statement::Draft;
 use super::{Failure, Migrated};
+use crate::store::folder::Identity;
 use crate::store::rows::Tenant;
 use sqlx::any::install_default_drivers;
 use sqlx::pool::PoolConnection;
 use sqlx::{Any, AnyConnection, AnyPool, AssertSqlSafe, ConnectOptions, Connection};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::time::timeout;
@@ -33,6 +35,8 @@ pub(super) struct Live {
     reactor: Reactor,
     dialect: Dialect,
     journal: u16,
+    /// Its file, where it is one, and which it was.
+    file: Option<(PathBuf, Identity)>,
     lost: Arc<Lost>,
     /// SQLite lets one write at a time; whoever waits here waits no longer than needed.
     turn: tokio::sync::Mutex<()>,
@@ -59,6 +63,8 @@ impl Live {
         install_default_drivers();
         let (reactor, dialect, lost) = (Reactor::start()?, address.dialect(), Arc::<Lost>::default());
         let options = address.options()?.disable_statement_logging();
+        // Before it is opened: where it is another by then, whoever comes next sees that it is.
+        let file = address.path()?.and_then(|path| Some((path.clone(), identity(&path)?)));
         let (prepared, journal) = reactor.wait(async {
             // Not one of the pool: it may be told what the others are not, and a lock may be left on it where something fails.
             let mut connection = first(&options, dialect).await?;
@@ -69,7 +75,12 @@ impl Live {
         })?;
         let pool = reactor.within(|| pool(options, dialect, &lost));
         let turn = tokio::sync::Mutex::default();
-        Ok((Live { pool, reactor, dialect, journal, lost, turn }, prepared))
+        Ok((Live { pool, reactor, dialect, journal, file, lost, turn }, prepared))
+    }
+
+    /// Whether its address leads to it still: a file may have been removed, or another put in its place.
+    pub fn is_there(&self) -> bool {
+        self.file.as_ref().is_none_or(|(path, known)| identity(path) == Some(*known))
     }
 
     /// The name of its journal.
@@ -194,7 +205,7 @@ impl Live {
         purpose: Purpose<'_>,
     ) -> Result<Session<'c>, Failure> {
         let begin = AssertSqlSafe(self.dialect.begin(tenant, purpose));
-        Ok(Session::new(connection.begin_with(begin).await?, self.dialect))
+        Ok(Session::new(connection.begin_with(begin).await?, self.dialect, self.journal))
     }
 
     /// Sees to it that what was lost is not used again.
@@ -204,6 +215,11 @@ impl Live {
             self.lost.note();
         }
     }
+}
+
+/// Which file it is.
+fn identity(path: &Path) -> Option<Identity> {
+    rustix::fs::stat(path).ok().map(|stat| Identity::of(&stat))
 }
 
 /// Ends what takes too long, as where a network swallows what it is given.

@@ -97,6 +97,7 @@ pub(in crate::store) struct RowRead {
 }
 
 /// Which rows are looked through.
+#[cfg_attr(not(feature = "content"), expect(dead_code, reason = "nothing is kept in a database"))]
 #[derive(Debug, Clone, Copy)]
 pub(in crate::store) struct Span<'a> {
     /// What sort of entities.
@@ -110,6 +111,7 @@ pub(in crate::store) struct Span<'a> {
 }
 
 /// Which paths are meant.
+#[cfg_attr(not(feature = "content"), expect(dead_code, reason = "nothing is kept in a database"))]
 #[derive(Debug, Clone, Copy)]
 pub(in crate::store) enum Paths<'a> {
     /// Every one.

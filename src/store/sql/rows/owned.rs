@@ -70,7 +70,7 @@ impl Depot {
         let all = &Tenant::Everybody;
         let number = number()?;
         let made = std::cell::Cell::new(false);
-        self.live()?.write(all, number, async |session| {
+        self.write(all, number, async |session| {
             let app = Draft::new("INSERT INTO apps(id, organization, at) VALUES (").bind(id).push(", ");
             let app = app.bind(organization).push(", ").bind(now()).push(") ON CONFLICT DO NOTHING");
             made.set(session.change(app.unbound()).await? == 1);

@@ -32,7 +32,7 @@ impl Depot {
         let id = id.number().cast_signed();
         self.read(tenant, async |session| {
             let one = entries(tenant).push(" AND e.id = ").bind(id);
-            Ok(self.found(session, one).await?.into_iter().next())
+            Ok(found(session, one).await?.into_iter().next())
         })
     }
 
@@ -49,7 +49,7 @@ impl Depot {
                 None => entries(tenant).among_newest("e.id", "edits", tenant, most),
                 Some(key) => of_row(tenant, key, Wanted::Settled, most),
             };
-            self.found(session, newest).await
+            found(session, newest).await
         })
     }
 
@@ -61,7 +61,7 @@ impl Depot {
         wanted: Wanted,
     ) -> Result<Option<Entry>, Failure> {
         self.read(tenant, async |session| {
-            let found = self.found(session, of_row(tenant, key, wanted, 1)).await?;
+            let found = found(session, of_row(tenant, key, wanted, 1)).await?;
             Ok(found.into_iter().next())
         })
     }
@@ -93,20 +93,20 @@ impl Depot {
             Ok(unpacked.filter(|()| Some(Stamp::of(&text)) == named).map(|()| text))
         })
     }
+}
 
-    async fn found(&self, session: &mut Session<'_>, which: Statement) -> Result<Vec<Entry>, Failure> {
-        let journal = self.live()?.journal();
-        let mut entries: Vec<Entry> = Vec::new();
-        for row in session.all(which.push(ORDER)).await? {
-            let id = EditId::new(journal, get::<i64>(&row, 0)?.cast_unsigned());
-            let changed = changed(&row)?;
-            match entries.last_mut().filter(|entry| entry.id == id) {
-                Some(entry) => entry.changes.push(changed),
-                None => entries.push(entry(&row, id, changed)?),
-            }
+async fn found(session: &mut Session<'_>, which: Statement) -> Result<Vec<Entry>, Failure> {
+    let journal = session.journal;
+    let mut entries: Vec<Entry> = Vec::new();
+    for row in session.all(which.push(ORDER)).await? {
+        let id = EditId::new(journal, get::<i64>(&row, 0)?.cast_unsigned());
+        let changed = changed(&row)?;
+        match entries.last_mut().filter(|entry| entry.id == id) {
+            Some(entry) => entry.changes.push(changed),
+            None => entries.push(entry(&row, id, changed)?),
         }
-        Ok(entries)
     }
+    Ok(entries)
 }
 
 /// Edits, still to be narrowed.

@@ -15,11 +15,13 @@ pub(super) struct Session<'c> {
     transaction: Transaction<'c, Any>,
     /// Which database it is.
     pub dialect: Dialect,
+    /// The name of its journal.
+    pub journal: u16,
 }
 
 impl<'c> Session<'c> {
-    pub(super) fn new(transaction: Transaction<'c, Any>, dialect: Dialect) -> Session<'c> {
-        Session { transaction, dialect }
+    pub(super) fn new(transaction: Transaction<'c, Any>, dialect: Dialect, journal: u16) -> Session<'c> {
+        Session { transaction, dialect, journal }
     }
 
     /// All rows that are found.

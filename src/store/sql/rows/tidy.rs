@@ -46,7 +46,7 @@ impl Depot {
             last.map_or(Ok(None), |last| get::<Option<i64>>(&last, 0))
         })?;
         let Some(last) = last else { return Ok(false) };
-        self.live()?.write(tenant, TURN, async |session| forget(session, tenant, last).await)?;
+        self.write(tenant, TURN, async |session| forget(session, tenant, last).await)?;
         Ok(true)
     }
 }

@@ -41,7 +41,6 @@ impl Depot {
         writes: &[RowWrite<'_>],
         deed: &Deed,
     ) -> Result<Option<EditId>, Failure> {
-        let live = self.live()?;
         let id = number()?;
         let mut rows: Vec<Prepared<'_>> = writes.iter().enumerate().map(Prepared::of).collect();
         rows.sort_by_key(|row| row.key);
@@ -49,8 +48,8 @@ impl Depot {
             return Err(Failure::Other("a row is out of reach".to_owned()));
         }
         let edit = Edit { tenant, deed, id, rows };
-        match live.write(tenant, id, async |session| edit.write(session).await) {
-            Ok(()) => Ok(Some(EditId::new(live.journal(), id.cast_unsigned()))),
+        match self.write(tenant, id, async |session| edit.write(session).await) {
+            Ok(journal) => Ok(Some(EditId::new(journal, id.cast_unsigned()))),
             Err(Failure::Overtaken) => Ok(None),
             Err(failure) => Err(failure),
         }

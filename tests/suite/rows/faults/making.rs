@@ -2,10 +2,14 @@
 
 use std::ffi::OsString;
 
+use serde_json::json;
+
 use super::super::postgres::{Postgres, behind};
-use super::super::proxy::{At, Proxy, Then};
+use super::super::proxy::{At, Proxy, Then, When};
+use super::super::world::OWNER;
 use super::{Client, clear, the_app};
-use crate::suite::wire::{Server, lockgate};
+use crate::suite::http::raw::{Era, Served, TOKEN, entry, written};
+use crate::suite::wire::lockgate;
 
 const SERVERS: usize = 6;
 
@@ -47,11 +51,12 @@ fn tables_whose_making_was_interrupted_are_made_by_who_comes_next() {
     let proxy = Proxy::before(&postgres.socket());
     let dir = tempfile::tempdir().unwrap();
     let mut made = 0;
-    for number in 0.. {
+    for number in (0..).step_by(2) {
         let database = postgres.database();
         let interrupted = Client::of(&database.url_at(proxy.address), &dir.path().join(format!("a{number}")));
         // For good: whoever began it does not come back.
-        proxy.arm(number, if number % 2 == 0 { At::Unheard } else { At::Before }, Then::Broken);
+        let at = if number % 4 == 0 { At::Unheard } else { At::Before };
+        proxy.arm(When::Number(number), at, Then::Broken);
         let answer = interrupted.try_text("src/a.txt");
         let (seen, broke) = proxy.mend();
         if let Err(refusal) = &answer {
@@ -77,25 +82,28 @@ fn tables_whose_making_was_interrupted_are_made_by_who_comes_next() {
 #[test]
 fn tables_of_sqlite_whose_making_was_killed_are_made_by_who_comes_next() {
     let dir = tempfile::tempdir().unwrap();
-    std::fs::create_dir(dir.path().join("root")).unwrap();
     let mut ended = 0;
-    for blocks in (24..).step_by(24) {
+    for blocks in (8..).step_by(24) {
         let file = dir.path().join(format!("{blocks}/content.db"));
         std::fs::create_dir(file.parent().unwrap()).unwrap();
-        let user = dir.path().join(format!("user{blocks}"));
+        let home = tempfile::tempdir().unwrap();
+        let tokens = entry("alice", TOKEN, &format!("organization: {OWNER}, tools: [all]"));
+        let config = written(home.path(), &format!("listen: '127.0.0.1:0'\ntokens:\n{tokens}"));
         let script = format!("ulimit -c 0; ulimit -f {blocks}; exec \"$@\"");
         let words = ["/bin/sh", "-c", &script, "sh"].map(OsString::from);
-        let mut command = behind(&words, &lockgate(&user));
+        let mut command = behind(&words, lockgate(home.path()).args(["serve", "--config"]).arg(config));
         let store = format!("sqlite:{}", file.display());
         command.env("LOCKGATE_STORE", &store);
-        let mut server = Server::start_by(command, &dir.path().join("root"), &["--tools", "all"]);
-        let arguments = serde_json::json!({"entity_type": "module", "path": "a.py", "content": "x = 1\n"});
-        let answer = server.try_call("replace_content", &arguments);
-        drop(server);
+        let served = Served::by(command, home);
+        let mut client = served.client(TOKEN, Era::New);
+        let arguments = json!({"entity_type": "module", "path": "a.py", "content": "x = 1\n"});
+        client.post_call("replace_content", &arguments);
+        let answer = client.raw.response();
+        drop(served);
         let next = Client::of(&store, &dir.path().join(format!("own{blocks}")));
         assert_eq!(next.try_text("src/a.txt"), Ok(None), "{blocks}");
         ended += usize::from(answer.is_err());
-        if answer.is_ok_and(|answer| answer.status() == "written") {
+        if answer.is_ok_and(|answer| answer.answer()["result"]["structuredContent"]["status"] == "written") {
             break;
         }
         assert!(blocks < 4000, "it is never made");

@@ -15,9 +15,10 @@ fn what_a_person_does_to_the_database_is_told_and_survived() {
     database.boss(&the_app());
     server.put("src/a.txt", "begin\n").unwrap();
     let name = &database.name;
-    // Connections that are open already are ended with each, as a person would have to.
+    // Connections that are open already are ended first, as a person would have to.
     let end =
         format!("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = '{KEEPER}'");
+    let others = format!("SELECT count(*) FROM pg_stat_activity WHERE usename = '{KEEPER}'");
     let troubles = [
         (
             "the password is another",
@@ -42,14 +43,21 @@ fn what_a_person_does_to_the_database_is_told_and_survived() {
         ),
     ];
     for (number, (what, done, undone)) in troubles.into_iter().enumerate() {
-        postgres.boss("postgres", &format!("{done}; {end}"));
+        let change = |sql: &str| {
+            postgres.boss("postgres", &end);
+            while postgres.boss("postgres", &others) != "0" {
+                std::thread::sleep(std::time::Duration::from_millis(10));
+            }
+            postgres.boss("postgres", sql);
+        };
+        change(&done);
         let refusal = server.put("src/a.txt", &format!("{what}\n")).unwrap_err();
         clear(&refusal);
         println!("{what}: {}", refusal.message);
         assert!(!refusal.message.contains(name.as_str()), "{}", refusal.message);
         let fresh = Client::of(&url, &dir.path().join(number.to_string()));
         assert_eq!(fate(&fresh.put("src/a.txt", &format!("{what}\n"))), Fate::Absent, "{what}");
-        postgres.boss("postgres", &format!("{undone}; {end}"));
+        change(&undone);
         assert_eq!(server.text("src/a.txt").as_deref(), Some("begin\n"), "{what}");
         for (client, text) in [(&server, "other\n"), (&fresh, "begin\n")] {
             assert_eq!(fate(&client.put("src/a.txt", text)), Fate::There, "{what}");

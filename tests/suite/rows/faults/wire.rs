@@ -1,12 +1,14 @@
 //! The wire to PostgreSQL breaks at each message of an edit, in four ways, for good or for a moment.
 
-use lockgate::edit::Edit;
+use std::cell::{Cell, RefCell};
+
+use lockgate::edit::{Edit, LineEdit};
 use lockgate::engine::Report;
-use lockgate::error::{Disk, Error};
+use lockgate::error::{Code, Disk, Error};
 use lockgate::request::Expect;
 
 use super::super::postgres::{Database, Postgres};
-use super::super::proxy::{At, Proxy, Then};
+use super::super::proxy::{At, Proxy, Then, When};
 use super::{Client, Fate, Ledger, clear, fate, request, the_app};
 
 /// A database, a server that reaches it by the proxy, and one that reaches it past the proxy.
@@ -31,80 +33,92 @@ impl Scene {
         Some(Scene { proxy, served, witness, database, dir })
     }
 
-    /// Makes an edit over and over, each time with the wire broken at a later message, until it breaks no more.
-    fn at_each_message(
+    /// Makes an edit with the wire broken at a message; tells whether it broke.
+    fn at(
         &self,
-        at: At,
-        then: Then,
-        edit: impl Fn(usize) -> Result<Vec<Report>, Error>,
-        check: impl Fn(usize, &Result<Vec<Report>, Error>),
-    ) -> usize {
-        for number in 0.. {
-            self.proxy.arm(number, at, then);
-            let answer = edit(number);
-            let (seen, broke) = self.proxy.mend();
-            let what = format!("{at:?} {then:?} {number}: {broke:?} of {seen:#?}");
-            if broke.is_none() {
-                assert!(answer.is_ok(), "nothing broke: {what}: {answer:?}");
-                check(number, &answer);
-                return number;
-            }
-            if let Err(refusal) = &answer {
+        (when, at, then): (When, At, Then),
+        edit: impl Fn() -> Result<Vec<Report>, Error>,
+        check: impl FnOnce(&Result<Vec<Report>, Error>),
+    ) -> bool {
+        self.proxy.arm(when, at, then);
+        let answer = edit();
+        let (seen, broke) = self.proxy.mend();
+        let what = format!("{when:?} {at:?} {then:?}: {broke:?} of {seen:#?}");
+        match &answer {
+            Ok(_) => (),
+            Err(refusal) => {
+                assert!(broke.is_some(), "nothing broke: {what}: {refusal:?}");
                 clear(refusal);
                 // Whoever may look again knows; and what was never sent was not obeyed.
-                let committing = seen.iter().any(|message| message.to_ascii_uppercase().contains("COMMIT"));
+                let committing = seen.iter().any(|message| message == "Query COMMIT");
                 let may_be_unknown = then == Then::Broken && committing;
                 assert!(refusal.disk == Disk::Untouched || may_be_unknown, "{what}: {refusal:?}");
             }
-            check(number, &answer);
         }
-        unreachable!()
+        check(&answer);
+        broke.is_some()
+    }
+
+    /// Makes an edit over and over, each time with the wire broken some messages later, until it breaks no more; gives how
+    /// often it broke.
+    fn at_each(
+        &self,
+        (step, at, then): (usize, At, Then),
+        edit: impl Fn(usize) -> Result<Vec<Report>, Error>,
+        check: impl Fn(usize, &Result<Vec<Report>, Error>),
+    ) -> usize {
+        let breaks = |number: &usize| {
+            let when = When::Number(*number);
+            self.at((when, at, then), || edit(*number), |answer| check(*number, answer))
+        };
+        (0..).step_by(step).take_while(breaks).count()
     }
 }
 
-/// Ways that are tried at every message: those where whoever connects again is let in, as it is after a restart.
+/// Whoever connects again is let in, as it is after a restart.
 #[test]
 fn an_edit_is_there_once_wherever_the_wire_breaks_for_a_moment() {
     let Some(scene) = Scene::new() else { return };
-    for at in At::ALL {
+    for (step, at) in [(1, At::Before), (1, At::Unheard), (3, At::Within), (3, At::HalfHeard)] {
         let path = format!("src/{at:?}.txt");
-        let mut ledger = Ledger::begin(&scene.witness, &path);
-        let sent = std::cell::RefCell::new(&mut ledger);
-        let count = scene.at_each_message(
-            at,
-            Then::Mended,
-            |number| scene.served.append(&path, &format!("edit {number}.")).map(|report| vec![report]),
+        let ledger = RefCell::new(Ledger::begin(&scene.witness, &path));
+        let line = |number: usize| format!("edit {number}.");
+        let broke = scene.at_each(
+            (step, at, Then::Mended),
+            |number| scene.served.append(&path, &line(number)).map(|report| vec![report]),
             |number, answer| {
-                sent.borrow_mut().note(&format!("edit {number}."), answer);
+                ledger.borrow_mut().note(&line(number), answer);
             },
         );
-        ledger.check(&scene.witness);
-        assert!(count >= 5, "an edit has no more than {count} messages");
+        ledger.into_inner().check(&scene.witness);
+        assert!(broke >= 5, "an edit has no more than {broke} messages");
     }
 }
 
 #[test]
 fn an_edit_is_there_once_wherever_the_wire_breaks_for_good() {
     let Some(scene) = Scene::new() else { return };
-    let mut unknown = 0;
-    for at in [At::Before, At::Unheard] {
-        let path = format!("src/{at:?}.txt");
-        let mut ledger = Ledger::begin(&scene.witness, &path);
-        let sent = std::cell::RefCell::new(&mut ledger);
-        let fates = std::cell::RefCell::new(Vec::new());
-        scene.at_each_message(
-            at,
-            Then::Broken,
-            |number| scene.served.append(&path, &format!("edit {number}.")).map(|report| vec![report]),
-            |number, answer| {
-                fates.borrow_mut().push(sent.borrow_mut().note(&format!("edit {number}."), answer))
-            },
-        );
-        unknown += fates.into_inner().iter().filter(|fate| **fate == Fate::Unknown).count();
-        ledger.check(&scene.witness);
+    let unknown = Cell::new(0);
+    let begun = Ledger::begin(&scene.witness, "src/a.txt");
+    let ledger = RefCell::new(begun);
+    let edit = |line: &str| scene.served.append("src/a.txt", line).map(|report| vec![report]);
+    let note = |line: &str, answer: &Result<Vec<Report>, Error>| {
+        let fate = ledger.borrow_mut().note(line, answer);
+        unknown.set(unknown.get() + usize::from(fate == Fate::Unknown));
+    };
+    for at in At::ALL {
+        let line = format!("{at:?}.");
+        assert!(scene.at((When::Commit, at, Then::Broken), || edit(&line), |answer| note(&line, answer)));
     }
     // The control: there is a message after which nobody can know.
-    assert!(unknown >= 1);
+    assert!(unknown.get() >= 2);
+    let line = |number: usize| format!("edit {number}.");
+    scene.at_each(
+        (4, At::Unheard, Then::Broken),
+        |number| edit(&line(number)),
+        |number, answer| note(&line(number), answer),
+    );
+    ledger.into_inner().check(&scene.witness);
 }
 
 #[test]
@@ -112,9 +126,8 @@ fn a_batch_and_its_undoing_are_whole_wherever_the_wire_breaks() {
     let Some(scene) = Scene::new() else { return };
     let paths = |number: usize| ["a", "b", "c"].map(|name| format!("src/{number}/{name}.txt"));
     let there = |number: usize| paths(number).map(|path| scene.witness.text(&path).is_some());
-    scene.at_each_message(
-        At::Unheard,
-        Then::Mended,
+    scene.at_each(
+        (2, At::Unheard, Then::Mended),
         |number| {
             let new = |path: &String| request(path, Edit::Content(format!("{number}\n")), Expect::Absent);
             scene.served.edit_all(paths(number).iter().map(new).collect())
@@ -127,22 +140,56 @@ fn a_batch_and_its_undoing_are_whole_wherever_the_wire_breaks() {
         let reports = scene.witness.edit_all(paths(number).iter().map(new).collect()).unwrap();
         reports[0].edit_id.unwrap().to_string()
     };
-    scene.at_each_message(
-        At::Unheard,
-        Then::Mended,
+    scene.at_each(
+        (2, At::Unheard, Then::Mended),
         |number| scene.served.undo(&made(number)),
         |number, answer| assert_eq!(there(number + 1000), [fate(answer) != Fate::There; 3], "{number}"),
     );
+}
+
+/// A request whose answer was lost is sent again; where it cannot be seen that it was carried out, it is not carried out again.
+#[test]
+fn a_request_that_is_sent_again_is_not_made_twice_wherever_the_wire_breaks() {
+    let Some(scene) = Scene::new() else { return };
+    let line = |number, text: &str| {
+        let edit =
+            LineEdit { start_line: number, end_line: number, new_content: text.to_owned(), expect: None };
+        Edit::Lines(vec![edit])
+    };
+    let version = |report: &Report| Expect::Version(report.version.unwrap().hex());
+    let mut unseen = 0;
+    for number in (0..).step_by(2) {
+        let path = format!("src/{number}.txt");
+        let first = scene.witness.put(&path, "one\ntwo\nthree\n").unwrap();
+        let asked = || scene.served.edit(&path, line(2, "TWO\n"), version(&first));
+        assert!(asked().is_ok());
+        // As it stands there now, the same edit could be made again.
+        for (number, text) in [(2, "two\n"), (1, "ONE\n")] {
+            scene.witness.edit(&path, line(number, text), Expect::Anything).unwrap();
+        }
+        scene.proxy.arm(When::Number(number), At::Before, Then::Broken);
+        let refusal = asked().unwrap_err();
+        let (seen, broke) = scene.proxy.mend();
+        assert_eq!(scene.witness.text(&path).as_deref(), Some("ONE\ntwo\nthree\n"));
+        let known = refusal.code == Code::EditConflict && refusal.message.contains("carried out before");
+        assert!(known || broke.is_some(), "{refusal:?}");
+        assert!(known || refusal.code == Code::StoreUnavailable, "{broke:?} of {seen:#?}: {refusal:?}");
+        unseen += usize::from(!known);
+        if broke.is_none() {
+            break;
+        }
+    }
+    assert!(unseen > 2, "what was done before could not be seen {unseen} times");
 }
 
 #[test]
 fn a_server_that_starts_on_a_broken_wire_serves_when_it_is_mended() {
     let Some(scene) = Scene::new() else { return };
     for at in [At::Before, At::Unheard] {
-        for number in 0.. {
+        for number in (0..).step_by(3) {
             let own = scene.dir.path().join(format!("{at:?}{number}"));
             let cold = Client::of(&scene.database.url_at(scene.proxy.address), &own);
-            scene.proxy.arm(number, at, Then::Broken);
+            scene.proxy.arm(When::Number(number), at, Then::Broken);
             let path = format!("src/{at:?}{number}.txt");
             let answer = cold.put(&path, "text\n");
             let (seen, broke) = scene.proxy.mend();

@@ -1,0 +1,356 @@
+//! Whether the text of an entity is what its type says.
+//!
+//! A type's rules are gates that look at the text, most at its tree: a comment that names a decorator is none. They are asked
+//! about the text that would be written, after all that mends it; what was there before is no excuse, and no mode passes
+//! them over. What comes back from the journal was there already, and is not asked about.
+//!
+//! Invariant: no edit makes a text that is known not to be of its type, or of which that cannot be seen.
+
+use std::path::Path;
+
+use super::Workspace;
+use super::call::Call;
+use super::check::cancelled;
+use super::draft::Draft;
+use super::entity::one;
+use crate::edit::Edit;
+use crate::error::{Code, Error, Place};
+use crate::gate::{self, Finding, Grant, Means, Stands, Verdict, Watch};
+use crate::policy::{
+    Baseline, EntityType, Gate, Isolation, Kind, Manner, PatternRules, Policy, Profile, Role, Rule, Terms,
+    language_of,
+};
+use crate::request::{Entity, Request, Target};
+use crate::store;
+use crate::text::{Buffer, Hints, LineMap};
+
+/// Places that a refusal lists.
+const PLACES: usize = 20;
+
+impl Workspace {
+    /// Holds a whole new text against its type before its store is looked for, where nothing but the text matters and no
+    /// gate would mend it.
+    ///
+    /// Errors: those of [`Workspace::owner`], and `ENTITY_MISMATCH`.
+    pub(super) fn check_early(&self, request: &Request) -> Result<(), Error> {
+        let (Target::Entity(entity), Edit::Content(text)) = (&request.target, &request.edit) else {
+            return Ok(());
+        };
+        let Entity { kind, app_id, organization_id, path } = entity;
+        self.owner(kind, app_id.as_deref(), organization_id.as_deref())?;
+        let rules = self.policy_at_top()?;
+        let Some(known) = rules.entity_type(kind.name()) else { return Ok(()) };
+        let Ok(after) = Buffer::read(text.clone().into_bytes(), Hints::default()) else { return Ok(()) };
+        let language = known.language.or_else(|| language_of(path, text.lines().next()));
+        let terms = rules.terms(path, language, Profile::Edit);
+        if terms.rules.iter().any(|rule| rule.enabled && terms.role(rule) == Role::Fix) {
+            return Ok(());
+        }
+        let draft = gate::Draft {
+            path,
+            language,
+            before: None,
+            after: &after,
+            map: &LineMap::default(),
+            stands: Stands::Alone,
+            beside: &|_| false,
+        };
+        let alone = known.rules.iter().filter(|rule| sees_text_alone(&rule.gate)).collect();
+        self.hold(known, alone, &draft, &rules, &Watch::idle()).map_err(|refusal| said_of(refusal, request))
+    }
+
+    /// Holds the drafts of entities against their types, but where a gate refuses them already.
+    ///
+    /// Errors: `ENTITY_MISMATCH`, also for a text of which it cannot be seen what it is; `INTERNAL` when the caller cancelled
+    /// the request meanwhile.
+    pub(super) fn check_types(&self, call: &Call, drafts: &[Draft<'_>], watch: &Watch) -> Result<(), Error> {
+        if call.kind != store::Kind::Edit {
+            return Ok(());
+        }
+        for (at, draft) in drafts.iter().enumerate() {
+            let stays = match draft.request.edit {
+                Edit::Content(_) | Edit::Lines(_) | Edit::Insert(_) | Edit::Search(_) => true,
+                Edit::Restore(_) | Edit::Remove => false,
+            };
+            if stays && !draft.verdict.refuses() {
+                let held = self.check_type(draft, drafts, watch);
+                held.map_err(|refusal| call.names(said_of(refusal, draft.request), at))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn check_type(&self, draft: &Draft<'_>, drafts: &[Draft<'_>], watch: &Watch) -> Result<(), Error> {
+        let super::call::Target { place, rules, .. } = draft.target;
+        let store::Place::Row(row) = place else { return Ok(()) };
+        let Some(known) = rules.entity_type(row.entity().kind.name()) else { return Ok(()) };
+        let after = &draft.drafted.buffer;
+        let whole = gate::Draft {
+            path: place.in_root(),
+            language: draft.target.language(after.view()),
+            before: None,
+            after,
+            map: &LineMap::default(),
+            stands: Stands::Alone,
+            beside: &self.beside(draft.target, drafts),
+        };
+        self.hold(known, known.rules.iter().collect(), &whole, rules, watch)
+    }
+
+    fn hold(
+        &self,
+        known: &EntityType,
+        rules: Vec<&Rule>,
+        draft: &gate::Draft<'_>,
+        policy: &Policy,
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        if rules.is_empty() {
+            return Ok(());
+        }
+        let terms = Terms {
+            rules,
+            baseline: Baseline::All,
+            total: policy.limits.total,
+            damage: policy.damage,
+            profile: Profile::Batch,
+            manner: Manner::Plain,
+        };
+        let means = Means {
+            root: Path::new(""),
+            grant: &Grant::Withheld("the rules of a type need no program".to_owned()),
+            workshop: &self.workshop,
+            isolation: Isolation::None,
+            cache: None,
+        };
+        let verdict = gate::judge(draft, &terms, &means, &watch.silent());
+        if watch.cancelled() {
+            return Err(cancelled());
+        }
+        judged(known, &verdict, draft.after)
+    }
+}
+
+/// What the rules of a type said of a text.
+fn judged(known: &EntityType, verdict: &Verdict, text: &Buffer) -> Result<(), Error> {
+    if let Some(first) = verdict.blocking().next() {
+        let rule = known.rules.iter().find(|rule| rule.gate.name == first.gate);
+        let (message, found) = match rule.map(|rule| &*rule.gate) {
+            Some(gate) => (said(known, gate, first), locates(gate)),
+            None => (first.message.clone(), true),
+        };
+        let same = verdict.blocking().filter(|finding| finding.gate == first.gate);
+        let places = if found { places(same, text) } else { Vec::new() };
+        return Err(Error::new(Code::EntityMismatch, message).field("entity_type").places(places));
+    }
+    match verdict.runs.iter().find(|run| run.blocking) {
+        None => Ok(()),
+        Some(run) => {
+            let why = run.why.as_deref().unwrap_or("gave no answer");
+            let seen = format!("it cannot be seen whether the content is {}: it {why}", one(&known.name));
+            let error = Error::new(Code::EntityMismatch, seen).field("content");
+            Err(error.hint("write it plainer, or in parts"))
+        }
+    }
+}
+
+/// The same refusal, with the field that the request has.
+fn said_of(mut refusal: Error, request: &Request) -> Error {
+    if refusal.field.as_deref() == Some("content") && !matches!(request.edit, Edit::Content(_)) {
+        refusal.field = Some("entity_type".into());
+    }
+    refusal
+}
+
+/// A pattern's words stand for themselves; a parser's do not know of types.
+fn said(known: &EntityType, gate: &Gate, first: &Finding) -> String {
+    match &gate.kind {
+        Kind::Syntax => {
+            let (line, why) = (first.line, &first.message);
+            format!(
+                "entity_type mismatch: declared '{}' but it cannot be read: line {line}: {why}",
+                known.name
+            )
+        }
+        Kind::Pattern(_) | Kind::Damage | Kind::Command(_) | Kind::Server(_) => first.message.clone(),
+    }
+}
+
+/// Whether a gate's findings stand somewhere: what is missing stands nowhere.
+fn locates(gate: &Gate) -> bool {
+    match &gate.kind {
+        Kind::Pattern(PatternRules::Regex { must_not_match, .. }) => must_not_match.is_some(),
+        Kind::Pattern(PatternRules::Query { must_not_match, .. }) => must_not_match.is_some(),
+        Kind::Pattern(PatternRules::Markdown | PatternRules::Scaffold(_))
+        | Kind::Syntax
+        | Kind::Damage
+        | Kind::Command(_)
+        | Kind::Server(_) => true,
+    }
+}
+
+/// Whether a gate asks for nothing but the text: not for what lies beside it.
+fn sees_text_alone(gate: &Gate) -> bool {
+    match &gate.kind {
+        Kind::Syntax | Kind::Pattern(PatternRules::Regex { .. } | PatternRules::Query { .. }) => true,
+        Kind::Pattern(PatternRules::Markdown | PatternRules::Scaffold(_))
+        | Kind::Damage
+        | Kind::Command(_)
+        | Kind::Server(_) => false,
+    }
+}
+
+fn places<'a>(findings: impl Iterator<Item = &'a Finding>, text: &Buffer) -> Vec<Place> {
+    let lines = text.lines();
+    let place = |finding: &Finding| {
+        let line = lines.text(finding.line);
+        Place { line: finding.line, preview: line.trim_end().chars().take(60).collect(), symbol: None }
+    };
+    findings.take(PLACES).map(place).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::request::{Author, EntityFields, Expect, Mode, Scrutiny};
+
+    const POLICY: &str = "define:\n  titled: { kind: pattern, languages: ['*'], must_match: '^# ', message: no title }\n  \
+        tidy: { kind: command, languages: [python], input: stdin, command: [tidy], output: { text: formatted }, role: fix }\n  \
+        linked: { kind: pattern, languages: [markdown], structure: markdown }\n\
+        quality_gates: { python: [{ tool: tidy, enabled: false }] }\n\
+        entities:\n  page: { owner: global, language: markdown, gates: [titled, linked] }\n  \
+        job: { owner: global, language: python, gates: [syntax] }\n";
+
+    fn workspace(policy: &str) -> (tempfile::TempDir, Arc<Workspace>) {
+        let dir = tempfile::tempdir().unwrap();
+        let (root, own) = (dir.path().join("root"), dir.path().join("own"));
+        std::fs::create_dir_all(&root).unwrap();
+        std::fs::write(root.join("quality.yaml"), policy).unwrap();
+        let workspace = Workspace::keeping(&[root], &own).unwrap();
+        (dir, workspace)
+    }
+
+    fn checked(workspace: &Workspace, entity_type: Option<&str>, text: &str) -> Result<(), Error> {
+        let app_id = (entity_type == Some("app_file")).then(|| "1".to_owned());
+        let entity_type = entity_type.map(str::to_owned);
+        let fields = EntityFields { entity_type, app_id, organization_id: None };
+        workspace.check_early(&Request {
+            target: fields.raise("a.py".to_owned()).unwrap(),
+            edit: Edit::Content(text.to_owned()),
+            mode: Mode::default(),
+            expect: Expect::default(),
+            scrutiny: Scrutiny::default(),
+            author: Author::default(),
+        })
+    }
+
+    #[test]
+    fn a_text_is_held_against_the_rule_of_its_type_alone() {
+        let (_dir, workspace) = workspace(POLICY);
+        let checked = |kind, text| checked(&workspace, kind, text);
+        let (flow, plain) = ("@workflow\nasync def f(): ...\n", "# @workflow\ndef f(): ...\n");
+        for kind in [None, Some("app_file")] {
+            assert_eq!((checked(kind, flow), checked(kind, plain)), (Ok(()), Ok(())));
+        }
+        assert_eq!((checked(Some("workflow"), flow), checked(Some("module"), plain)), (Ok(()), Ok(())));
+        for (kind, text, places) in [("workflow", plain, 0), ("module", flow, 1)] {
+            let refused = checked(Some(kind), text).unwrap_err();
+            assert_eq!((refused.code, refused.field.as_deref()), (Code::EntityMismatch, Some("entity_type")));
+            assert_eq!(refused.places.len(), places);
+        }
+        assert_eq!(checked(Some("page"), "a\n# B\n"), Ok(()));
+        assert_eq!(checked(Some("page"), "a\n").unwrap_err().message, "no title");
+        let refused = checked(Some("job"), "x = 1\nif True:\nx = 1\n").unwrap_err();
+        let seen = "entity_type mismatch: declared 'job' but it cannot be read: line 3: ";
+        assert!(refused.message.starts_with(seen), "{}", refused.message);
+        assert_eq!(refused.places.iter().map(|place| place.line).collect::<Vec<_>>(), [3]);
+    }
+
+    #[test]
+    fn what_lies_beside_and_what_a_gate_may_mend_is_waited_for() {
+        let (_dir, plain) = workspace(POLICY);
+        assert_eq!(checked(&plain, Some("page"), "# A\n\n[b](b.md)\n"), Ok(()), "a link is looked up later");
+        let (_dir, mending) = workspace(&POLICY.replace(", enabled: false", ""));
+        assert_eq!(checked(&mending, Some("workflow"), "x = 1\n"), Ok(()));
+        assert_eq!(checked(&plain, Some("workflow"), "x = 1\n").unwrap_err().code, Code::EntityMismatch);
+    }
+
+    #[test]
+    fn a_text_that_cannot_be_read_is_neither() {
+        let (_dir, workspace) = workspace(POLICY);
+        let deep = "let = ;\n".repeat(6_000);
+        for kind in ["workflow", "module"] {
+            let refused = checked(&workspace, Some(kind), &deep).unwrap_err();
+            assert_eq!((refused.code, refused.field.as_deref()), (Code::EntityMismatch, Some("content")));
+            let seen = format!("it cannot be seen whether the content is a {kind}: it ");
+            assert!(refused.message.starts_with(&seen), "{}", refused.message);
+        }
+        assert_eq!(checked(&workspace, None, &deep), Ok(()));
+    }
+
+    #[test]
+    fn which_ids_go_with_a_type_the_policy_says() {
+        let more =
+            "entities: { page: { owner: app }, note: { owner: organization }, all: { owner: global } }";
+        let (_dir, workspace) = workspace(more);
+        for (kind, app, organization, field, said) in [
+            (
+                "app_file",
+                None,
+                None,
+                "app_id",
+                "app_id is missing: an app_file is known by its app and its path",
+            ),
+            ("page", None, None, "app_id", "app_id is missing: a page is known by its app and its path"),
+            (
+                "page",
+                Some("1"),
+                Some("2"),
+                "organization_id",
+                "`organization_id` goes with entity_type workflow, note only, and this is a page",
+            ),
+            (
+                "workflow",
+                Some("1"),
+                None,
+                "app_id",
+                "`app_id` goes with entity_type app_file, page only, and this is a workflow",
+            ),
+            ("module", Some("1"), None, "app_id", "only, and this is a module"),
+            ("all", None, Some("2"), "organization_id", "only, and this is an all"),
+            (
+                "form",
+                None,
+                None,
+                "entity_type",
+                "there is no entity_type `form`: must be one of file, app_file, workflow, module, page, note, all",
+            ),
+        ] {
+            let kind = crate::request::EntityKind::named(kind).unwrap();
+            let refused = workspace.owner(&kind, app, organization).unwrap_err();
+            assert_eq!((refused.code, refused.field.as_deref()), (Code::InvalidInput, Some(field)));
+            assert!(refused.message.ends_with(said), "{}", refused.message);
+        }
+        for (kind, app, organization) in [
+            ("app_file", Some("1"), None),
+            ("note", None, Some("2")),
+            ("note", None, None),
+            ("all", None, None),
+        ] {
+            let kind = crate::request::EntityKind::named(kind).unwrap();
+            assert!(workspace.owner(&kind, app, organization).is_ok(), "{}", kind.name());
+        }
+    }
+
+    #[test]
+    fn a_name_that_a_policy_can_give_can_be_asked_for() {
+        use crate::request::EntityKind;
+        let longest = "a".repeat(EntityKind::LONGEST);
+        let policy = |name: &str| Policy::parse("q", &format!("entities: {{ {name}: {{ owner: app }} }}"));
+        for name in [longest.as_str(), "a", "_", "0_a", "file", "A", "a-b", &format!("{longest}a")] {
+            assert_eq!(policy(name).is_ok(), EntityKind::named(name).is_some(), "{name}");
+        }
+    }
+}
