@@ -7,7 +7,7 @@ use std::path::Path;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use lockgate::edit::pattern::Flags;
 use lockgate::edit::{Aim, Bounds, Edit, LineEdit, Needle, Scene, Search, Standing, plan};
-use lockgate::gate::{Draft, Grant, Means, Watch, Workshop, judge};
+use lockgate::gate::{Draft, Grant, Means, Stands, Watch, Workshop, judge};
 use lockgate::locate::Tolerance;
 use lockgate::policy::{Isolation, Policy, Profile, language_of};
 use lockgate::text::{Buffer, Hints, bytes_outside_unchanged, diff};
@@ -126,6 +126,7 @@ fn gates(criterion: &mut Criterion) {
                     before: Some(&before),
                     after: &after,
                     map: &map,
+                    stands: Stands::OverFile,
                     beside: &|_| true,
                 };
                 bench.iter(|| judge(&draft, &terms, &means, &Watch::idle()));
@@ -167,7 +168,15 @@ fn built_in(criterion: &mut Criterion) {
         cache: None,
     };
     for (name, before) in [("an edit", Some(&before)), ("a new file", None)] {
-        let draft = Draft { path: "a.py", language, before, after: &after, map: &map, beside: &|_| true };
+        let draft = Draft {
+            path: "a.py",
+            language,
+            before,
+            after: &after,
+            map: &map,
+            stands: Stands::of_file(before),
+            beside: &|_| true,
+        };
         group.bench_function(BenchmarkId::new(name, 10_000), |bench| {
             bench.iter(|| judge(&draft, &terms, &means, &Watch::idle()));
         });

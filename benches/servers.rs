@@ -13,7 +13,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use lockgate::gate::{Draft, Grant, Means, Outcome, Pins, Search, Watch, Workshop, judge};
+use lockgate::gate::{Draft, Grant, Means, Outcome, Pins, Search, Stands, Watch, Workshop, judge};
 use lockgate::policy::{Isolation, Policy, Profile, language_of};
 use lockgate::text::{Buffer, Hints};
 
@@ -83,8 +83,15 @@ fn asked(
     let (old, new) = (read(before), read(after));
     let map = old.rewrite(after).unwrap().line_map(&old, &new);
     let language = language_of(path, None);
-    let draft =
-        Draft { path, language, before: Some(&old), after: &new, map: &map, beside: &|_: &str| false };
+    let draft = Draft {
+        path,
+        language,
+        before: Some(&old),
+        after: &new,
+        map: &map,
+        stands: Stands::OverFile,
+        beside: &|_: &str| false,
+    };
     let means = Means { root, grant, workshop, isolation: Isolation::None, cache: None };
     let begun = Instant::now();
     let verdict = judge(&draft, &policy.terms(path, language, Profile::Edit), &means, &Watch::idle());

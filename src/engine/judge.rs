@@ -55,7 +55,7 @@ impl Workspace {
         let bench = |(at, draft)| self.bench(call, draft).map_err(|refusal| call.names(refusal, at));
         let benches = drafts.iter().enumerate().map(bench).collect::<Result<Vec<_>, _>>()?;
         let beside: Vec<_> = drafts.iter().map(|draft| self.beside(draft.target, drafts)).collect();
-        let parts = drafts.iter().zip(&benches).zip(&beside).zip(self.among(drafts));
+        let parts = drafts.iter().zip(&benches).zip(&beside).zip(self.neighbours(drafts));
         let cases: Vec<Case<'_>> = parts
             .map(|(((draft, bench), beside), among)| Case {
                 draft: gate::Draft {

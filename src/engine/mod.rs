@@ -15,6 +15,7 @@ mod decide;
 mod draft;
 mod edit;
 mod entity;
+mod exchange;
 mod guards;
 mod history;
 mod judge;
@@ -47,6 +48,7 @@ pub use crate::store::{Added, Changed, Deed, Depot, EditId, Entry, Kind, Level, 
 #[cfg(feature = "check")]
 pub use audit::{Audit, Base, Change, Checked, Ground, PassedOver, Subjects};
 pub use decide::{Decision, decide};
+pub use exchange::{Bring, Brought, Exported, Landed, Others};
 pub use history::Remembered;
 pub use look::{
     Context, Entries, Listed, Match, Matches, Numbered, Project, Reading, Reference, Sight, Symbol,

@@ -69,7 +69,7 @@ impl Workspace {
     }
 
     /// Gives each draft a number; those of one number lie beside each other.
-    pub(super) fn among(&self, drafts: &[Draft<'_>]) -> Vec<usize> {
+    pub(super) fn neighbours(&self, drafts: &[Draft<'_>]) -> Vec<usize> {
         let near: Vec<_> = drafts.iter().map(|draft| self.near(&draft.target.place)).collect();
         let first = |own| near.iter().position(|other| other == own).unwrap_or_default();
         near.iter().map(first).collect()

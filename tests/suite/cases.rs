@@ -7,6 +7,7 @@ mod compare;
 mod laws;
 mod run;
 mod scan;
+mod stored;
 mod thing;
 mod update;
 mod world;

@@ -11,6 +11,7 @@ use tempfile::TempDir;
 use super::wire::{Outcome, Server, lockgate, run};
 
 pub mod stopped;
+mod store;
 mod tour;
 
 const PYTHON: &str = "def total(items):\n    return sum(items)\n";

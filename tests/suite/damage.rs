@@ -51,6 +51,7 @@ fn found(rule: &Rule, sample: &Sample) -> Vec<Finding> {
         before: before.as_ref(),
         after: &after,
         map: &old.rewrite(&sample.after).unwrap().line_map(old, &after),
+        stands: Stands::of_file(before.as_ref()),
         beside: &|_| false,
         stands: Stands::of_file(before.as_ref()),
     };

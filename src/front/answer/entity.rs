@@ -66,7 +66,7 @@ impl<'a> Key<'a> {
 pub(super) fn spelled(path: &str, entity: Option<&Entity>) -> String {
     let path = named(path);
     let Some(entity) = entity else { return path.into_owned() };
-    let owner = [(" of app ", &entity.app_id), (" of organization ", &entity.organization_id)]
+    let owner = [(" of app ", &entity.app_id), (" of organisation ", &entity.organization_id)]
         .into_iter()
         .filter_map(|(of, id)| Some(format!("{of}{}", named(&clip(id.as_deref()?, SHOWN)))));
     format!("{} {path}{}", entity.kind.name(), owner.collect::<String>())
@@ -75,7 +75,7 @@ pub(super) fn spelled(path: &str, entity: Option<&Entity>) -> String {
 /// What one of many of a sort is called: by its path, and whose it is where that may differ.
 pub(super) fn found_as(path: &str, entity: Option<&Entity>) -> String {
     let organization = entity.and_then(|entity| entity.organization_id.as_deref());
-    let of = organization.map(|id| format!(" of organization {}", named(&clip(id, SHOWN))));
+    let of = organization.map(|id| format!(" of organisation {}", named(&clip(id, SHOWN))));
     format!("{}{}", named(path), of.unwrap_or_default())
 }
 
@@ -97,7 +97,7 @@ mod tests {
             (
                 Some(entity(EntityKind::WORKFLOW, None, Some("acme"))),
                 json!({"entity_type": "workflow", "organization_id": "acme"}),
-                "workflow a/b.py of organization acme",
+                "workflow a/b.py of organisation acme",
             ),
             (
                 Some(entity(EntityKind::WORKFLOW, None, None)),

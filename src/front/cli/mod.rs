@@ -19,6 +19,7 @@ mod schema;
 mod serve;
 mod show;
 mod signals;
+mod store;
 mod stored;
 mod told;
 mod trust;
@@ -64,6 +65,8 @@ enum Command {
     Init(init::Args),
     /// Shows on a small project in a temporary folder what lockgate does
     Demo(demo::Args),
+    /// Keeps the database of stored content: its tables, its apps, and all of it as files
+    Store(store::Args),
     /// Prints what programs need to know of the interfaces
     Schema(schema::Args),
     /// Prints the completions for a shell
@@ -86,6 +89,7 @@ pub fn run() -> ExitCode {
         Command::Gates(args) => gates::run(args),
         Command::Init(args) => init::run(args),
         Command::Demo(args) => demo::run(args),
+        Command::Store(args) => store::run(args),
         Command::Schema(args) => schema::run(args),
         Command::Completions(args) => completions::run(args, Cli::command()),
     };

@@ -17,12 +17,19 @@ use crate::policy::is_id;
 /// The variable that gives the URL of a database instead of `--store`.
 pub(super) const STORE: &str = "LOCKGATE_STORE";
 
-/// Where stored content lies, and whose of it is reached.
+/// Where stored content lies.
 #[derive(Debug, clap::Args)]
-pub(super) struct Stored {
+pub(super) struct Store {
     /// Database of stored content: sqlite:PATH or postgres://... [default: that of LOCKGATE_STORE, else one of the user's own]
     #[arg(long, value_name = "URL")]
     store: Option<Url>,
+}
+
+/// Where stored content lies, and whose of it is reached.
+#[derive(Debug, clap::Args)]
+pub(super) struct Stored {
+    #[command(flatten)]
+    store: Store,
     /// Organisation whose stored content is reached, beside what is no organisation's
     #[arg(long, value_name = "ID")]
     organization: Option<String>,
@@ -67,7 +74,7 @@ impl Workplace {
     /// The toolsets that are offered where nobody names any: what lies in a database is offered where it was asked for.
     pub(super) fn usual(&self) -> Selection {
         let Stored { store, organization } = &self.stored;
-        match (store, organization, given()) {
+        match (&store.store, organization, given()) {
             (None, None, None) => Selection::default(),
             _ => Selection::default().with(Toolset::Content),
         }
@@ -80,8 +87,8 @@ impl Stored {
     /// Errors: `INVALID_INPUT` for what is no URL of a database, for a password among the arguments, and for an
     /// organisation that cannot be one.
     pub(super) fn over<'a>(&self, opening: Opening<'a>) -> Result<Opening<'a>, Error> {
-        let opening = match self.url()? {
-            Some((url, field)) => opening.storing(at(&url, field)?),
+        let opening = match self.store.named()? {
+            Some(depot) => opening.storing(depot),
             None => opening,
         };
         let Some(organization) = &self.organization else { return Ok(opening) };
@@ -91,18 +98,22 @@ impl Stored {
         }
         Ok(opening.reaching(Tenant::Organization(organization.clone())))
     }
+}
 
-    /// The URL that was given, and where.
-    fn url(&self) -> Result<Option<(String, &'static str)>, Error> {
+impl Store {
+    /// The database that was named.
+    ///
+    /// Errors: `INVALID_INPUT` for what is no URL of one, and for a password among the arguments.
+    pub(super) fn named(&self) -> Result<Option<Arc<Depot>>, Error> {
         match &self.store {
-            None => Ok(given().map(|url| (url, STORE))),
+            None => given().map(|url| at(&url, STORE)).transpose(),
             Some(Url(url)) if has_password(url) => {
                 let seen = "a password among the arguments is seen by everybody on this machine";
                 Err(Error::new(Code::InvalidInput, seen)
                     .field("--store")
                     .hint(format!("give the URL by the variable {STORE}")))
             }
-            Some(Url(url)) => Ok(Some((url.clone(), "--store"))),
+            Some(Url(url)) => at(url, "--store").map(Some),
         }
     }
 }

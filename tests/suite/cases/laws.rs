@@ -5,8 +5,9 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+use super::stored;
 use super::thing::Kind;
-use super::world::{READ_AT_MOST, State, World, version};
+use super::world::{State, World, version};
 use crate::suite::wire::Answer;
 
 /// The greatest length of an answer, in bytes of JSON.
@@ -58,7 +59,7 @@ fn hold_edit(answer: &Answer, world: &World, before: &State, broken: &mut Vec<St
             if file["bytes_outside_edit"].is_null() {
                 file["bytes_outside_edit"] = seen["bytes_outside_edit"].clone();
             }
-            hold_file(&file, world, before, &mut law);
+            hold_file(&file, seen, world, before, &mut law);
         }
         return;
     }
@@ -66,7 +67,7 @@ fn hold_edit(answer: &Answer, world: &World, before: &State, broken: &mut Vec<St
         law(refused, "a success names the path");
         return;
     }
-    hold_file(seen, world, before, &mut law);
+    hold_file(seen, seen, world, before, &mut law);
 }
 
 /// Collects each law that an answer breaks which has the form that callers of `ai_edit_code` know: what it adds, and
@@ -101,17 +102,18 @@ fn hold_dressed(answer: &Answer, world: &World, before: &State, broken: &mut Vec
 }
 
 /// The laws of what is said about one file.
-fn hold_file(seen: &Value, world: &World, before: &State, law: &mut impl FnMut(bool, &str)) {
+fn hold_file(seen: &Value, whole: &Value, world: &World, before: &State, law: &mut impl FnMut(bool, &str)) {
     let (path, status) = (seen["path"].as_str().unwrap_or(""), seen["status"].as_str().unwrap_or(""));
     let (written, refused) = (status == "written", status == "refused");
     law(!written || outside(seen), "bytes outside the edit were compared");
-    let on_disk = text_of(&world.root().join(path));
+    let entity = stored::told(seen, whole);
+    let on_disk = world.text(entity.as_deref().unwrap_or(path));
     let there = on_disk.as_deref().map(version);
     law(refused || seen["version"].as_str() == there.as_deref(), "version is what is on disk after the call");
     let told = seen["version"].is_null() || seen["version"].as_str() == there.as_deref();
     law(told, "a version in a refusal is what is on disk");
     let target = seen["resolved_path"].as_str().unwrap_or(path);
-    let old = match before.get(target).map(|entry| &entry.kind) {
+    let old = match before.get(entity.as_deref().unwrap_or(target)).map(|entry| &entry.kind) {
         Some(Kind::File(bytes)) => Some(bytes.as_slice()),
         _ => None,
     };
@@ -149,7 +151,10 @@ fn hold_look(answer: &Answer, world: &World, broken: &mut Vec<String>) {
             broken.push(format!("a law of every look is broken: {words}; the answer is {seen:.400}"));
         }
     };
-    let there = |told: &Value| told["path"].as_str().and_then(|path| text_of(&world.root().join(path)));
+    let there = |told: &Value| {
+        let entity = stored::told(told, seen);
+        entity.as_deref().or(told["path"].as_str()).and_then(|name| world.text(name))
+    };
     let is_version =
         |told: &Value| told["version"].as_str() == there(told).as_deref().map(version).as_deref();
     for entry in list(seen, "entries") {
@@ -259,7 +264,7 @@ fn view(bytes: &[u8]) -> Option<Vec<String>> {
 /// The laws of a list of files with their versions.
 fn hold_versions(answer: &Answer, world: &World, law: &mut impl FnMut(bool, &str)) {
     for (path, told) in answer.structured["versions"].as_object().into_iter().flatten() {
-        let there = text_of(&world.root().join(path)).as_deref().map(version);
+        let there = world.text(path).as_deref().map(version);
         law(told.as_str() == there.as_deref(), "version is what is on disk");
         law(is_in(answer, told) && answer.text.contains(path.as_str()), "the text names the same files");
     }
@@ -272,12 +277,6 @@ fn outside(seen: &Value) -> bool {
         gates.iter().filter(|run| run["outcome"] == "fixed").filter_map(|run| run["gate"].as_str()).collect();
     let said = seen["bytes_outside_edit"].as_str().unwrap_or_default();
     said == "unchanged" || (!fixed.is_empty() && said == format!("changed by {}", fixed.join(", ")))
-}
-
-/// The bytes of a regular file of no unusual length; a pipe would never end.
-fn text_of(path: &Path) -> Option<Vec<u8>> {
-    let found = std::fs::metadata(path).ok()?;
-    if found.is_file() && found.len() <= READ_AT_MOST { std::fs::read(path).ok() } else { None }
 }
 
 /// Whether every line that no edit names is where `line_map` says.

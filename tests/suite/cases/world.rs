@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
+use super::stored;
 use super::thing::{Kind, Thing};
 
 /// Files longer than this are compared by length, times and number only.
@@ -65,10 +66,25 @@ impl World {
         while let Some((head, tail)) = rest.split_once("{version ") {
             let Some((path, tail)) = tail.split_once('}') else { break };
             filled.push_str(head);
-            filled.push_str(&version(&fs::read(self.root.join(path)).unwrap_or_default()));
+            filled.push_str(&version(&self.text(path).unwrap_or_default()));
             rest = tail;
         }
         filled + rest
+    }
+
+    /// The bytes of a file or an entity of no unusual length; a pipe would never end.
+    pub fn text(&self, name: &str) -> Option<Vec<u8>> {
+        if stored::is_name(name) {
+            let mut state = State::new();
+            stored::look(&self.user(), &mut state);
+            return match state.remove(name)?.kind {
+                Kind::File(bytes) => Some(bytes),
+                _ => None,
+            };
+        }
+        let path = self.root.join(name);
+        let found = fs::metadata(&path).ok()?;
+        if found.is_file() && found.len() <= READ_AT_MOST { fs::read(path).ok() } else { None }
     }
 
     /// The path of something that a block names.
@@ -81,6 +97,9 @@ impl World {
 
     /// Puts something there, in place of what stood there.
     pub fn put(&self, thing: &Thing) -> std::io::Result<()> {
+        if stored::is_name(&thing.path) {
+            return Err(std::io::Error::other("an entity is put there by a call"));
+        }
         let path = self.path(&thing.path);
         fs::create_dir_all(path.parent().unwrap_or(&path))?;
         match &thing.kind {
@@ -109,6 +128,7 @@ impl World {
         let mut state = State::new();
         look_into(&self.root, "", &mut state)?;
         look_into(&self.outside, "{outside}/", &mut state)?;
+        stored::look(&self.user(), &mut state);
         Ok(state)
     }
 }

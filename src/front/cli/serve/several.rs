@@ -102,13 +102,22 @@ fn depot(store: Option<String>, tokens: &[Token]) -> Result<Arc<Depot>, Error> {
                 .field("store")
                 .hint(format!("leave `store` out, and give the URL by the variable {}", stored::STORE)))
         }
-        (Some(url), _) => stored::at(&url, "store"),
-        (None, Some(url)) => stored::at(&url, stored::STORE),
+        (Some(url), _) => absolute(stored::at(&url, "store")?),
+        (None, Some(url)) => absolute(stored::at(&url, stored::STORE)?),
         (None, None) => {
             let roots: Vec<PathBuf> = tokens.iter().flat_map(|token| token.roots.iter().cloned()).collect();
             Ok(Workspace::own_depot(&roots))
         }
     }
+}
+
+/// Passes a database that is the same one wherever the server is started.
+fn absolute(depot: Arc<Depot>) -> Result<Arc<Depot>, Error> {
+    if depot.file().is_some_and(Path::is_relative) {
+        let seen = "the path of `sqlite:` must be absolute where a configuration is served";
+        return Err(Error::new(Code::InvalidInput, seen).field("store"));
+    }
+    Ok(depot)
 }
 
 /// The workspaces of a server: one for each list of roots and organisation, whatever the number of their tokens.

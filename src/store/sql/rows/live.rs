@@ -208,11 +208,16 @@ impl Live {
         Ok(Session::new(connection.begin_with(begin).await?, self.dialect, self.journal))
     }
 
-    /// Sees to it that what was lost is not used again.
+    /// Sees to it that what was lost is not used again, nor what failed: SQLite takes a transaction back by itself where it
+    /// has no room, and the driver does not know.
     fn give_up_where_lost<T>(&self, done: &Result<T, Failure>, connection: &mut PoolConnection<Any>) {
-        if let Err(Failure::Lost(_)) = done {
-            connection.close_on_drop();
-            self.lost.note();
+        match done {
+            Ok(_) | Err(Failure::Overtaken) => {}
+            Err(Failure::Lost(_)) => {
+                connection.close_on_drop();
+                self.lost.note();
+            }
+            Err(_) => connection.close_on_drop(),
         }
     }
 }

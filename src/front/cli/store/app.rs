@@ -1,0 +1,77 @@
+//! `lockgate store app`: which app is whose.
+
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+use super::{Store, depot, tell};
+use crate::engine::Added;
+use crate::error::Error;
+use crate::front::cli::paint::{DONE, FAINT, LABEL, labelled, visible};
+
+/// The arguments of `lockgate store app`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Verb {
+    /// Makes an app known, whose files can be stored from then on; its organisation cannot be changed
+    Add {
+        /// The app, by what callers give as `app_id`
+        id: String,
+        /// Organisation that the app and its files belong to [default: nobody's, everybody reaches them]
+        #[arg(long, value_name = "ID")]
+        organization: Option<String>,
+        #[command(flatten)]
+        store: Store,
+        /// Prints whether it is new as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Lists the apps that are known
+    List {
+        #[command(flatten)]
+        store: Store,
+        /// Prints the list as JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Does what the verb says.
+pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
+    match args.verb {
+        Verb::Add { id, organization, store, json } => {
+            let added = depot(&store)?.add_app(&id, organization.as_deref())?;
+            let said = match added {
+                Added::New => "is known now",
+                Added::There => "was known before",
+            };
+            let value = json!({"id": id, "organization": organization, "new": added == Added::New});
+            let text =
+                labelled(DONE, "app", format!("{} {said}, {}", visible(&id), whose(organization.as_deref())));
+            tell(json, &value, &text)?;
+        }
+        Verb::List { store, json } => {
+            let apps = depot(&store)?.apps()?;
+            let value = |(id, organization): &(String, Option<String>)| json!({"id": id, "organization": organization});
+            let line = |(id, organization): &(String, Option<String>)| {
+                labelled(LABEL, &visible(id), whose(organization.as_deref()))
+            };
+            let mut text: String = apps.iter().map(line).collect();
+            if apps.is_empty() {
+                text =
+                    labelled(FAINT, "nothing", "no app is known; lockgate store app add ID makes one known");
+            }
+            tell(json, &json!({"apps": apps.iter().map(value).collect::<Vec<Value>>()}), &text)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn whose(organization: Option<&str>) -> String {
+    organization.map_or_else(|| "nobody's".to_owned(), |id| format!("of organisation {}", visible(id)))
+}

@@ -1,0 +1,35 @@
+//! `lockgate store export`: all stored content as files of a folder.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use serde_json::json;
+
+use super::{Store, complain, depot, failures, tell};
+use crate::engine::Exported;
+use crate::error::Error;
+use crate::front::cli::paint::{DONE, labelled};
+
+/// The arguments of `lockgate store export`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Folder that is not there yet, or is empty
+    dir: PathBuf,
+    #[command(flatten)]
+    store: Store,
+    /// Prints the counts as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Exports, and says how much.
+pub(super) fn run(args: &Args) -> Result<ExitCode, Error> {
+    let Exported { entities, apps, failed } = depot(&args.store)?.export(&args.dir)?;
+    let each = || failed.iter().map(|(name, why)| (name.as_str(), why));
+    let counts = json!({"entities": entities, "apps": apps, "failed": failures(each())});
+    let refused = if failed.is_empty() { String::new() } else { format!(", {} refused", failed.len()) };
+    let text = labelled(DONE, "exported", format!("entities: {entities}, apps: {apps}{refused}"));
+    let code = complain(args.json, each());
+    tell(args.json, &counts, &text)?;
+    Ok(code)
+}

@@ -1,0 +1,40 @@
+//! `lockgate store migrate`: the tables of the database.
+
+use std::process::ExitCode;
+
+use serde_json::json;
+
+use super::{Store, depot, tell};
+use crate::engine::Migrated;
+use crate::error::Error;
+use crate::front::cli::paint::{DONE, WARNING, labelled};
+
+/// The arguments of `lockgate store migrate`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    store: Store,
+    /// Prints the versions as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Migrates, and says from which version to which.
+pub(super) fn run(args: &Args) -> Result<ExitCode, Error> {
+    let Migrated { from, to, narrows } = depot(&args.store)?.migrate()?;
+    let mut text = labelled(
+        DONE,
+        "migrated",
+        match from {
+            0 => format!("the tables were made, version {to}"),
+            from if from == to => format!("the tables are those of version {to}"),
+            from => format!("the tables were brought from version {from} to {to}"),
+        },
+    );
+    if !narrows {
+        let why = "no index narrows searches: the extension pg_trgm is not to be had for this role";
+        text += &labelled(WARNING, "slow", why);
+    }
+    tell(args.json, &json!({"from": from, "to": to, "narrows": narrows}), &text)?;
+    Ok(ExitCode::SUCCESS)
+}

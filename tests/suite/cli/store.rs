@@ -1,0 +1,301 @@
+//! `lockgate store`, and what is said of stored content on every command line.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::suite::wire::{Outcome, lockgate, run_for};
+
+/// A user with a database of their own, and a folder to work in.
+struct Scene {
+    home: TempDir,
+    folder: TempDir,
+}
+
+impl Scene {
+    fn new() -> Scene {
+        Scene { home: tempfile::tempdir().unwrap(), folder: tempfile::tempdir().unwrap() }
+    }
+
+    #[track_caller]
+    fn run(&self, arguments: &[&str], exit: i32) -> Outcome {
+        let arguments: Vec<String> = arguments.iter().map(|&word| word.to_owned()).collect();
+        let outcome = run_for(self.home.path(), &arguments, self.folder.path(), "");
+        assert_eq!(outcome.exit, exit, "{arguments:?}: {}{}", outcome.stdout, outcome.stderr);
+        outcome
+    }
+
+    #[track_caller]
+    fn json(&self, arguments: &[&str], exit: i32) -> Value {
+        serde_json::from_str(&self.run(&[arguments, &["--json"]].concat(), exit).stdout).unwrap()
+    }
+
+    fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+        let path = self.folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// The files below a folder, each with its bytes.
+    fn files(&self, folder: &str) -> BTreeMap<String, Vec<u8>> {
+        let top = self.folder.path().join(folder);
+        let (mut files, mut folders) = (BTreeMap::new(), vec![top.clone()]);
+        while let Some(folder) = folders.pop() {
+            for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+                if path.is_dir() {
+                    folders.push(path);
+                } else {
+                    let name = path.strip_prefix(&top).unwrap().to_str().unwrap().to_owned();
+                    files.insert(name, fs::read(path).unwrap());
+                }
+            }
+        }
+        files
+    }
+}
+
+fn counts(created: u64, replaced: u64, unchanged: u64) -> Value {
+    json!({"created": created, "replaced": replaced, "unchanged": unchanged, "verified": 0, "new_apps": 0, "failed": []})
+}
+
+const FLOW: &str = "@workflow\nasync def sync():\n    ...\n";
+
+#[test]
+fn what_was_exported_is_imported_byte_for_byte() {
+    let scene = Scene::new();
+    let files: &[(&str, &[u8])] = &[
+        ("app_file/7/src/index.txt", b"one\r\ntwo\n"),
+        ("app_file/7/src%", b"a file beside a folder of its name\n"),
+        ("app_file/7/%2Egit/config", b"[core]\n"),
+        ("app_file/%5Fglobal/a.txt", b"the app has a name like a folder of ours\n"),
+        ("app_file/of%2Fnobody/a.txt", b""),
+        ("app_file/7/bom.txt", b"\xEF\xBB\xBFa\n"),
+        ("app_file/7/wide.txt", b"\xFF\xFEa\0\n\0"),
+        ("app_file/7/latin.txt", b"caf\xE9\n"),
+        ("app_file/7/100%25 \u{fc}.txt", b"x"),
+        ("workflow/_global/sync.py", FLOW.as_bytes()),
+        ("workflow/acme/sync.py", FLOW.as_bytes()),
+        ("workflow/%2E.%2F../sync.py", FLOW.as_bytes()),
+        ("module/_global/lib/util.py", b"x = 1\n"),
+    ];
+    files.iter().for_each(|(name, bytes)| scene.write(&format!("in/{name}"), bytes));
+    scene.write("in/apps.tsv", "7\tacme\n_global\tbeta\nof/nobody\t\n");
+    scene.write("in/.git/HEAD", "no entity\n");
+    let brought = scene.json(&["store", "import", "in"], 0);
+    assert_eq!((&brought["created"], &brought["new_apps"]), (&json!(files.len()), &json!(3)), "{brought}");
+    let exported = scene.json(&["store", "export", "out"], 0);
+    assert_eq!(exported, json!({"entities": files.len(), "apps": 3, "failed": []}));
+    let (mut was, is) = (scene.files("in"), scene.files("out"));
+    was.remove(".git/HEAD");
+    assert_eq!(was.keys().collect::<Vec<_>>(), is.keys().collect::<Vec<_>>());
+    assert_eq!(was, is);
+    // Into another database, and out of it again.
+    let other = Scene { home: tempfile::tempdir().unwrap(), folder: scene.folder };
+    assert_eq!(other.json(&["store", "import", "out"], 0)["created"], json!(files.len()));
+    other.run(&["store", "export", "again"], 0);
+    assert_eq!(other.files("again"), is);
+    assert_eq!(other.json(&["store", "import", "again"], 0), counts(0, 0, files.len() as u64));
+}
+
+#[test]
+fn what_is_there_with_another_text_stays_unless_it_is_to_go() {
+    let scene = Scene::new();
+    scene.write("in/module/_global/a.py", "x = 1\n");
+    scene.write("in/module/_global/b.py", "x = 1\n");
+    assert_eq!(scene.json(&["store", "import", "in"], 0), counts(2, 0, 0));
+    scene.write("in/module/_global/a.py", "x = 2\n");
+    let stayed = scene.json(&["store", "import", "in"], 3);
+    assert_eq!((&stayed["unchanged"], &stayed["failed"][0]["code"]), (&json!(1), &json!("FILE_EXISTS")));
+    assert_eq!(stayed["failed"][0]["file"], "module/_global/a.py");
+    scene.run(&["store", "export", "before"], 0);
+    assert_eq!(scene.files("before")["module/_global/a.py"], b"x = 1\n");
+    let shown = scene.json(&["store", "import", "in", "--replace", "--mode", "verify_only"], 0);
+    assert_eq!((&shown["verified"], &shown["unchanged"]), (&json!(1), &json!(1)), "{shown}");
+    assert_eq!(scene.json(&["store", "import", "in"], 3), stayed, "nothing was written");
+    assert_eq!(scene.json(&["store", "import", "in", "--replace"], 0), counts(0, 1, 1));
+    let root = tempfile::tempdir().unwrap();
+    let root = root.path().to_str().unwrap();
+    let log = scene.json(&["log", "--root", root], 0);
+    assert_eq!(log["edits"].as_array().unwrap().len(), 3, "{log}");
+    let id = log["edits"][0]["edit_id"].as_str().unwrap();
+    assert_eq!(log["edits"][0]["tool"], "lockgate store import");
+    scene.run(&["undo", id, "--root", root], 0);
+    scene.run(&["store", "export", "undone"], 0);
+    assert_eq!(
+        scene.files("undone")["module/_global/a.py"],
+        b"x = 1\n",
+        "an import is taken back as any edit"
+    );
+}
+
+#[test]
+fn one_file_that_is_refused_stops_no_other() {
+    let scene = Scene::new();
+    scene.write("in/module/_global/good.py", "x = 1\n");
+    scene.write("in/module/_global/broken.py", "def (:\n");
+    scene.write("in/module/acme/of_an_organisation.py", "x = 1\n");
+    scene.write("in/app_file/unknown/a.txt", "x\n");
+    scene.write("in/app_file/_global/a.txt", "x\n");
+    scene.write("in/nothing/_global/a.txt", "x\n");
+    scene.write("in/README.md", "# About\n");
+    scene.write("in/module/_global/back\\slash.py", "x = 1\n");
+    scene.write("in/module/_global/%2E./up.py", "x = 1\n");
+    scene.write("in/module/_global/binary.py", b"\0\x01\x02\0");
+    fs::write(scene.folder.path().join("secret"), "the secret\n").unwrap();
+    std::os::unix::fs::symlink("../../../secret", scene.folder.path().join("in/module/_global/link.py"))
+        .unwrap();
+    let brought = scene.json(&["store", "import", "in"], 2);
+    let failed: BTreeMap<&str, &str> = brought["failed"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["file"].as_str().unwrap(), one["code"].as_str().unwrap()))
+        .collect();
+    let expected = [
+        ("README.md", "INVALID_INPUT"),
+        ("app_file/_global/a.txt", "INVALID_INPUT"),
+        ("app_file/unknown/a.txt", "FILE_NOT_FOUND"),
+        ("module/_global/%2E./up.py", "INVALID_INPUT"),
+        ("module/_global/back\\slash.py", "INVALID_INPUT"),
+        ("module/_global/binary.py", "GATE_REFUSED"),
+        ("module/_global/broken.py", "GATE_REFUSED"),
+        ("module/_global/link.py", "INVALID_INPUT"),
+        ("module/acme/of_an_organisation.py", "INVALID_INPUT"),
+        ("nothing/_global/a.txt", "INVALID_INPUT"),
+    ];
+    assert_eq!(failed, BTreeMap::from(expected));
+    assert_eq!(brought["created"], 1);
+    scene.run(&["store", "export", "out"], 0);
+    assert_eq!(scene.files("out").into_keys().collect::<Vec<_>>(), ["apps.tsv", "module/_global/good.py"]);
+    let said = scene.run(&["store", "import", "in"], 2);
+    assert!(said.stderr.contains("refused   README.md: INVALID_INPUT:"), "{}", said.stderr);
+    assert!(said.stdout.starts_with("imported  unchanged: 1, refused: 10"), "{}", said.stdout);
+}
+
+#[test]
+fn an_export_writes_into_a_new_folder_only() {
+    let scene = Scene::new();
+    scene.write("there/file", "x");
+    let refused = scene.run(&["store", "export", "there"], 3);
+    assert!(refused.stderr.contains("there is not empty"), "{}", refused.stderr);
+    scene.run(&["store", "export", "there/file"], 3);
+    scene.run(&["store", "export", "no/such/folder"], 70);
+    assert_eq!(scene.files("there").len(), 1);
+    scene.run(&["store", "import", "none"], 3);
+    fs::create_dir(scene.folder.path().join("empty")).unwrap();
+    scene.run(&["store", "export", "empty"], 0);
+    assert_eq!(
+        scene.run(&["store", "import", "empty"], 0).stdout,
+        "imported  the folder has nothing to bring in\n"
+    );
+}
+
+#[test]
+fn apps_and_tables_are_told_of() {
+    let scene = Scene::new();
+    let made = scene.json(&["store", "migrate"], 0);
+    assert_eq!((&made["from"], &made["to"]), (&json!(0), &scene.json(&["store", "migrate"], 0)["from"]));
+    assert_eq!(scene.json(&["store", "app", "list"], 0), json!({"apps": []}));
+    for (organization, new) in [("acme", true), ("acme", false)] {
+        let added = scene.json(&["store", "app", "add", "7", "--organization", organization], 0);
+        assert_eq!(added, json!({"id": "7", "organization": "acme", "new": new}));
+    }
+    for arguments in
+        [&["7", "--organization", "beta"][..], &["7"], &[""], &["a\nb"], &["8", "--organization", ""]]
+    {
+        scene.run(&[&["store", "app", "add"], arguments].concat(), 2);
+    }
+    scene.run(&["store", "app", "add", "\u{1b}[31m8"], 2);
+    scene.run(&["store", "app", "add", "9"], 0);
+    let listed = json!({"apps": [{"id": "7", "organization": "acme"}, {"id": "9", "organization": null}]});
+    assert_eq!(scene.json(&["store", "app", "list"], 0), listed);
+    let at = |path: &str| format!("sqlite:{}", scene.folder.path().join(path).display());
+    assert_eq!(scene.json(&["store", "app", "list", "--store", &at("other.db")], 0), json!({"apps": []}));
+    scene.run(&["store", "app", "list", "--store", &at("")], 70);
+}
+
+#[test]
+fn a_password_is_shown_to_nobody() {
+    let scene = Scene::new();
+    let root = scene.folder.path();
+    scene.write("in/module/_global/a.py", "x = 1\n");
+    let commands: &[&[&str]] = &[
+        &["store", "migrate"],
+        &["store", "export", "out"],
+        &["store", "import", "in"],
+        &["store", "app", "list"],
+        &["serve", "--http", "127.0.0.1:0"],
+        &["edit", "--path", "a.txt", "--content", "x"],
+        &["log"],
+        &["show", "d50c-1"],
+        &["undo", "d50c-1"],
+        &["redo", "d50c-1"],
+    ];
+    for command in commands {
+        for url in ["postgres://u:hunter2@127.0.0.1:1/d", "postgres://127.0.0.1:1/d?password=hunter2"] {
+            let outcome = scene.run(&[*command, &["--store", url]].concat(), 2);
+            assert!(
+                outcome.stderr.contains("a password among the arguments"),
+                "{command:?}: {}",
+                outcome.stderr
+            );
+            assert!(!outcome.stderr.contains("hunter2"), "{}", outcome.stderr);
+        }
+        for url in [
+            "mysql://u:hunter2@127.0.0.1/d",
+            "postgres://u:hunter2@[/d",
+            "hunter2",
+            "sqlite:hunter2?mode=rwc",
+        ] {
+            let said = said_with(&scene, command, url);
+            assert!(
+                said.0 == 2 && said.1.contains("LOCKGATE_STORE") || said.1.contains("URL of the store"),
+                "{said:?}"
+            );
+            assert!(!said.1.contains("hunter2"), "{command:?} {url}: {}", said.1);
+        }
+    }
+    // A database that cannot be reached, with all that can be logged.
+    for command in commands.iter().filter(|command| command[0] == "store") {
+        let (exit, said) = said_with(&scene, command, "postgres://u:hunter2@127.0.0.1:1/secret_name");
+        assert_eq!(exit, 70, "{command:?}: {said}");
+        assert!(said.contains("STORE_UNAVAILABLE") && !said.contains("hunter2"), "{said}");
+    }
+    let (_, help) = said_with(&scene, &["serve", "--help"], "postgres://u:hunter2@h/d");
+    assert!(help.contains("--store <URL>") && !help.contains("hunter2"), "{help}");
+    assert!(!root.join("a.txt").exists());
+}
+
+/// The exit code of a command with that URL in its environment, and all that it says.
+fn said_with(scene: &Scene, arguments: &[&str], url: &str) -> (i32, String) {
+    let mut command = lockgate(scene.home.path());
+    command.args(arguments).current_dir(scene.folder.path());
+    command.env("LOCKGATE_STORE", url).env("LOCKGATE_LOG", "trace").env("RUST_LOG", "trace");
+    let out = command.output().unwrap();
+    let said = [out.stdout, out.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+    (out.status.code().unwrap_or(-1), said)
+}
+
+#[test]
+fn a_database_that_edits_could_change_is_refused() {
+    let scene = Scene::new();
+    scene.write("root/a.txt", "x\n");
+    let root = scene.folder.path().join("root").display().to_string();
+    for path in ["root/content.db", "root/../root/sub/content.db"] {
+        let url = format!("sqlite:{path}");
+        let edit = ["edit", "--root", &root, "--store", &url, "--path", "a.txt", "--content", "y\n"];
+        let refused = scene.run(&edit, 2);
+        assert!(refused.stderr.contains("inside the root"), "{}", refused.stderr);
+    }
+    assert_eq!(scene.files("root").len(), 1);
+    for organization in ["", "a\nb", &"x".repeat(129)] {
+        let refused = scene.run(&["log", "--root", &root, "--organization", organization], 2);
+        assert!(refused.stderr.contains("1 to 128 bytes"), "{}", refused.stderr);
+    }
+    let edit = ["edit", "--root", &root, "--store", "sqlite:aside.db", "--path", "a.txt", "--content", "y\n"];
+    scene.run(&edit, 0);
+    assert!(!Path::new(&scene.folder.path().join("aside.db")).exists(), "edits of files need no database");
+}
