@@ -45,6 +45,7 @@ mod suite {
     mod together;
     mod trials;
     mod trust;
+    mod types;
     mod untrusted;
     mod wire;
 }

@@ -168,6 +168,5 @@ fn unknown(version: &str, target: &Target, seen: &Seen) -> Error {
     let (noun, now) = (target.place.noun(), seen.buffer.stamp().to_string());
     let message = format!("version {version} was expected, but the {noun} has version {now}");
     let since = Since { version: now, diff: String::new() };
-    let error = Error::new(Code::EditConflict, message).field("expected_version").since(since);
-    error.hint(format!("read the {noun} again and build the edit on what is there"))
+    Error::new(Code::EditConflict, message).field("expected_version").since(since)
 }

@@ -87,7 +87,7 @@ impl Workspace {
         let language = draft.target.language(draft.drafted.buffer.view());
         let terms = terms(call, draft, language)?;
         let bare = |why: String| {
-            let (root, grant) = (Path::new(""), Grant::Withheld(why));
+            let (root, grant) = (Path::new(""), Grant::Nowhere(why));
             Bench { root, stands: Stands::Alone, language, terms: terms.clone(), grant, cache: None }
         };
         let Some(home) = self.workplace(draft)? else {
@@ -101,7 +101,7 @@ impl Workspace {
         let grant = self.grant(&home.place, rules, &terms);
         let cache = match &grant {
             Grant::Pinned(_) => self.cache(&home.place),
-            Grant::Withheld(_) => None,
+            Grant::Withheld(_) | Grant::Nowhere(_) => None,
         };
         Ok(Bench { root, stands, language, terms, grant, cache })
     }

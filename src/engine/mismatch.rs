@@ -2,7 +2,7 @@
 //!
 //! A type's rules are gates that look at the text, most at its tree: a comment that names a decorator is none. They are asked
 //! about the text that would be written, after all that mends it; what was there before is no excuse, and no mode passes
-//! them over. What comes back from the journal was there already, and is not asked about.
+//! them over. A text that comes back from the journal as it was is not asked about.
 //!
 //! Invariant: no edit makes a text that is known not to be of its type, or of which that cannot be seen.
 
@@ -64,15 +64,15 @@ impl Workspace {
     /// Errors: `ENTITY_MISMATCH`, also for a text of which it cannot be seen what it is; `INTERNAL` when the caller cancelled
     /// the request meanwhile.
     pub(super) fn check_types(&self, call: &Call, drafts: &[Draft<'_>], watch: &Watch) -> Result<(), Error> {
-        if call.kind != store::Kind::Edit {
-            return Ok(());
-        }
         for (at, draft) in drafts.iter().enumerate() {
             let stays = match draft.request.edit {
-                Edit::Content(_) | Edit::Lines(_) | Edit::Insert(_) | Edit::Search(_) => true,
-                Edit::Restore(_) | Edit::Remove => false,
+                // What comes back from the journal is of another kind; this comes from a folder of files.
+                Edit::Content(_) | Edit::Lines(_) | Edit::Insert(_) | Edit::Search(_) | Edit::Restore(_) => {
+                    true
+                }
+                Edit::Remove => false,
             };
-            if stays && !draft.verdict.refuses() {
+            if stays && !draft.verdict.refuses() && !was_there(call, draft) {
                 let held = self.check_type(draft, drafts, watch);
                 held.map_err(|refusal| call.names(said_of(refusal, draft.request), at))?;
             }
@@ -118,7 +118,7 @@ impl Workspace {
         };
         let means = Means {
             root: Path::new(""),
-            grant: &Grant::Withheld("the rules of a type need no program".to_owned()),
+            grant: &Grant::Nowhere("the rules of a type need no program".to_owned()),
             workshop: &self.workshop,
             isolation: Isolation::None,
             cache: None,
@@ -174,6 +174,13 @@ fn said(known: &EntityType, gate: &Gate, first: &Finding) -> String {
         }
         Kind::Pattern(_) | Kind::Damage | Kind::Command(_) | Kind::Server(_) => first.message.clone(),
     }
+}
+
+/// Whether a text comes back as it was: one that is carried over what was edited since has never been there.
+fn was_there(call: &Call, draft: &Draft<'_>) -> bool {
+    let was =
+        matches!(&draft.request.edit, Edit::Restore(text) if text.as_slice() == draft.drafted.buffer.bytes());
+    was && call.kind != store::Kind::Edit
 }
 
 /// Whether a gate's findings stand somewhere: what is missing stands nowhere.

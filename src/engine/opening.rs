@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Promise, Workspace};
 use crate::error::{Code, Error};
-use crate::store::{Depot, Files, Rows, State, Tenant, outside};
+use crate::store::{Depot, Files, Rows, State, StoreTold, Tenant, outside};
 
 /// A workspace that is still to be opened.
 #[derive(Debug, Default)]
@@ -43,21 +43,17 @@ impl Workspace {
         Workspace::at(roots).keeping(own).open()
     }
 
-    /// The same for a server that several share: what lies in a database, and whose of it is reached.
-    ///
-    /// Errors: those of [`Opening::open`].
-    pub fn serving(
-        roots: &[PathBuf],
-        promise: Promise,
-        depot: Arc<Depot>,
-        tenant: Tenant,
-    ) -> Result<Arc<Workspace>, Error> {
-        Workspace::at(roots).promising(promise).storing(depot).reaching(tenant).open()
-    }
-
     /// The stored content of the user who runs lockgate, for several workspaces that together have these roots.
     pub fn own_depot(roots: &[PathBuf]) -> Arc<Depot> {
         Arc::new(Depot::beside(&State::beside(roots)))
+    }
+}
+
+impl Workspace {
+    /// Has whoever keeps count told of what the database of stored content is asked, and what became of it; where
+    /// workspaces share one, the first who wants to hear of it does.
+    pub fn tell_of_store(&self, told: StoreTold) {
+        self.store.rows.tell(told);
     }
 }
 

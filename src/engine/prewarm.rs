@@ -56,7 +56,7 @@ impl Workspace {
         let (root, grant) = (self.store.files.root_path(&place)?, self.grant(&place, &rules, &terms));
         let cache = match &grant {
             Grant::Pinned(_) => self.cache(&place),
-            Grant::Withheld(_) => None,
+            Grant::Withheld(_) | Grant::Nowhere(_) => None,
         };
         let means = Means {
             root,

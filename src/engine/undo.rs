@@ -173,7 +173,10 @@ fn as_conflict(mut refusal: Error) -> Error {
 }
 
 fn nothing(direction: Direction, place: Option<&Place>) -> Error {
-    let of = place.map_or_else(String::new, |place| format!(" of {}", place.shown()));
+    let of = place.map_or_else(String::new, |place| match place {
+        Place::File(file) => format!(" of {}", file.shown()),
+        Place::Row(row) => format!(" of {} {}", place.noun(), row.path()),
+    });
     let seen = match direction {
         Direction::Undo => format!("there is no edit{of} that could be taken back"),
         Direction::Redo => format!("no edit{of} was taken back, so none can be made again"),

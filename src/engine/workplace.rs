@@ -49,7 +49,7 @@ impl Workspace {
     /// Whether there is a file at a path of the first root; or why a program must not be shown a text there: on the way
     /// there is a link, or what only a person may change.
     fn stands_at(&self, path: &str) -> Result<Stands, String> {
-        let elsewhere = |why: &str| format!("no command is shown an entity at this path: {why}");
+        let elsewhere = |why: &str| format!("no program is shown an entity at this path: {why}");
         let place = self.store.files.admit_to_read(path).map_err(|why| elsewhere(&clean(&why.message)))?;
         if place.resolved().is_some() || place.in_root() != path {
             return Err(elsewhere("in the root it leads to another one"));

@@ -72,7 +72,7 @@ codes! {
         "An instruction came without code, and the client's model wrote none that could be used."
         "send the call again with the code as `code_block`";
     FileNotFound "FILE_NOT_FOUND" Target
-        "There is no file at this path."
+        "There is no file at this path, or no such entity, app or organisation within reach."
         "correct the path, or create the file with `content`";
     FileExists "FILE_EXISTS" Target
         "A file that was to be created is there already."
@@ -117,11 +117,11 @@ codes! {
         "The content is not what its `entity_type` says, or that cannot be seen."
         "give the entity_type that the message names, or correct the content";
     LockTimeout "LOCK_TIMEOUT" Conflict
-        "Another edit held this file for longer than the wait allowed."
+        "Another edit held this file or entity for longer than the wait allowed."
         "send the request again";
     EditConflict "EDIT_CONFLICT" Conflict
-        "The file is not what the caller believes it to be."
-        "read the file again and build the edit on what is there";
+        "The file or entity is not what the caller believes it to be."
+        "read it again and build the edit on what is there";
     PolicyInvalid "POLICY_INVALID" Policy
         "The policy file that covers this path cannot be understood, so nothing it covers is written."
         "a person corrects the policy file";

@@ -59,4 +59,6 @@ pub enum Grant {
     Pinned(Pins),
     /// Nobody did; why, for the answer.
     Withheld(String),
+    /// There is no place where they could see the draft, whoever allows it; why, for the answer.
+    Nowhere(String),
 }

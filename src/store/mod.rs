@@ -59,5 +59,5 @@ pub use search::{
     Surveyed, Waits, Within,
 };
 pub use snapshot::{Before, FileSnapshot, Snapshot};
-pub use sql::rows::{Added, Depot, Migrated};
+pub use sql::rows::{Added, Depot, Migrated, StoreTold};
 pub use state::{State, Subject, outside};

@@ -53,7 +53,6 @@ fn found(rule: &Rule, sample: &Sample) -> Vec<Finding> {
         map: &old.rewrite(&sample.after).unwrap().line_map(old, &after),
         stands: Stands::of_file(before.as_ref()),
         beside: &|_| false,
-        stands: Stands::of_file(before.as_ref()),
     };
     let (grant, workshop) = (Grant::Withheld(String::new()), Workshop::default());
     let means = Means {

@@ -1,5 +1,6 @@
 //! The pages that are generated from the code are what the code says.
 
+mod packaging;
 mod tools;
 
 use std::fmt::Write;

@@ -1,6 +1,7 @@
 //! The server over HTTP, before raw bytes and before the SDKs of the protocol: who is let in, who reaches what, and what one
 //! client can do to others.
 
+mod content;
 mod crowd;
 mod ending;
 mod matrix;

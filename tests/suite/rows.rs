@@ -1,9 +1,10 @@
 //! Stored content: the same over files, SQLite and PostgreSQL, nobody's but its owner's, and whole whatever happens.
 
+mod backup;
 mod contract;
 mod faults;
 mod isolation;
-mod postgres;
+pub mod postgres;
 mod proxy;
 mod world;
 
@@ -36,8 +37,9 @@ fn a_cluster_comes_back_as_it_was_however_it_ended() {
 fn greeted(proxy: &Proxy) -> TcpStream {
     let mut stream = TcpStream::connect(proxy.address).unwrap();
     let body = b"\0\x03\0\0user\0boss\0database\0postgres\0\0";
-    stream.write_all(&u32::try_from(body.len() + 4).unwrap().to_be_bytes()).unwrap();
-    stream.write_all(body).unwrap();
+    let length = u32::try_from(body.len() + 4).unwrap().to_be_bytes();
+    // Who is turned away sees it when reading.
+    stream.write_all(&[length.as_slice(), body].concat()).ok();
     stream
 }
 

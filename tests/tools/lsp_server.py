@@ -183,6 +183,8 @@ def handle(message):
         text = document["text"] if "text" in document else params["contentChanges"][0]["text"]
         before, documents[uri] = documents.get(uri, ""), text
         note(method.split("/")[1], uri.rsplit("/", 1)[1], str(version), repr(text))
+        if "languageId" in document:
+            note("language", uri.rsplit("/", 1)[1], document["languageId"])
         changed(uri, version, before, text)
     elif method == "textDocument/didClose":
         note("didClose", uri.rsplit("/", 1)[1])

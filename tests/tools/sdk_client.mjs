@@ -6,6 +6,7 @@
 // Exits with 1 and a trace at the first thing that is not as it should be.
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -43,7 +44,8 @@ async function withClient(era, work) {
     writeFileSync(join(root, path), text);
   }
   const env = { HOME: folder, XDG_STATE_HOME: join(folder, "state"), PATH: "/usr/bin:/bin" };
-  const { transport, end } = await served(["--tools", "all", "--root", root], env);
+  for (const command of PLAN.before) execFileSync(binary, command, { env, stdio: "pipe" });
+  const { transport, end } = await served(["--tools", "all", "--root", root, ...PLAN.serve], env);
   const client = new Client({ name: "suite", version: "1" }, { versionNegotiation: { mode: ERAS[era] } });
   await client.connect(transport);
   try {

@@ -9,6 +9,7 @@ Exits with 1 and a trace at the first thing that is not as it should be.
 
 import json
 import re
+import subprocess
 import sys
 import tempfile
 import time
@@ -45,8 +46,10 @@ async def client(mode):
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).write_text(text)
         env = {"HOME": folder, "XDG_STATE_HOME": f"{folder}/state", "PATH": "/usr/bin:/bin"}
+        for command in PLAN["before"]:
+            subprocess.run([BINARY, *command], env=env, check=True, capture_output=True)
         async with (
-            server(["--tools", "all", "--root", str(root)], env) as transport,
+            server(["--tools", "all", "--root", str(root), *PLAN["serve"]], env) as transport,
             Client(transport, mode=mode, read_timeout_seconds=60) as connected,
         ):
             yield connected, root

@@ -115,7 +115,7 @@ impl Workspace {
         let grant = self.grant(&place, &rules, &terms);
         let cache = match &grant {
             Grant::Pinned(_) => self.cache(&place),
-            Grant::Withheld(_) => None,
+            Grant::Withheld(_) | Grant::Nowhere(_) => None,
         };
         let nothing_moved = LineMap::default();
         let root = self.store.files.root_path(&place).map(std::path::Path::to_owned).unwrap_or_default();

@@ -34,7 +34,8 @@ impl Workspace {
         let reading = self.whole(&look.target)?;
         let count = reading.text.lines().count();
         if look.start_line > count.max(1) {
-            let message = format!("Line {} is out of bounds (file has {count} lines)", look.start_line);
+            let (line, noun) = (look.start_line, look.target.noun());
+            let message = format!("Line {line} is out of bounds ({noun} has {count} lines)");
             return Err(Error::new(Code::RangeOutOfBounds, message)
                 .field("start_line")
                 .hint(format!("give a start_line from 1 to {}", count.max(1))));

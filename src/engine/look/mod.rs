@@ -5,6 +5,7 @@ mod clip;
 mod context;
 mod lines;
 mod list;
+mod page;
 mod search;
 mod texts;
 

@@ -64,6 +64,17 @@ struct Reason {
     reason: &'static str,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Asked {
+    operation: &'static str,
+    outcome: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Operation {
+    operation: &'static str,
+}
+
 type Times = Family<GateName, Histogram, fn() -> Histogram>;
 
 /// Everything that is counted.
@@ -78,6 +89,8 @@ pub(super) struct Counts {
     gates: Family<Gate, Counter>,
     gate_times: Times,
     lock_waits: Histogram,
+    store: Family<Asked, Counter>,
+    store_times: Family<Operation, Histogram, fn() -> Histogram>,
     requests: Family<Answer, Counter>,
     refusals: Family<Reason, Counter>,
 }
@@ -100,6 +113,8 @@ impl Counts {
             gates: Family::default(),
             gate_times: Family::new_with_constructor(times),
             lock_waits: times(),
+            store: Family::default(),
+            store_times: Family::new_with_constructor(times),
             requests: Family::default(),
             refusals: Family::default(),
         };
@@ -115,6 +130,9 @@ impl Counts {
         registry.register("gate_runs", "Gates that were asked, by their outcome", self.gates.clone());
         registry.register("gate_seconds", "How long gates took", self.gate_times.clone());
         registry.register("lock_wait_seconds", "How long edits that waited did", self.lock_waits.clone());
+        let of_store = "Things that the database of stored content was asked, by what became of them";
+        registry.register("store_operations", of_store, self.store.clone());
+        registry.register("store_seconds", "How long the database took", self.store_times.clone());
         registry.register("http_requests", "Requests, by the status of their answer", self.requests.clone());
         registry.register(
             "http_refusals",
@@ -127,6 +145,12 @@ impl Counts {
             "Sessions of clients of 2025-11-25 and older",
             self.sessions.clone(),
         );
+    }
+
+    /// The database of stored content was asked something.
+    pub(super) fn stored(&self, operation: &'static str, outcome: &'static str, time: Duration) {
+        self.store.get_or_create(&Asked { operation, outcome }).inc();
+        self.store_times.get_or_create(&Operation { operation }).observe(time.as_secs_f64());
     }
 
     /// A request was answered.

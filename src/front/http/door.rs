@@ -38,6 +38,11 @@ impl Door {
         stop: CancellationToken,
         ended: &CancellationToken,
     ) -> Door {
+        for reach in setup.parties.iter().filter_map(|party| party.reach.as_ref()) {
+            let counts = Arc::clone(&counts);
+            let told = move |asked, became, time| counts.stored(asked, became, time);
+            reach.workspace.tell_of_store(Box::new(told));
+        }
         let Setup { listen: _, hosts, sites, metrics, bounds, manners, seal, parties } = setup;
         let common = Common {
             bounds,

@@ -138,6 +138,7 @@ fn skipped(why: &str) -> Silence {
 fn tool<'a>(rule: &'a Rule, role: Role, means: &Means<'a>) -> Result<Tool<'a>, Silence> {
     let pins = match means.grant {
         Grant::Withheld(why) => return Err(Silence::Withheld(why.clone())),
+        Grant::Nowhere(why) => return Err(Silence::Unavailable(why.clone())),
         Grant::Pinned(pins) => pins,
     };
     let short = || {

@@ -6,6 +6,7 @@ use super::{RowPlace, Rows, Tenant};
 use crate::error::{Code, Error};
 use crate::policy::{Owner, is_id};
 use crate::request::Entity;
+use crate::text::named;
 
 /// The most bytes of a path.
 const LONGEST_PATH: usize = 1024;
@@ -44,7 +45,9 @@ impl Rows {
         }
         let absent = || {
             let hint = "correct app_id; `lockgate store app add` makes an app known";
-            Error::new(Code::FileNotFound, format!("there is no app {app}")).field("app_id").hint(hint)
+            Error::new(Code::FileNotFound, format!("there is no app {}", named(app)))
+                .field("app_id")
+                .hint(hint)
         };
         let home = self.depot.owner_of_app(&self.tenant, app).map_err(super::Failure::told)?;
         let home = Some(home.ok_or_else(absent)?).filter(|organization| !organization.is_empty());
@@ -65,7 +68,7 @@ impl Rows {
         if is_within {
             return Ok(Some(organization.to_owned()));
         }
-        let message = format!("there is no organisation {organization}");
+        let message = format!("there is no organisation {}", named(organization));
         let hint = "correct organization_id, or leave it out";
         Err(Error::new(Code::FileNotFound, message).field("organization_id").hint(hint))
     }

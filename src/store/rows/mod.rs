@@ -22,7 +22,7 @@ use super::dispatch::Written;
 use super::journal::{Bounds, Deed, EditId, Entry};
 use super::publish::{Done, Level, Published};
 use super::sql::Wanted;
-use super::sql::rows::{Depot, Failure, RowKey, RowRead};
+use super::sql::rows::{Depot, Failure, RowKey, RowRead, StoreTold};
 use crate::error::{Code, Error};
 use homes::Homes;
 
@@ -43,6 +43,11 @@ impl Rows {
     /// The rows of a database that this tenant reaches.
     pub fn of(depot: Arc<Depot>, tenant: Tenant) -> Rows {
         Rows { depot, tenant, homes: Homes::default(), due: Arc::default() }
+    }
+
+    /// Tells of what the database is asked.
+    pub fn tell(&self, told: StoreTold) {
+        self.depot.tell(told);
     }
 
     /// Reads the row, at most `limit` bytes; `None` when there is none.

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::suite::wire::{Outcome, lockgate, run_for};
+use crate::suite::wire::{Outcome, Server, lockgate, run_for};
 
 /// A user with a database of their own, and a folder to work in.
 struct Scene {
@@ -136,6 +136,7 @@ fn one_file_that_is_refused_stops_no_other() {
     let scene = Scene::new();
     scene.write("in/module/_global/good.py", "x = 1\n");
     scene.write("in/module/_global/broken.py", "def (:\n");
+    scene.write("in/module/_global/flow.py", FLOW);
     scene.write("in/module/acme/of_an_organisation.py", "x = 1\n");
     scene.write("in/app_file/unknown/a.txt", "x\n");
     scene.write("in/app_file/_global/a.txt", "x\n");
@@ -162,6 +163,7 @@ fn one_file_that_is_refused_stops_no_other() {
         ("module/_global/back\\slash.py", "INVALID_INPUT"),
         ("module/_global/binary.py", "GATE_REFUSED"),
         ("module/_global/broken.py", "GATE_REFUSED"),
+        ("module/_global/flow.py", "ENTITY_MISMATCH"),
         ("module/_global/link.py", "INVALID_INPUT"),
         ("module/acme/of_an_organisation.py", "INVALID_INPUT"),
         ("nothing/_global/a.txt", "INVALID_INPUT"),
@@ -172,7 +174,7 @@ fn one_file_that_is_refused_stops_no_other() {
     assert_eq!(scene.files("out").into_keys().collect::<Vec<_>>(), ["apps.tsv", "module/_global/good.py"]);
     let said = scene.run(&["store", "import", "in"], 2);
     assert!(said.stderr.contains("refused   README.md: INVALID_INPUT:"), "{}", said.stderr);
-    assert!(said.stdout.starts_with("imported  unchanged: 1, refused: 10"), "{}", said.stdout);
+    assert!(said.stdout.starts_with("imported  unchanged: 1, refused: 11"), "{}", said.stdout);
 }
 
 #[test]
@@ -298,4 +300,39 @@ fn a_database_that_edits_could_change_is_refused() {
     let edit = ["edit", "--root", &root, "--store", "sqlite:aside.db", "--path", "a.txt", "--content", "y\n"];
     scene.run(&edit, 0);
     assert!(!Path::new(&scene.folder.path().join("aside.db")).exists(), "edits of files need no database");
+}
+
+#[test]
+fn commands_and_servers_reach_what_the_organisation_has() {
+    let scene = Scene::new();
+    let request = json!({"entity_type": "workflow", "path": "a.py", "content": FLOW});
+    scene.write("replace.json", request.to_string());
+    let patch = json!({"entity_type": "workflow", "path": "a.py", "old_string": "...", "new_string": "pass"});
+    scene.write("patch.json", patch.to_string());
+    let root = tempfile::tempdir().unwrap();
+    let acme = ["--root", root.path().to_str().unwrap(), "--organization", "acme"];
+    let edit = |file: &str, exit: i32| scene.json(&[&["edit", "--file", file], &acme[..]].concat(), exit);
+    assert_eq!(edit("patch.json", 3)["code"], "FILE_NOT_FOUND");
+    assert_eq!(edit("replace.json", 0)["status"], "written");
+    let patched = edit("patch.json", 0);
+    assert_eq!(patched["status"], "written", "{patched}");
+    let id = patched["edit_id"].as_str().unwrap();
+    let show = scene.run(&[&["show", id], &acme[..]].concat(), 0);
+    assert!(show.stdout.contains("pass"), "{}", show.stdout);
+    for more in [&["--organization", "beta"][..], &[]] {
+        scene.run(&[&["show", id, "--root", root.path().to_str().unwrap()], more].concat(), 2);
+    }
+    let turned = |verb: &str| scene.json(&[&[verb, id], &acme[..]].concat(), 0)["status"].clone();
+    assert_eq!((turned("undo"), turned("redo")), (json!("written"), json!("written")));
+    for (arguments, offered) in [(&acme[2..], true), (&[], false)] {
+        let mut server = Server::start_for(scene.home.path(), root.path(), arguments);
+        let listed = server.post("tools/list", json!({}));
+        let listed = server.wait(listed).unwrap().to_string();
+        assert_eq!(listed.contains("replace_content"), offered, "{arguments:?}");
+        let call = json!({"path": "a.txt"});
+        assert_eq!(server.call("read_content_lines", &call).code(), "FILE_NOT_FOUND");
+    }
+    let mut server = Server::start_for(scene.home.path(), root.path(), &acme[2..]);
+    let seen = server.call("get_content", &json!({"entity_type": "workflow", "path": "a.py"}));
+    assert!(seen.text.contains("pass"), "{}", seen.text);
 }

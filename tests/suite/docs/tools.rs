@@ -66,16 +66,23 @@ const CALLS: &[(&str, &[Call], &str)] = &[
     ),
     (
         "patch_content",
-        &[],
-        r#"{"path": "stock.py", "old_string": "raise ValueError(item)", "new_string": "raise KeyError(item)"}"#,
+        &[("replace_content", STORED)],
+        r#"{"entity_type": "workflow", "path": "flows/restock.py", "old_string": "count=10", "new_string": "count=20"}"#,
     ),
-    ("replace_content", &[], r#"{"path": "shop/__init__.py", "content": "\"\"\"A shop.\"\"\"\n"}"#),
+    ("replace_content", &[], STORED),
     ("delete_content", &[], r#"{"path": "orders.py"}"#),
-    ("list_content", &[], "{}"),
+    (
+        "list_content",
+        &[("replace_content", STORED)],
+        r#"{"entity_type": "workflow", "path_prefix": "flows"}"#,
+    ),
     ("list_edits", &[("safe_edit_file", RENAMED)], "{}"),
     ("redo_edit", &[("safe_edit_file", RENAMED), ("undo_edit", "{}")], "{}"),
     ("create_file", &[], r##"{"path": "notes/todo.md", "content": "# To do\n"}"##),
 ];
+
+const STORED: &str = r#"{"entity_type": "workflow", "path": "flows/restock.py",
+    "content": "@workflow\nasync def restock(item, count=10):\n    await order(item, count)\n"}"#;
 
 const RENAMED: &str = r#"{"path": "stock.py", "search": "count", "replace": "number"}"#;
 
@@ -210,7 +217,9 @@ fn steady(value: &Value, edits: &mut BTreeMap<String, usize>) -> Value {
             let mark = |(name, value): (&String, &Value)| {
                 let mark = MARKS.iter().find(|(known, _)| known == name);
                 let value = match mark {
-                    Some((_, mark)) if !value.is_object() => serde_json::from_str(mark).unwrap(),
+                    Some((_, mark)) if !value.is_object() && value != "transaction" => {
+                        serde_json::from_str(mark).unwrap()
+                    }
                     _ => steady(value, edits),
                 };
                 (name.clone(), value)
@@ -230,7 +239,7 @@ fn steady(value: &Value, edits: &mut BTreeMap<String, usize>) -> Value {
 fn named(word: &str, edits: &mut BTreeMap<String, usize>) -> String {
     let bare = word.trim_end_matches([' ', ':', ',']);
     let is_edit = bare.split_once('-').is_some_and(|(start, number)| {
-        start.len() == 4 && start.chars().all(|c| c.is_ascii_hexdigit()) && number.parse::<u32>().is_ok()
+        start.len() == 4 && start.chars().all(|c| c.is_ascii_hexdigit()) && number.parse::<u64>().is_ok()
     });
     if !is_edit {
         return word.to_owned();

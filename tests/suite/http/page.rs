@@ -37,6 +37,7 @@ fn the_example_of_the_page_is_a_configuration() {
     let example = there.split("<!-- example -->\n```yaml\n").nth(1).unwrap().split("```").next().unwrap();
     let serving = Serving::parse("serve.yaml", example).unwrap();
     let names: Vec<&str> = serving.tokens.iter().map(|token| token.name.as_str()).collect();
-    assert_eq!(names, ["alice", "review-bot", "prometheus"]);
+    assert_eq!(names, ["alice", "review-bot", "platform", "prometheus"]);
+    assert_eq!(serving.tokens[2].organization.as_deref(), Some("acme"));
     assert!(Serving::parse("serve.yaml", &example.replace("read_only", "readonly")).is_err(), "the control");
 }

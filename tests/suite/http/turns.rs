@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::raw::{Client, Era, OTHER, Served, TOKEN, entry, written};
+use crate::suite::rows::postgres::Postgres;
 use crate::suite::wire::lockgate;
 
 /// What servers that know each other's questions have in common.
@@ -86,4 +87,45 @@ fn a_seal_that_could_be_guessed_is_refused() {
     let said = String::from_utf8_lossy(&out.stderr).into_owned();
     assert!(out.status.code() == Some(2) && said.contains("LOCKGATE_SEAL must have 24"), "{said}");
     assert!(!said.contains("too-short"), "{said}");
+}
+
+/// Two servers on one database, of which a client is sent to either.
+#[test]
+fn servers_on_one_database_know_what_each_other_did() {
+    let folder = tempfile::tempdir().unwrap();
+    let postgres = Postgres::shared();
+    let database = postgres.map(Postgres::database);
+    let sqlite = format!("sqlite:{}", folder.path().join("content.db").display());
+    for store in [Some(sqlite), database.as_ref().map(|database| database.url())].into_iter().flatten() {
+        let tokens = entry("alice", TOKEN, "organization: acme, tools: [all]")
+            + &entry("bob", OTHER, "organization: beta, tools: [all]");
+        let serve = || {
+            let home = tempfile::tempdir().unwrap();
+            let file = written(home.path(), &format!("listen: '127.0.0.1:0'\ntokens:\n{tokens}"));
+            let mut command = lockgate(home.path());
+            command.args(["serve", "--config"]).arg(file).env("LOCKGATE_STORE", &store);
+            Served::by(command, home)
+        };
+        let (one, other) = (serve(), serve());
+        let [mut here, mut there] = [&one, &other].map(|served| served.client(TOKEN, Era::New));
+        let at = |more: Value| {
+            let mut call = json!({"entity_type": "workflow", "path": "sync.py"});
+            call.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            call
+        };
+        let made = here.call("replace_content", &at(json!({"content": "@workflow\ndef f(): ...\n"})));
+        let version = made["structuredContent"]["version"].clone();
+        let edit = at(json!({"old_string": "...", "new_string": "pass", "expected_version": version}));
+        let edited = there.call("patch_content", &edit);
+        assert_eq!(edited["isError"], json!(false), "{edited}");
+        // The answer was lost, and the client is sent elsewhere.
+        let again = here.call("patch_content", &edit);
+        assert_eq!(again["structuredContent"]["status"], "already_applied", "{again}");
+        assert_eq!(again["structuredContent"]["edit_id"], edited["structuredContent"]["edit_id"], "{again}");
+        drop(other);
+        let undone = here.call("undo_edit", &json!({"edit_id": edited["structuredContent"]["edit_id"]}));
+        assert_eq!(undone["isError"], json!(false), "what a server wrote that is gone: {undone}");
+        let seen = one.client(OTHER, Era::New).call("get_content", &at(json!({})));
+        assert_eq!(seen["structuredContent"]["code"], "FILE_NOT_FOUND", "{seen}");
+    }
 }

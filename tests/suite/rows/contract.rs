@@ -13,8 +13,11 @@ use lockgate::text::Stamp;
 
 use super::world::{Kept, World, version};
 
+/// Something that is done in a world.
+type Scene = fn(&World);
+
 /// What is done in a world, and must be answered alike in each.
-const SCENES: &[(&str, fn(&World))] = &[
+const SCENES: &[(&str, Scene)] = &[
     ("the four modes of an edit", the_four_modes),
     ("strict, interactive and verify_only", the_modes_of_checking),
     ("what a caller expects", what_a_caller_expects),
@@ -509,7 +512,7 @@ fn lines_and_whole_texts(world: &World) {
             }
             other => panic!("{other:?}"),
         });
-        world.tell("lines", shown.as_ref().map(Clone::clone));
+        world.tell("lines", shown.as_ref().cloned());
         shown
     };
     assert_eq!(look("src/a.txt", 2, 3).unwrap(), "src/a.txt 2 3 [\"two\", \"three\"]");

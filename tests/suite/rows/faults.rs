@@ -14,6 +14,7 @@ mod refused;
 #[path = "faults/wire.rs"]
 mod wire;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -179,8 +180,12 @@ impl Ledger {
     #[track_caller]
     pub fn note<T>(&mut self, line: &str, answer: &Result<T, Error>) -> Fate {
         let fate = fate(answer);
-        self.sent.push((line.to_owned(), fate));
+        self.sent(line, fate);
         fate
+    }
+
+    pub fn sent(&mut self, line: &str, fate: Fate) {
+        self.sent.push((line.to_owned(), fate));
     }
 
     /// Holds what stands there against what was answered: each edit once or not at all, and each of them remembered.
@@ -205,5 +210,36 @@ impl Ledger {
         witness.remembers(&history);
         lines.retain(|line| !self.sent.iter().any(|(sent, _)| sent == line));
         assert!(lines.is_empty(), "nobody sent {lines:?}");
+    }
+}
+
+/// The control: what is lost, made twice or half there is seen.
+#[test]
+fn a_ledger_that_does_not_hold_is_caught() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("content.db");
+    let client = Client::of(&format!("sqlite:{}", file.display()), &dir.path().join("own"));
+    assert_eq!(client.text("src/a.txt"), None);
+    let database = rusqlite::Connection::open(&file).unwrap();
+    database.execute_batch(&the_app()).unwrap();
+    let holds = |path: &str, change: &dyn Fn(&mut Ledger)| {
+        let mut ledger = Ledger::begin(&client, path);
+        for line in ["one.", "two."] {
+            ledger.note(line, &client.append(path, line));
+        }
+        ledger.sent("never.", Fate::Absent);
+        ledger.sent("perhaps.", Fate::Unknown);
+        change(&mut ledger);
+        catch_unwind(AssertUnwindSafe(|| ledger.check(&client))).is_ok()
+    };
+    assert!(holds("src/a.txt", &|_| ()));
+    assert!(!holds("src/lost.txt", &|ledger| ledger.sent("three.", Fate::There)));
+    assert!(!holds("src/there.txt", &|ledger| ledger.sent[0].1 = Fate::Absent));
+    assert!(!holds("src/twice.txt", &|ledger| drop(client.append(&ledger.path, "one.").unwrap())));
+    assert!(!holds("src/nobody.txt", &|ledger| drop(client.append(&ledger.path, "three.").unwrap())));
+    for (path, table) in [("src/journal.txt", "changes"), ("src/text.txt", "texts")] {
+        let forget =
+            format!("DELETE FROM {table} WHERE path = '{path}' AND at = (SELECT max(at) FROM {table})");
+        assert!(!holds(path, &|_| database.execute_batch(&forget).unwrap()), "{table}");
     }
 }

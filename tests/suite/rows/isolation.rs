@@ -19,6 +19,10 @@ use crate::suite::http::raw::{Client, Era, Served, entry, written};
 use crate::suite::wire::{Answer, Server, lockgate};
 use calls::{ACTOR, ACTORS_APP, Dice, FOREIGN, FOREIGN_APP, FREE_APP, Known, call, own, text};
 
+/// The tables of PostgreSQL whose rows are somebody's.
+const OWNED: &str = "SELECT table_name FROM information_schema.columns WHERE table_schema = 'public' AND \
+     column_name = 'organization' ORDER BY 1";
+
 /// A database, as one of the two kinds.
 enum Store {
     Sqlite(PathBuf),
@@ -53,15 +57,34 @@ impl Store {
                 names.iter().flat_map(|name| rows(&database, name, organization)).collect()
             }
             Store::Postgres(database) => {
-                let names = database.boss(
-                    "SELECT table_name FROM information_schema.columns WHERE table_schema = 'public' AND \
-                     column_name = 'organization'",
-                );
+                let names = database.boss(OWNED);
                 let each = names.lines().map(|name| {
                     format!("SELECT '{name} ' || replace(t::text, E'\\n', '|') FROM {name} t WHERE organization = '{organization}';")
                 });
                 let all = database.boss(&each.collect::<String>());
                 all.lines().map(str::to_owned).collect()
+            }
+        }
+    }
+}
+
+impl Store {
+    /// Every entity that is not of an organisation, with its version.
+    fn entities_but_of(&self, organization: &str) -> Vec<String> {
+        let fields = "kind || ' ' || organization || ' ' || app || ' ' || path || ' ' || revision || ' '";
+        match self {
+            Store::Sqlite(file) => {
+                let database = rusqlite::Connection::open(file).unwrap();
+                let all =
+                    format!("SELECT {fields} || hex(stamp) FROM entities WHERE organization <> ? ORDER BY 1");
+                let mut all = database.prepare(&all).unwrap();
+                all.query_map([organization], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+            }
+            Store::Postgres(database) => {
+                let all = format!(
+                    "SELECT {fields} || encode(stamp, 'hex') FROM entities WHERE organization <> '{organization}' ORDER BY 1"
+                );
+                database.boss(&all).lines().map(str::to_owned).collect()
             }
         }
     }
@@ -146,8 +169,6 @@ impl World {
         let store = store(dir.path());
         let root = dir.path().join("root");
         std::fs::create_dir(&root).unwrap();
-        // Whoever forgets early must forget but what is its own.
-        std::fs::write(root.join("quality.yaml"), "limits: { journal: 40KiB }\n").unwrap();
         let served = (front == Front::Http).then(|| {
             let token = |name: &str, whose: &str| {
                 entry(name, &token(name), &format!("roots: ['{}'], tools: [all]{whose}", root.display()))
@@ -226,24 +247,29 @@ fn workflow(organization: Option<&str>, path: &str, content: &str) -> Value {
 }
 
 /// What nobody has, and what the actor has where it is an organisation.
-fn settle(world: &World, actor: Actor) {
+fn settle(world: &mut World, actor: Actor) {
     let mut nobody = world.caller(Actor::Nobody);
     let known = &mut Vec::new();
-    make(&mut nobody, known, workflow(None, "flows/everybody.py", &text("workflow", "everybody", 1)));
-    make(
-        &mut nobody,
-        known,
-        json!({"entity_type": "module", "path": "mods/everybody.py", "content": text("module", "everybody", 2)}),
-    );
-    make(&mut nobody, known, app_file(FREE_APP, "src/both.py", &text("file", "everybody", 3)));
+    let module = text("module", "everybody", 2);
+    let mut made = vec![
+        make(&mut nobody, known, workflow(None, "flows/everybody.py", &text("workflow", "everybody", 1))),
+        make(
+            &mut nobody,
+            known,
+            json!({"entity_type": "module", "path": "mods/everybody.py", "content": module}),
+        ),
+        make(&mut nobody, known, app_file(FREE_APP, "src/both.py", &text("file", "everybody", 3))),
+    ];
     if let Actor::Organization(name) = actor {
         let mut own = world.caller(actor);
         for path in ["src/own.py", "src/both.py", "lib/own.txt"] {
-            make(&mut own, known, app_file(ACTORS_APP, path, &text("file", name, 1)));
+            made.push(make(&mut own, known, app_file(ACTORS_APP, path, &text("file", name, 1))));
         }
-        make(&mut own, known, workflow(None, "flows/own.py", &text("workflow", name, 2)));
-        make(&mut own, known, workflow(Some(name), "flows/both.py", &text("workflow", name, 3)));
+        made.push(make(&mut own, known, workflow(None, "flows/own.py", &text("workflow", name, 2))));
+        made.push(make(&mut own, known, workflow(Some(name), "flows/both.py", &text("workflow", name, 3))));
     }
+    let ids = made.iter().map(|answer| answer.structured["edit_id"].as_str().unwrap().to_owned());
+    world.edits.extend(ids);
 }
 
 /// What somebody else has and does.
@@ -283,7 +309,7 @@ static MASKS: LazyLock<[(Regex, &str); 3]> = LazyLock::new(|| {
 });
 
 /// The name of an edit.
-static NAME: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b[0-9a-f]{4}-[0-9]+\b").unwrap());
+static NAME: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[0-9a-f]{4}-[0-9]+").unwrap());
 
 /// An answer without what differs from world to world whoever is in it.
 fn masked(answer: &Answer, world: &World) -> String {
@@ -309,110 +335,130 @@ fn named(arguments: &Value, world: &World) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// What is wrong with a run.
-#[derive(Debug)]
-enum Wrong {
-    /// An answer told of what is somebody else's.
-    Told(String),
-    /// What is somebody else's was changed.
-    Changed(String),
+/// Tools that reach for entities come more often.
+const OFTEN: [&str; 7] = [
+    "get_content",
+    "search_content",
+    "patch_content",
+    "replace_content",
+    "undo_edit",
+    "redo_edit",
+    "list_edits",
+];
+/// Calls after which somebody else goes on working.
+const ROUND: usize = 250;
+
+/// A run of calls in two worlds: the real one, and its twin in which nobody else is.
+struct Trial {
+    seed: u64,
+    dice: Dice,
+    worlds: [World; 2],
+    callers: [Caller; 2],
+    foreigner: Caller,
+    /// What is somebody else's.
+    foreign: BTreeSet<String>,
+    known: Known,
+    /// How often each tool was answered in which way.
+    answers: HashMap<String, usize>,
 }
 
-/// Makes so many calls in both worlds, in each by a server of this actor; `Err` has the first that was answered
-/// otherwise.
-fn run(
-    seed: u64,
-    count: usize,
-    front: Front,
-    actors: [Actor; 2],
-    store: fn(&Path, &str) -> Store,
-) -> Result<HashMap<String, usize>, Wrong> {
-    let mut worlds =
-        [World::new(front, |dir| store(dir, "real")), World::new(front, |dir| store(dir, "twin"))];
-    worlds[0].found(true);
-    worlds[1].found(false);
-    let mut known = Known {
-        own_edits: 0,
-        own_versions: Vec::new(),
-        foreign_edits: Vec::new(),
-        foreign_versions: Vec::new(),
-        foreign_calls: Vec::new(),
-    };
-    let mut foreigner = worlds[0].caller(Actor::Organization(FOREIGN));
-    settle_foreign(&mut foreigner, &mut known, 0);
-    worlds.iter().for_each(|world| settle(world, actors[1]));
-    let mut servers = [0, 1].map(|at| worlds[at].caller(actors[at]));
-    let tools: Vec<String> = lockgate::front::tools::TOOLS.iter().map(|tool| tool.name.to_owned()).collect();
-    // Tools that reach for entities come more often.
-    let often = [
-        "get_content",
-        "search_content",
-        "patch_content",
-        "replace_content",
-        "undo_edit",
-        "redo_edit",
-        "list_edits",
-    ];
-    let mut dice = Dice(seed);
-    let mut codes: HashMap<String, usize> = HashMap::new();
-    let mut before = worlds[0].store.rows_of(FOREIGN);
-    let guarded = |world: &World, before: &BTreeSet<String>, at: usize| {
-        let now = world.store.rows_of(FOREIGN);
-        let changed: Vec<&String> = now.symmetric_difference(before).take(4).collect();
+impl Trial {
+    fn new(seed: u64, front: Front, actors: [Actor; 2], store: fn(&Path) -> Store) -> Trial {
+        let mut worlds = [World::new(front, store), World::new(front, store)];
+        worlds[0].found(true);
+        worlds[1].found(false);
+        let mut known = Known::default();
+        let mut foreigner = worlds[0].caller(Actor::Organization(FOREIGN));
+        settle_foreign(&mut foreigner, &mut known, 0);
+        worlds.iter_mut().for_each(|world| settle(world, actors[1]));
+        let callers = [0, 1].map(|at| worlds[at].caller(actors[at]));
+        let foreign = worlds[0].store.rows_of(FOREIGN);
+        Trial { seed, dice: Dice(seed), worlds, callers, foreigner, foreign, known, answers: HashMap::new() }
+    }
+
+    /// Makes so many calls; `Err` tells of the first that was answered otherwise in the two worlds, or changed what is
+    /// somebody else's.
+    fn run(mut self, count: usize) -> Result<HashMap<String, usize>, String> {
+        for number in 0..count {
+            if number % ROUND == ROUND - 1 {
+                self.guard(number)?;
+                settle_foreign(&mut self.foreigner, &mut self.known, number);
+                self.foreign = self.worlds[0].store.rows_of(FOREIGN);
+            }
+            self.call(number)?;
+        }
+        self.guard(count)?;
+        let [real, twin] =
+            [&self.worlds[0], &self.worlds[1]].map(|world| world.store.entities_but_of(FOREIGN));
+        if real == twin {
+            return Ok(self.answers);
+        }
+        Err(format!("seed {}: what is there in the end differs: {real:#?}\n{twin:#?}", self.seed))
+    }
+
+    /// Sees that what is somebody else's is as it was.
+    fn guard(&self, number: usize) -> Result<(), String> {
+        let now = self.worlds[0].store.rows_of(FOREIGN);
+        let changed: Vec<&String> = now.symmetric_difference(&self.foreign).take(4).collect();
         if changed.is_empty() {
             Ok(())
         } else {
-            Err(Wrong::Changed(format!("seed {seed}, by call {at}: {changed:#?}")))
+            Err(format!("seed {}, by call {number}: {changed:#?}", self.seed))
         }
-    };
-    for number in 0..count {
-        if number % 250 == 249 {
-            guarded(&worlds[0], &before, number)?;
-            // Somebody else goes on working, in the world in which there is somebody else.
-            settle_foreign(&mut foreigner, &mut known, number);
-            before = worlds[0].store.rows_of(FOREIGN);
-        }
-        let tool = if dice.one_in(2) { (*dice.of(&often)).to_owned() } else { dice.of(&tools).clone() };
-        let arguments = call(&mut dice, &known, &tool, number);
-        let ids = [0, 1].map(|at| servers[at].post(&tool, &named(&arguments, &worlds[at])));
-        let answers = [0, 1].map(|at| servers[at].wait(ids[at]));
-        let [Ok(real), Ok(twin)] = &answers else {
-            if answers[0].is_err() && answers[1].is_err() {
-                *codes.entry("protocol".to_owned()).or_default() += 1;
-                continue;
-            }
-            return Err(Wrong::Told(format!("seed {seed}, call {number}: {tool} {arguments}: {answers:#?}")));
+    }
+
+    /// Makes the next call in both worlds.
+    fn call(&mut self, number: usize) -> Result<(), String> {
+        let tools = lockgate::front::tools::TOOLS;
+        let often = self.dice.one_in(2);
+        let tool = if often { *self.dice.of(&OFTEN) } else { self.dice.of(tools).name };
+        let arguments = call(&mut self.dice, &self.known, tool, number);
+        let what = format!("seed {}, call {number}: {tool} {arguments}", self.seed);
+        let ids = [0, 1].map(|at| self.callers[at].post(tool, &named(&arguments, &self.worlds[at])));
+        let answers = [0, 1].map(|at| self.callers[at].wait(ids[at]));
+        let [Ok(real), Ok(twin)] = answers else {
+            // What is no call of the tool is refused by the protocol, in both.
+            return if answers.iter().all(Result::is_err) {
+                Ok(())
+            } else {
+                Err(format!("{what}: {answers:#?}"))
+            };
         };
-        for (world, answer) in worlds.iter_mut().zip([real, twin]) {
+        for (world, answer) in self.worlds.iter_mut().zip([&real, &twin]) {
             let new = answer.structured["edit_id"].as_str().map(str::to_owned);
             world.edits.extend(new.filter(|id| !answer.is_error && !world.edits.contains(id)));
         }
-        let (told, wanted) = (masked(real, &worlds[0]), masked(twin, &worlds[1]));
+        let (told, wanted) = (masked(&real, &self.worlds[0]), masked(&twin, &self.worlds[1]));
         if told != wanted {
-            return Err(Wrong::Told(format!(
-                "seed {seed}, call {number}: {tool} {arguments}\n{told}\nbut without them\n{wanted}"
-            )));
+            return Err(format!("{what}\n{}", apart(&told, &wanted)));
         }
-        known.own_edits = worlds[0].edits.len();
-        known.own_versions.extend(real.structured["version"].as_str().map(str::to_owned));
-        let outcome = if real.is_error {
-            real.code()
-        } else if real.status().is_empty() {
-            "seen"
-        } else {
-            real.status()
+        self.known.own_edits = self.worlds[0].edits.len();
+        self.known.own_versions.extend(real.structured["version"].as_str().map(str::to_owned));
+        let outcome = match (real.is_error, real.status()) {
+            (true, _) => real.code(),
+            (false, "") => "seen",
+            (false, status) => status,
         };
-        *codes.entry(format!("{tool} {outcome}")).or_default() += 1;
+        *self.answers.entry(format!("{tool} {outcome}")).or_default() += 1;
+        Ok(())
     }
-    guarded(&worlds[0], &before, count)?;
-    Ok(codes)
 }
 
-fn sqlite(dir: &Path, _: &str) -> Store {
+/// Where two answers part.
+fn apart(told: &str, wanted: &str) -> String {
+    let apart = told.bytes().zip(wanted.bytes()).take_while(|(one, other)| one == other).count();
+    let near = |text: &str| {
+        let bytes = &text.as_bytes()[apart.saturating_sub(300).min(text.len())..];
+        String::from_utf8_lossy(&bytes[..bytes.len().min(900)]).into_owned()
+    };
+    format!("...{}...\nbut without them\n...{}...", near(told), near(wanted))
+}
+
+fn sqlite(dir: &Path) -> Store {
     Store::Sqlite(dir.join("content.db"))
 }
 
-fn postgres(_: &Path, _: &str) -> Store {
+fn postgres(_: &Path) -> Store {
     Store::Postgres(Postgres::shared().unwrap().database())
 }
 
@@ -420,8 +466,9 @@ fn postgres(_: &Path, _: &str) -> Store {
 const CALLS: usize = 10_000;
 
 #[track_caller]
-fn holds(seed: u64, count: usize, front: Front, actor: Actor, store: fn(&Path, &str) -> Store) {
-    let codes = run(seed, count, front, [actor, actor], store).unwrap_or_else(|wrong| panic!("{wrong:?}"));
+fn holds(seed: u64, count: usize, front: Front, actor: Actor, store: fn(&Path) -> Store) {
+    let codes =
+        Trial::new(seed, front, [actor, actor], store).run(count).unwrap_or_else(|wrong| panic!("{wrong}"));
     let mut told: Vec<String> = codes.iter().map(|(code, count)| format!("{count} {code}")).collect();
     told.sort();
     println!("{}", told.join("\n"));
@@ -465,8 +512,47 @@ fn no_call_of_nobody_learns_of_an_organisation_in_sqlite_over_http() {
 fn a_call_that_learns_of_another_organisation_is_caught() {
     let actors = [Actor::Organization(FOREIGN), Actor::Organization(ACTOR)];
     for (seed, front) in [(0, Front::Pipes), (1, Front::Http), (2, Front::Pipes)] {
-        let caught = run(seed, 60, front, actors, sqlite);
+        let caught = Trial::new(seed, front, actors, sqlite).run(60);
         assert!(caught.is_err(), "{caught:?}");
+    }
+}
+
+/// Who forgets early forgets nothing but its own.
+#[test]
+fn a_small_journal_forgets_no_edit_of_another_organisation() {
+    for store in [sqlite, postgres] {
+        if Postgres::shared().is_none() {
+            return;
+        }
+        let mut world = World::new(Front::Pipes, store);
+        world.found(true);
+        let mut foreigner = world.caller(Actor::Organization(FOREIGN));
+        let mut known = Known::default();
+        settle_foreign(&mut foreigner, &mut known, 0);
+        settle(&mut world, Actor::Organization(ACTOR));
+        let before = world.store.rows_of(FOREIGN);
+        std::fs::write(world.dir.path().join("root/quality.yaml"), "limits: { journal: 4KiB }\n").unwrap();
+        let mut forgetful = world.caller(Actor::Organization(ACTOR));
+        let edits = |caller: &mut Caller| {
+            let told = caller.call("list_edits", &json!({"max_results": 100}));
+            let edits =
+                told.structured["edits"].as_array().unwrap_or_else(|| panic!("{}", told.text)).clone();
+            edits.iter().map(|edit| edit["edit_id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        // It forgets while nobody waits for it.
+        for number in 0.. {
+            if number > 20 && edits(&mut forgetful).len() < 20 {
+                break;
+            }
+            make(
+                &mut forgetful,
+                &mut Vec::new(),
+                app_file(ACTORS_APP, "src/own.py", &text("file", ACTOR, number)),
+            );
+        }
+        assert_eq!(world.store.rows_of(FOREIGN), before);
+        let kept = edits(&mut foreigner);
+        assert!(known.foreign_edits.iter().all(|id| kept.contains(id)), "{kept:?}");
     }
 }
 
@@ -483,22 +569,13 @@ fn row_level_security_holds_where_a_statement_is_wrong() {
     if Postgres::shared().is_none() {
         return;
     }
-    let world = World::new(Front::Pipes, |dir| postgres(dir, "real"));
+    let mut world = World::new(Front::Pipes, postgres);
     world.found(true);
-    let mut known = Known {
-        own_edits: 0,
-        own_versions: Vec::new(),
-        foreign_edits: Vec::new(),
-        foreign_versions: Vec::new(),
-        foreign_calls: Vec::new(),
-    };
+    let mut known = Known::default();
     settle_foreign(&mut world.caller(Actor::Organization(FOREIGN)), &mut known, 0);
-    settle(&world, Actor::Organization(ACTOR));
+    settle(&mut world, Actor::Organization(ACTOR));
     let Store::Postgres(database) = &world.store else { unreachable!() };
-    let tables = database.boss(
-        "SELECT table_name FROM information_schema.columns WHERE table_schema = 'public' AND column_name = 'organization' \
-         ORDER BY 1",
-    );
+    let tables = database.boss(OWNED);
     let tables: Vec<&str> = tables.lines().collect();
     assert!(tables.contains(&"entities") && tables.contains(&"apps") && tables.len() >= 5, "{tables:?}");
     let owners = |organization: Option<&str>, table: &str| {
@@ -533,13 +610,12 @@ fn row_level_security_holds_where_a_statement_is_wrong() {
         );
         database.boss(&format!("ALTER TABLE {table} FORCE ROW LEVEL SECURITY"));
     }
-    for table in &tables {
-        scoped(database, Some(ACTOR), &format!("DELETE FROM {table}")).unwrap();
-    }
+    let delete_all = |table: &str| scoped(database, Some(ACTOR), &format!("DELETE FROM {table}")).unwrap();
+    tables.iter().for_each(|table| drop(delete_all(table)));
     assert_eq!(world.store.rows_of(FOREIGN), before);
     for table in &tables {
         database.boss(&format!("ALTER TABLE {table} DISABLE ROW LEVEL SECURITY"));
-        scoped(database, Some(ACTOR), &format!("DELETE FROM {table}")).unwrap();
+        delete_all(table);
     }
     assert!(world.store.rows_of(FOREIGN).is_empty());
 }

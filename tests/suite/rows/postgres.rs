@@ -18,12 +18,12 @@ use crate::suite::store::not_run;
 use crate::suite::wire::PATIENCE;
 
 /// The role that made the cluster, and whom nothing holds.
-const BOSS: &str = "boss";
+pub const BOSS: &str = "boss";
 /// The role that a server of lockgate is; it owns its database, and no more.
 pub const KEEPER: &str = "keeper";
 /// Its password, which needs to be written otherwise in a URL.
 pub const PASSWORD: &str = "s3cret/@:?";
-const PASSWORD_IN_URL: &str = "s3cret%2F%40%3A%3F";
+pub const PASSWORD_IN_URL: &str = "s3cret%2F%40%3A%3F";
 
 /// Runs a cluster until its input ends, and removes its folder if it was told so first.
 const GUARD: &str = r#"
@@ -287,11 +287,18 @@ impl Postgres {
         self.psql(database, BOSS, sql).status.success()
     }
 
+    /// A program of PostgreSQL's that connects as this role.
+    pub fn client(&self, program: &str, role: &str) -> Command {
+        let mut client = Command::new(self.programs.join(program));
+        client.args(["-U", role, "-h"]).arg(&self.folder);
+        client.env("PGPASSWORD", PASSWORD).env("PGCONNECT_TIMEOUT", "30").current_dir("/");
+        client
+    }
+
     fn psql(&self, database: &str, role: &str, sql: &str) -> Output {
-        let mut psql = Command::new(self.programs.join("psql"));
-        psql.args(["-XqAt", "-v", "ON_ERROR_STOP=1", "-U", role, "-d", database, "-h"]).arg(&self.folder);
-        psql.args(["-f", "-"]).env("PGPASSWORD", PASSWORD).env("PGCONNECT_TIMEOUT", "30");
-        psql.current_dir("/").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut psql = self.client("psql", role);
+        psql.args(["-XqAt", "-v", "ON_ERROR_STOP=1", "-d", database, "-f", "-"]);
+        psql.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = psql.spawn().unwrap();
         let (mut input, sql) = (child.stdin.take().unwrap(), sql.to_owned());
         let feeding = std::thread::spawn(move || input.write_all(sql.as_bytes()));

@@ -8,6 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
 
 /// Where, in the exchange around one message of a client, the wire breaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,11 +21,16 @@ pub enum At {
     Unheard,
     /// The message comes through and is obeyed; half of the answer does.
     HalfHeard,
+    /// The client is cut off at once; the message comes through when the client has connected again and asks something.
+    Late,
 }
 
 impl At {
     pub const ALL: [At; 4] = [At::Before, At::Within, At::Unheard, At::HalfHeard];
 }
+
+/// How much later a late message comes than the question behind it.
+const LATE: Duration = Duration::from_millis(200);
 
 /// What comes after the wire broke.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +74,8 @@ struct State {
     /// What the message was at which the wire broke.
     broke_at: Option<String>,
     wires: Vec<(TcpStream, UnixStream)>,
+    /// A message that is on its way still.
+    late: Option<(UnixStream, Vec<u8>)>,
 }
 
 impl Proxy {
@@ -167,34 +175,60 @@ impl Shared {
         let (mut from, mut to) = (server.try_clone().unwrap(), client.try_clone().unwrap());
         let swallowing = Arc::clone(&swallow);
         let answers = std::thread::spawn(move || answers(&mut from, &mut to, &swallowing));
-        self.messages(&mut client.try_clone().unwrap(), &mut server.try_clone().unwrap(), &swallow);
-        // The server obeys what it has been sent, and ends then.
-        server.shutdown(Shutdown::Write).ok();
-        answers.join().ok();
-        client.shutdown(Shutdown::Both).ok();
+        match self.messages(&mut client.try_clone().unwrap(), &mut server.try_clone().unwrap(), &swallow) {
+            Some(late) => {
+                self.state.lock().unwrap().late = Some((server, late));
+                client.shutdown(Shutdown::Both).ok();
+            }
+            None => {
+                // The server obeys what it has been sent, and ends then.
+                server.shutdown(Shutdown::Write).ok();
+                answers.join().ok();
+                client.shutdown(Shutdown::Both).ok();
+            }
+        }
     }
 
-    /// Passes the messages of a client on until one at which the wire breaks.
-    fn messages(&self, client: &mut TcpStream, server: &mut UnixStream, swallow: &Mutex<Option<At>>) {
+    /// Passes the messages of a client on until one at which the wire breaks; gives one that comes later.
+    fn messages(
+        &self,
+        client: &mut TcpStream,
+        server: &mut UnixStream,
+        swallow: &Mutex<Option<At>>,
+    ) -> Option<Vec<u8>> {
         let mut typed = false;
         while let Some(message) = message(client, &mut typed) {
             let passed = match self.pass(&message) {
                 Pass::Through => server.write_all(&message),
-                Pass::Break(At::Before) => return,
+                Pass::Break(At::Before) => return None,
+                Pass::Break(At::Late) => return Some(message),
                 Pass::Break(At::Within) => {
                     server.write_all(&message[..message.len() / 2]).ok();
-                    return;
+                    return None;
                 }
                 Pass::Break(at @ (At::Unheard | At::HalfHeard)) => {
                     *swallow.lock().unwrap() = Some(at);
                     server.write_all(&message).ok();
-                    return;
+                    return None;
                 }
             };
+            self.deliver_late();
             if passed.is_err() {
-                return;
+                return None;
             }
         }
+        None
+    }
+
+    fn deliver_late(&self) {
+        let Some((mut server, message)) = self.state.lock().unwrap().late.take() else { return };
+        std::thread::spawn(move || {
+            std::thread::sleep(LATE);
+            server.write_all(&message).ok();
+            server.shutdown(Shutdown::Write).ok();
+            // It is read to its end, so that nothing keeps the server from obeying.
+            server.read_to_end(&mut Vec::new()).ok();
+        });
     }
 
     fn pass(&self, message: &[u8]) -> Pass {

@@ -13,7 +13,8 @@ use crate::request::Mode;
 /// The request, in one of the two ways to give it.
 #[derive(Debug, clap::Args)]
 pub(super) struct Asked {
-    /// Reads the request from a file, or with `-` from standard input: the JSON of safe_edit_file, or of edit_files
+    /// Reads the request from a file, or with `-` from standard input: the JSON of safe_edit_file, of edit_files, or with
+    /// `entity_type` of replace_content or patch_content
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
     /// What happens to the result and to findings; stands above the request's own mode

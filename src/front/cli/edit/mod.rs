@@ -20,7 +20,9 @@ use super::work::{author, work};
 use crate::engine::Promise;
 use crate::error::Error;
 use crate::front::answer::{Call, Offers, Shape};
-use crate::front::tools::{Ask, Asked, AskedAll, Tool, edit_files, safe_edit_file};
+use crate::front::tools::{
+    Ask, Asked, AskedAll, Tool, edit_files, patch_content, replace_content, safe_edit_file,
+};
 use crate::request::Author;
 
 /// The arguments of `lockgate edit`.
@@ -51,6 +53,17 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
     done.tell(shape, args.json)
 }
 
+/// The tool whose JSON a request is.
+fn tool_of(arguments: &Map<String, Value>) -> &'static Tool {
+    let has = |name: &str| arguments.contains_key(name);
+    match (has("edits"), has("entity_type"), has("old_string")) {
+        (true, _, _) => &edit_files::TOOL,
+        (false, true, true) => &patch_content::TOOL,
+        (false, true, false) => &replace_content::TOOL,
+        (false, false, _) => &safe_edit_file::TOOL,
+    }
+}
+
 /// Carries out what is asked, and says how its answer is to look.
 fn carry(
     place: &Workplace,
@@ -58,7 +71,7 @@ fn carry(
     arguments: Map<String, Value>,
     agreed: Option<String>,
 ) -> (Done, Shape) {
-    let tool: &Tool = if arguments.contains_key("edits") { &edit_files::TOOL } else { &safe_edit_file::TOOL };
+    let tool = tool_of(&arguments);
     let path = arguments.get("path").and_then(Value::as_str).map(str::to_owned);
     let again =
         arguments.contains_key("search").then(|| Call { tool: tool.name, arguments: arguments.clone() });

@@ -35,7 +35,9 @@ const LAST_WORK: Duration = Duration::from_secs(1);
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "LOCKGATE_LOG=debug says more on standard error; standard output belongs to the protocol.\n\
-                  LOCKGATE_TOKEN is the token that clients show over HTTP; without it one is made and kept."
+                  LOCKGATE_TOKEN is the token that clients show over HTTP; without it one is made and kept.\n\
+                  LOCKGATE_STORE is what --store says, for a URL with a password; LOCKGATE_SEAL is what servers\n\
+                  behind one balancer have in common: docs/serving.md."
 )]
 pub(super) struct Args {
     #[command(subcommand)]

@@ -12,7 +12,7 @@ use super::{Fleet, Hours};
 use crate::gate::process::Ceiling;
 use crate::gate::workshop::Slots;
 use crate::gate::*;
-use crate::policy::{Isolation, Policy, Profile, language_of};
+use crate::policy::{Isolation, Policy, Profile, language_named, language_of};
 use crate::text::{Buffer, Hints, LineMap};
 
 /// The server that misbehaves.
@@ -104,13 +104,22 @@ impl Trial {
         self.together(&[(path, before, after)]).remove(0)
     }
 
+    /// What is said of an edit of an entity in this language, whose texts are not on disk.
+    fn stored(&self, path: &str, before: &str, after: &str, language: &str) -> Verdict {
+        self.asked(&[(path, Some(before), after)], Some(language)).remove(0)
+    }
+
     fn together(&self, edits: &[(&str, Option<&str>, &str)]) -> Vec<Verdict> {
+        self.asked(edits, None)
+    }
+
+    fn asked(&self, edits: &[(&str, Option<&str>, &str)], stored: Option<&str>) -> Vec<Verdict> {
         let read = |text: &str| Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
         let texts: Vec<(Option<Buffer>, Buffer, LineMap)> = edits
             .iter()
             .map(|(path, before, after)| {
                 let (old, new) = (before.map(read), read(after));
-                before.iter().for_each(|before| self.write(path, before));
+                before.iter().filter(|_| stored.is_none()).for_each(|before| self.write(path, before));
                 let (empty, is_new) = (read(""), old.is_none());
                 let base = old.as_ref().unwrap_or(&empty);
                 let map = base.rewrite(after).unwrap().line_map(base, &new);
@@ -119,7 +128,8 @@ impl Trial {
             .collect();
         let beside = |_: &str| false;
         let cases = edits.iter().zip(&texts).map(|((path, _, after), (old, new, map))| {
-            let language = language_of(path, after.lines().next());
+            let language = stored.map_or_else(|| language_of(path, after.lines().next()), language_named);
+            let is_there = self.path(path).exists();
             let means = Means {
                 root: self.project.path(),
                 grant: &self.grant,
@@ -133,7 +143,7 @@ impl Trial {
                 before: old.as_ref(),
                 after: new,
                 map,
-                stands: Stands::of_file(old.as_ref()),
+                stands: if is_there { Stands::OverFile } else { Stands::Alone },
                 beside: &beside,
             };
             Case {

@@ -60,6 +60,32 @@ fn a_new_file_is_closed_after_it_was_judged() {
 }
 
 #[test]
+fn the_draft_of_an_entity_is_shown_at_its_path_and_the_disk_afterwards() {
+    let trial = Trial::new("pull");
+    assert_eq!(
+        found(&trial.stored("flow", "x\nbad\n", "bad\nbad\n", "python")),
+        ["1:1 new seen bad", "2:1 old seen bad"]
+    );
+    wait_for("the end of both texts", || trial.noted("didClose") == ["flow", "flow"]);
+    assert_eq!(trial.noted("language"), ["flow python", "flow python"]);
+    trial.write("b.txt", "on disk\n");
+    trial.write("a.txt", "see b.txt\n");
+    assert_eq!(found(&trial.stored("b.txt", "x\n", "bad\n", "python")), ["1:1 new seen bad"]);
+    assert_eq!(found(&trial.judge("a.txt", Some("x\n"), "see b.txt\n")), ["1:1 new on disk"]);
+    assert_eq!(std::fs::read_to_string(trial.path("b.txt")).unwrap(), "on disk\n");
+}
+
+#[test]
+fn an_entity_is_a_new_file_to_a_server_where_there_is_no_file() {
+    let trial = Trial::with("pull", Has::ServerAndCommand, "new_files: none", Hours::default());
+    assert_eq!(found(&trial.stored("flow", "x\n", "bad\n", "python")), ["1:1 new seen bad"]);
+    assert_eq!((trial.noted("didOpen").len(), trial.runs()), (0, 2), "its command is asked about both texts");
+    trial.write("flow", "something else\n");
+    assert_eq!(found(&trial.stored("flow", "x\n", "bad bad\n", "python")).len(), 2);
+    assert!(!trial.noted("didOpen").is_empty());
+}
+
+#[test]
 fn versions_only_rise() {
     let trial = Trial::new("push");
     trial.judge("a.txt", Some("x\n"), "bad\n");

@@ -33,6 +33,9 @@ impl Depot {
         None
     }
 
+    /// There is nothing to tell.
+    pub fn tell(&self, _: super::StoreTold) {}
+
     /// Errors: `STORE_UNAVAILABLE`.
     pub fn migrate(&self) -> Result<Migrated, Error> {
         Err(closed().told())

@@ -6,6 +6,7 @@ use super::address::Address;
 use super::dialect::Purpose;
 use super::live::Live;
 use super::session::Session;
+use super::tally::{Tally, Told};
 use crate::error::Error;
 use crate::store::rows::Tenant;
 use crate::store::state::State;
@@ -20,6 +21,7 @@ pub struct Depot {
     live: RwLock<Option<Arc<Live>>>,
     /// When it could not be connected to the last time, and why.
     failed: Mutex<Option<(Instant, Failure)>>,
+    tally: Tally,
 }
 
 impl Depot {
@@ -36,12 +38,17 @@ impl Depot {
     }
 
     fn of(address: Address) -> Depot {
-        Depot { address, live: RwLock::default(), failed: Mutex::default() }
+        Depot { address, live: RwLock::default(), failed: Mutex::default(), tally: Tally::default() }
     }
 
     /// The file that a person named for it; nothing for a server, and for the one in lockgate's own folder.
     pub fn file(&self) -> Option<&Path> {
         self.address.file()
+    }
+
+    /// Tells of each thing that it is asked from now on; the first who wants to hear of it does.
+    pub fn tell(&self, told: Told) {
+        self.tally.tell(told);
     }
 
     /// A number for it that is the same in all processes.
@@ -71,7 +78,7 @@ impl Depot {
         tenant: &Tenant,
         work: impl AsyncFn(&mut Session<'_>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        self.with(|live| live.read(tenant, Purpose::Read, work))
+        self.with("read", |live| live.read(tenant, Purpose::Read, work))
     }
 
     /// The same where texts are looked for that are like this pattern of `LIKE`: PostgreSQL shows no others then.
@@ -81,7 +88,7 @@ impl Depot {
         like: &str,
         work: impl AsyncFn(&mut Session<'_>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        self.with(|live| live.read(tenant, Purpose::Search(like), work))
+        self.with("search", |live| live.read(tenant, Purpose::Search(like), work))
     }
 
     /// Writes one edit in one transaction, within a tenant's reach; the work may be done twice. Gives the name of the
@@ -92,18 +99,24 @@ impl Depot {
         edit: i64,
         work: impl AsyncFn(&mut Session<'_>) -> Result<(), Failure>,
     ) -> Result<u16, Failure> {
-        self.with(|live| live.write(tenant, edit, work).map(|()| live.journal()))
+        self.with("write", |live| live.write(tenant, edit, work).map(|()| live.journal()))
     }
 
     /// Uses the connected database. One that does not do what it is asked is connected to anew by whoever comes next: its
     /// tables may be gone.
-    fn with<T>(&self, work: impl FnOnce(&Live) -> Result<T, Failure>) -> Result<T, Failure> {
-        let live = self.live()?;
-        let done = work(&live);
-        if let Err(Failure::Closed(_) | Failure::Other(_)) = &done {
-            self.forget(&live);
-        }
-        done
+    fn with<T>(
+        &self,
+        asked: &'static str,
+        work: impl FnOnce(&Live) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        self.tally.of(asked, || {
+            let live = self.live()?;
+            let done = work(&live);
+            if let Err(Failure::Closed(_) | Failure::Other(_)) = &done {
+                self.forget(&live);
+            }
+            done
+        })
     }
 
     /// What was connected to, as long as it is what its address leads to.

@@ -149,6 +149,47 @@ mod driver {
             _ => Failure::Other(why("PostgreSQL refused")),
         }
     }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+        use crate::error::{Code, Disk};
+
+        #[test]
+        fn each_code_of_a_database_has_a_meaning() {
+            let away = |failure| matches!(failure, Failure::Away(_));
+            let lost = |failure| matches!(failure, Failure::Lost(_));
+            let closed = |failure| matches!(failure, Failure::Closed(_));
+            assert!(of_sqlite(13) == Failure::Full && of_sqlite(NO_SHARED_MEMORY) == Failure::Full);
+            assert!(of_sqlite(1555) == Failure::Overtaken && of_sqlite(2067) == Failure::Overtaken);
+            assert!([5, 261, 517, 6].into_iter().all(|code| away(of_sqlite(code))));
+            assert!([8, 264, 11, 14, 26].into_iter().all(|code| closed(of_sqlite(code))));
+            assert!(matches!(of_sqlite(10), Failure::Other(_)));
+            assert_eq!(of_postgres("53100"), Failure::Full);
+            assert!(
+                ["40001", "40P01", "23505"].into_iter().all(|code| of_postgres(code) == Failure::Overtaken)
+            );
+            assert!(
+                ["57P01", "57P02", "57P03", "25P03", "08006"].into_iter().all(|code| lost(of_postgres(code)))
+            );
+            assert!(["57014", "55P03", "53300"].into_iter().all(|code| away(of_postgres(code))));
+            assert!(["28P01", "28000", "3D000", "42501"].into_iter().all(|code| closed(of_postgres(code))));
+            assert!(matches!(of_postgres("42601"), Failure::Other(_)));
+        }
+
+        #[test]
+        fn a_refusal_says_no_more_than_is_known() {
+            let told = |failure: Failure| {
+                let told = failure.told();
+                (told.code, told.disk)
+            };
+            assert_eq!(told(Failure::Unknown), (Code::StoreUnavailable, Disk::Unknown));
+            assert_eq!(told(Failure::Full), (Code::NoSpace, Disk::Untouched));
+            for why in [Failure::Away, Failure::Lost, Failure::Closed, Failure::Other] {
+                assert_eq!(told(why("why".to_owned())), (Code::StoreUnavailable, Disk::Untouched));
+            }
+        }
+    }
 }
 
 #[cfg(feature = "content")]

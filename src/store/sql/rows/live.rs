@@ -9,7 +9,7 @@ use super::migrate;
 use super::pool::{Lost, first, pool};
 use super::reactor::Reactor;
 use super::session::Session;
-use super::statement::Draft;
+use super::statement::{Draft, OF_NUMBER};
 use super::{Failure, Migrated};
 use crate::store::folder::Identity;
 use crate::store::rows::Tenant;
@@ -187,7 +187,7 @@ impl Live {
                 let mut connection = self.pool.acquire().await?;
                 // It waits for the lock: where the old connection still has it, the server is not done with it.
                 let mut session = self.begin(&mut connection, tenant, Purpose::Write(edit)).await?;
-                let edits = Draft::new("SELECT 1 FROM edits").within(tenant, "organization");
+                let edits = Draft::new("SELECT 1 FROM edits").within(tenant, OF_NUMBER);
                 session.first(edits.push(" AND id = ").bind(edit)).await.map(|row| row.is_some())
             };
             match in_time(looked).await {

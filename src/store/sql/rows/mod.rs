@@ -37,6 +37,7 @@ mod read;
 mod session;
 #[cfg(feature = "content")]
 mod statement;
+mod tally;
 #[cfg(feature = "content")]
 mod tidy;
 #[cfg(feature = "content")]
@@ -47,6 +48,7 @@ pub use absent::Depot;
 #[cfg(feature = "content")]
 pub use depot::Depot;
 pub(in crate::store) use failure::Failure;
+pub use tally::Told as StoreTold;
 
 use crate::text::Stamp;
 

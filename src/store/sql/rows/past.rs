@@ -5,7 +5,7 @@
 use super::super::{Wanted, pack};
 use super::depot::Depot;
 use super::session::{Session, get, stamp};
-use super::statement::{Draft, Statement};
+use super::statement::{Draft, OF_NUMBER_E, OF_NUMBER_E2, Statement};
 use super::write::{REDO, UNDO};
 use super::{Failure, RowKey};
 use crate::request::{Entity, EntityKind};
@@ -111,13 +111,13 @@ async fn found(session: &mut Session<'_>, which: Statement) -> Result<Vec<Entry>
 
 /// Edits, still to be narrowed.
 fn entries(tenant: &Tenant) -> Statement {
-    Draft::new(ENTRIES).within(tenant, "e.organization")
+    Draft::new(ENTRIES).within(tenant, OF_NUMBER_E)
 }
 
 /// The first of the wanted edits of a row.
 fn of_row(tenant: &Tenant, key: RowKey<'_>, wanted: Wanted, most: i64) -> Statement {
     let ids = " AND e.id IN (SELECT e2.id FROM changes c2 JOIN edits e2 ON e2.id = c2.edit WHERE ";
-    let ids = entries(tenant).push(ids).reaching(tenant, "e2.organization").row("c2.", key);
+    let ids = entries(tenant).push(ids).reaching(tenant, OF_NUMBER_E2).row("c2.", key);
     let ids = ids.push(match wanted {
         Wanted::Settled => " ORDER BY c2.at DESC",
         Wanted::ToUndo => " AND e2.kind = 0 AND e2.undone IS NULL ORDER BY c2.at DESC",

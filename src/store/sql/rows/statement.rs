@@ -8,6 +8,13 @@ use sqlx::Arguments;
 use sqlx::any::AnyArguments;
 use std::fmt::Write;
 
+/// Whose an edit is, where it is found by its number. As no index has this, a plan that was made while there was nothing yet
+/// is good for when there is much.
+pub(super) const OF_NUMBER: &str = "(organization || '')";
+/// The same of `e`, and of `e2`.
+pub(super) const OF_NUMBER_E: &str = "(e.organization || '')";
+pub(super) const OF_NUMBER_E2: &str = "(e2.organization || '')";
+
 /// A statement whose rows are not bound yet.
 #[derive(Debug, Default)]
 pub(super) struct Draft {

@@ -7,7 +7,7 @@ use super::super::pack;
 use super::depot::Depot;
 use super::prepare::{After, Prepared, count, now, number};
 use super::session::{Session, get};
-use super::statement::{Draft, Statement, Value};
+use super::statement::{Draft, OF_NUMBER, Statement, Value};
 use super::{Failure, RowKey};
 use crate::store::journal::{Deed, EditId, Kind};
 use crate::store::rows::{RowWrite, Tenant};
@@ -212,8 +212,7 @@ impl Edit<'_> {
             Kind::Undo(of) => (Draft::new("UPDATE edits SET undone = ").bind(at), of, " AND undone IS NULL"),
             Kind::Redo(of) => (Draft::new("UPDATE edits SET undone = NULL"), of, " AND undone IS NOT NULL"),
         };
-        let mark =
-            mark.within(self.tenant, "organization").push(" AND id = ").bind(of.number().cast_signed());
+        let mark = mark.within(self.tenant, OF_NUMBER).push(" AND id = ").bind(of.number().cast_signed());
         Some(mark.push(is_not_yet).push(DONE))
     }
 

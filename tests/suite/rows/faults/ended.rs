@@ -1,10 +1,14 @@
-//! The database ends in the middle of edits, and comes back.
+//! The database, or a server of lockgate, ends in the middle of edits.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use serde_json::json;
+
 use super::super::postgres::{Ending, Postgres};
+use super::super::world::{APP, OWNER};
 use super::{Client, Fate, Ledger, the_app};
+use crate::suite::wire::{Server, lockgate};
 
 const WORKERS: usize = 4;
 
@@ -54,6 +58,59 @@ fn edits_are_there_once_however_the_database_ended() {
     }
     for server in &servers {
         assert!(server.put("src/last.txt", "service again\n").is_ok());
+    }
+}
+
+/// Servers that are killed while edits are on their way: what they acknowledged is there once, and nothing is half there.
+#[test]
+fn edits_are_there_once_where_servers_are_killed() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("root");
+    std::fs::create_dir(&root).unwrap();
+    let file = dir.path().join("content.db");
+    let mut stores = vec![(format!("sqlite:{}", file.display()), None)];
+    if let Some(postgres) = Postgres::shared() {
+        let database = postgres.database();
+        stores.push((database.url(), Some(database)));
+    }
+    for (url, database) in stores {
+        let witness = Client::of(&url, &dir.path().join("witness"));
+        assert_eq!(witness.text("src/0.txt"), None);
+        match &database {
+            Some(database) => drop(database.boss(&the_app())),
+            None => rusqlite::Connection::open(&file).unwrap().execute_batch(&the_app()).unwrap(),
+        }
+        let mut ledgers: Vec<Ledger> =
+            (0..WORKERS).map(|number| Ledger::begin(&witness, &format!("src/{number}.txt"))).collect();
+        for round in 0..6 {
+            let mut command = lockgate(&dir.path().join("user"));
+            command.env("LOCKGATE_STORE", &url);
+            let arguments = ["--tools", "all", "--organization", OWNER];
+            let mut server = Server::start_by(command, &root, &arguments);
+            let line = |number: usize| format!("round {round} edit {number}.");
+            let asked: Vec<u64> = (0..WORKERS * 4)
+                .map(|number| {
+                    let path = &ledgers[number % WORKERS].path;
+                    let quote = json!({"entity_type": "app_file", "app_id": APP, "path": path,
+                        "old_string": "begin\n", "new_string": format!("begin\n{}\n", line(number))});
+                    server.post_call("patch_content", &quote)
+                })
+                .collect();
+            // Some are acknowledged; of the others nobody is told.
+            let first = server.wait_answer(asked[round]).unwrap();
+            let end = rustix::process::Pid::from_raw(server.id().try_into().unwrap()).unwrap();
+            rustix::process::kill_process(end, rustix::process::Signal::KILL).unwrap();
+            for (number, id) in asked.iter().enumerate() {
+                let answer = if number == round { Ok(first.clone()) } else { server.wait_answer(*id) };
+                let fate = match answer {
+                    Ok(answer) if answer.status() == "written" => Fate::There,
+                    Ok(answer) => panic!("{}", answer.text),
+                    Err(_) => Fate::Unknown,
+                };
+                ledgers[number % WORKERS].sent(&line(number), fate);
+            }
+        }
+        ledgers.iter().for_each(|ledger| ledger.check(&witness));
     }
 }
 

@@ -3,23 +3,9 @@
 use super::super::postgres::{KEEPER, PASSWORD, Postgres};
 use super::{Client, Fate, clear, fate, the_app};
 
-/// What a person does to the database, what a server then refuses with, and how it is undone.
-#[test]
-fn what_a_person_does_to_the_database_is_told_and_survived() {
-    let Some(postgres) = Postgres::start(&[]) else { return };
-    let database = postgres.database();
-    let dir = tempfile::tempdir().unwrap();
-    let url = database.url();
-    let server = Client::of(&url, &dir.path().join("server"));
-    assert_eq!(server.text("src/a.txt"), None);
-    database.boss(&the_app());
-    server.put("src/a.txt", "begin\n").unwrap();
-    let name = &database.name;
-    // Connections that are open already are ended first, as a person would have to.
-    let end =
-        format!("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = '{KEEPER}'");
-    let others = format!("SELECT count(*) FROM pg_stat_activity WHERE usename = '{KEEPER}'");
-    let troubles = [
+/// What a person does to a database, and how it is undone.
+fn troubles(name: &str) -> [(&'static str, String, String); 5] {
+    [
         (
             "the password is another",
             format!("ALTER ROLE {KEEPER} PASSWORD 'other'"),
@@ -41,8 +27,26 @@ fn what_a_person_does_to_the_database_is_told_and_survived() {
             format!("ALTER DATABASE {name} SET default_transaction_read_only = on"),
             format!("ALTER DATABASE {name} RESET default_transaction_read_only"),
         ),
-    ];
-    for (number, (what, done, undone)) in troubles.into_iter().enumerate() {
+    ]
+}
+
+/// What a person does to the database, what a server then refuses with, and how it is undone.
+#[test]
+fn what_a_person_does_to_the_database_is_told_and_survived() {
+    let Some(postgres) = Postgres::start(&[]) else { return };
+    let database = postgres.database();
+    let dir = tempfile::tempdir().unwrap();
+    let url = database.url();
+    let server = Client::of(&url, &dir.path().join("server"));
+    assert_eq!(server.text("src/a.txt"), None);
+    database.boss(&the_app());
+    server.put("src/a.txt", "begin\n").unwrap();
+    let name = &database.name;
+    // Connections that are open already are ended first, as a person would have to.
+    let end =
+        format!("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = '{KEEPER}'");
+    let others = format!("SELECT count(*) FROM pg_stat_activity WHERE usename = '{KEEPER}'");
+    for (number, (what, done, undone)) in troubles(name).into_iter().enumerate() {
         let change = |sql: &str| {
             postgres.boss("postgres", &end);
             while postgres.boss("postgres", &others) != "0" {

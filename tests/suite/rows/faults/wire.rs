@@ -95,6 +95,22 @@ fn an_edit_is_there_once_wherever_the_wire_breaks_for_a_moment() {
     }
 }
 
+/// The commit arrives when it has been looked for already: whoever looks waits until the old connection has ended.
+#[test]
+fn a_commit_that_arrives_late_is_seen() {
+    let Some(scene) = Scene::new() else { return };
+    let ledger = RefCell::new(Ledger::begin(&scene.witness, "src/a.txt"));
+    for number in 0..3 {
+        let line = format!("edit {number}.");
+        let edit = || scene.served.append("src/a.txt", &line).map(|report| vec![report]);
+        let broke = scene.at((When::Commit, At::Late, Then::Mended), edit, |answer| {
+            assert_eq!(ledger.borrow_mut().note(&line, answer), Fate::There, "{answer:?}");
+        });
+        assert!(broke);
+    }
+    ledger.into_inner().check(&scene.witness);
+}
+
 #[test]
 fn an_edit_is_there_once_wherever_the_wire_breaks_for_good() {
     let Some(scene) = Scene::new() else { return };

@@ -60,6 +60,7 @@ const PATTERNS: [&str; 14] = [
 const PREFIXES: [&str; 8] = ["", "src", "src/", "src/th", "flows/", "lib/theirs.txt", "mods", "none/"];
 
 /// What was learned on the way, which calls may speak of.
+#[derive(Default)]
 pub struct Known {
     /// How many edits the actor made; each has a name of its own in each world.
     pub own_edits: usize,
@@ -119,13 +120,30 @@ fn target(dice: &mut Dice, name: &str) -> Map<String, Value> {
     fields
 }
 
-/// The next call: a tool, and its arguments.
+/// Tools that know of entities; to the others every path is that of a file.
+const OF_ENTITIES: [&str; 10] = [
+    "get_content",
+    "read_content_lines",
+    "search_content",
+    "list_content",
+    "patch_content",
+    "replace_content",
+    "delete_content",
+    "undo_edit",
+    "redo_edit",
+    "list_edits",
+];
+
+/// Tools that can be told which version is meant.
+const OF_VERSIONS: [&str; 6] =
+    ["patch_content", "replace_content", "delete_content", "safe_edit_file", "edit_file", "edit_code"];
+
+/// The arguments of the next call of a tool.
 pub fn call(dice: &mut Dice, known: &Known, tool: &str, number: usize) -> Value {
     if dice.one_in(40) {
         // The very call by which somebody else made something.
-        if let Some((_, arguments)) =
-            known.foreign_calls.iter().filter(|(name, _)| name == tool).nth(dice.below(20))
-        {
+        let mut same = known.foreign_calls.iter().filter(|(name, _)| name == tool);
+        if let Some((_, arguments)) = same.nth(dice.below(20)) {
             return arguments.clone();
         }
     }
@@ -139,128 +157,103 @@ pub fn call(dice: &mut Dice, known: &Known, tool: &str, number: usize) -> Value 
         }
         _ => target(dice, "path"),
     };
-    let file_alone = !matches!(
-        tool,
-        "get_content"
-            | "read_content_lines"
-            | "search_content"
-            | "list_content"
-            | "patch_content"
-            | "replace_content"
-            | "delete_content"
-            | "undo_edit"
-            | "redo_edit"
-            | "list_edits"
-    );
-    if file_alone && !dice.one_in(4) {
-        // Tools for files alone mean files.
+    if !OF_ENTITIES.contains(&tool) && !dice.one_in(4) {
         ["entity_type", "app_id", "organization_id"].iter().for_each(|field| drop(fields.remove(*field)));
     }
-    match tool {
-        "read_content_lines" => {
-            fields.insert("start_line".to_owned(), json!(1 + dice.below(9)));
-            fields.insert("end_line".to_owned(), json!(1 + dice.below(9)));
+    let more = match tool {
+        "undo_edit" | "redo_edit" => return past(dice, known, fields),
+        // Not so many that what does not fit is left out: names of edits have not all one length.
+        "list_edits" if dice.one_in(2) => return json!({"max_results": 1 + dice.below(8)}),
+        "get_content" | "delete_content" | "edit_files" => json!({}),
+        "read_content_lines" | "search_content" | "list_content" | "list_edits" | "ai_get_code_context" => {
+            look(dice, tool, &mut fields)
         }
+        _ => edit(dice, tool, number, &fields),
+    };
+    fields.extend(more.as_object().unwrap().clone());
+    if OF_VERSIONS.contains(&tool) && dice.one_in(3) {
+        fields.extend(version(dice, known));
+    }
+    Value::Object(fields)
+}
+
+/// What else a look says.
+fn look(dice: &mut Dice, tool: &str, fields: &mut Map<String, Value>) -> Value {
+    match tool {
+        "read_content_lines" => json!({"start_line": 1 + dice.below(9), "end_line": 1 + dice.below(9)}),
         "search_content" => {
-            fields.insert("pattern".to_owned(), json!(dice.of(&PATTERNS)));
-            fields.insert("max_results".to_owned(), json!(1 + dice.below(20)));
             if !dice.one_in(4) {
                 fields.remove("path");
             }
+            json!({"pattern": dice.of(&PATTERNS), "max_results": 1 + dice.below(20)})
         }
-        "list_content" => {
-            fields.insert("path_prefix".to_owned(), json!(dice.of(&PREFIXES)));
-            fields.insert("max_results".to_owned(), json!(1 + dice.below(9)));
-        }
-        "patch_content" => {
+        "list_content" => json!({"path_prefix": dice.of(&PREFIXES), "max_results": 1 + dice.below(9)}),
+        "list_edits" => json!({"max_results": 1 + dice.below(8)}),
+        _ => match dice.below(3) {
+            0 => json!({"max_tokens": 300, "query": dice.of(&["secret umbra", "f1", "workflow"])}),
+            1 => json!({"max_tokens": 300, "symbol": dice.of(&["f1", "f2", "x"])}),
+            _ => json!({"max_tokens": 300}),
+        },
+    }
+}
+
+/// What else an edit says.
+fn edit(dice: &mut Dice, tool: &str, number: usize, fields: &Map<String, Value>) -> Value {
+    match tool {
+        "patch_content" | "edit_file" => {
             let (from, to) = replaced(dice, number);
-            fields.insert("old_string".to_owned(), json!(from));
-            fields.insert("new_string".to_owned(), json!(to));
-        }
-        "edit_file" => {
-            let (from, to) = replaced(dice, number);
-            fields.insert("old_string".to_owned(), json!(from));
-            fields.insert("new_string".to_owned(), json!(to));
+            json!({"old_string": from, "new_string": to})
         }
         "edit_code" => {
-            fields.insert("search_context".to_owned(), json!("    return x"));
-            fields.insert("new_content".to_owned(), json!(format!("    return x + {number}")));
+            json!({"search_context": "    return x", "new_content": format!("    return x + {number}")})
         }
         "ai_edit_code" => {
-            fields.insert("edit_instruction".to_owned(), json!("return another"));
-            fields.insert("code_block".to_owned(), json!(format!("x = {number}\n")));
-            fields.insert("start_line".to_owned(), json!(1));
-            fields.insert("end_line".to_owned(), json!(1));
-        }
-        "ai_get_code_context" => {
-            match dice.below(3) {
-                0 => drop(
-                    fields.insert("query".to_owned(), json!(dice.of(&["secret umbra", "f1", "workflow"]))),
-                ),
-                1 => drop(fields.insert("symbol".to_owned(), json!(dice.of(&["f1", "f2", "x"])))),
-                _ => (),
-            }
-            fields.insert("max_tokens".to_owned(), json!(300));
+            json!({"edit_instruction": "return another", "code_block": format!("x = {number}\n"),
+            "start_line": 1, "end_line": 1})
         }
         "create_file" | "replace_content" => {
-            let kind = fields.get("entity_type").and_then(Value::as_str).unwrap_or("file").to_owned();
-            let kind = if dice.one_in(8) { "workflow" } else { kind.as_str() };
-            fields.insert("content".to_owned(), json!(text(kind, ACTOR, number % 7)));
+            let kind = fields.get("entity_type").and_then(Value::as_str).unwrap_or("file");
+            let kind = if dice.one_in(8) { "workflow" } else { kind };
+            json!({"content": text(kind, ACTOR, number % 7)})
         }
         "safe_edit_file" => match dice.below(3) {
-            0 => drop(fields.insert("content".to_owned(), json!(text("file", ACTOR, number % 7)))),
-            1 => {
-                let edit = json!([{"at_line": 1, "content": format!("# {number}\n")}]);
-                fields.insert("insert_lines".to_owned(), edit);
-            }
+            0 => json!({"content": text("file", ACTOR, number % 7)}),
+            1 => json!({"insert_lines": [{"at_line": 1, "content": format!("# {number}\n")}]}),
             _ => {
-                let edit =
-                    json!([{"start_line": 1, "end_line": 1, "new_content": format!("x = {number}\n")}]);
-                fields.insert("line_edits".to_owned(), edit);
+                json!({"line_edits": [{"start_line": 1, "end_line": 1, "new_content": format!("x = {number}\n")}]})
             }
         },
-        "undo_edit" | "redo_edit" => match dice.below(8) {
-            // The last one of what is named, or of all.
-            0 => (),
-            1 => fields.clear(),
-            2..5 if known.own_edits > 0 => {
-                let back = dice.below(known.own_edits.min(30));
-                fields = Map::from_iter([("edit_id".to_owned(), json!(own(known.own_edits - 1 - back)))]);
-            }
-            2..7 => {
-                let id = known.foreign_edits.get(dice.below(known.foreign_edits.len().max(1)));
-                let id = id.cloned().unwrap_or_else(|| "0000-1".to_owned());
-                fields = Map::from_iter([("edit_id".to_owned(), json!(id))]);
-            }
-            _ => {
-                let id = format!("{:04x}-{}", dice.below(0x1_0000), dice.below(usize::MAX >> 4));
-                fields = Map::from_iter([("edit_id".to_owned(), json!(id))]);
-            }
-        },
-        "list_edits" => {
-            fields.insert("max_results".to_owned(), json!(1 + dice.below(12)));
-            if dice.one_in(2) {
-                fields = Map::from_iter([("max_results".to_owned(), json!(1 + dice.below(40)))]);
-            }
-        }
-        "get_content" | "delete_content" | "edit_files" => (),
         other => panic!("there are no calls of {other}: add them to tests/suite/rows/isolation/calls.rs"),
     }
-    if matches!(
-        tool,
-        "patch_content" | "replace_content" | "delete_content" | "safe_edit_file" | "edit_file" | "edit_code"
-    ) && dice.one_in(3)
-    {
-        let foreign = dice.one_in(2);
-        let versions = if foreign { &known.foreign_versions } else { &known.own_versions };
-        if !versions.is_empty() {
-            let back = dice.below(versions.len().min(20));
-            let version = &versions[versions.len() - 1 - back];
-            let length = *dice.of(&[12, 64]);
-            fields.insert("expected_version".to_owned(), json!(version[..length.min(version.len())]));
+}
+
+/// What is to be taken back or made again: the last of what is named or of all, or an edit of the actor's, of somebody
+/// else's, or of nobody's.
+fn past(dice: &mut Dice, known: &Known, fields: Map<String, Value>) -> Value {
+    match dice.below(8) {
+        0 => Value::Object(fields),
+        1 => json!({}),
+        2..5 if known.own_edits > 0 => {
+            let back = dice.below(known.own_edits.min(30));
+            json!({"edit_id": own(known.own_edits - 1 - back)})
         }
+        2..7 => {
+            let id = known.foreign_edits.get(dice.below(known.foreign_edits.len().max(1)));
+            json!({"edit_id": id.map_or("0000-1", String::as_str)})
+        }
+        _ => json!({"edit_id": format!("{:04x}-{}", dice.below(0x1_0000), dice.below(usize::MAX >> 4))}),
     }
-    Value::Object(fields)
+}
+
+/// A version of the actor's texts, or of somebody else's.
+fn version(dice: &mut Dice, known: &Known) -> Option<(String, Value)> {
+    let versions = if dice.one_in(2) { &known.foreign_versions } else { &known.own_versions };
+    if versions.is_empty() {
+        return None;
+    }
+    let version = &versions[versions.len() - 1 - dice.below(versions.len().min(20))];
+    let length = *dice.of(&[12, 64]);
+    Some(("expected_version".to_owned(), json!(version[..length.min(version.len())])))
 }
 
 fn searched(dice: &mut Dice) -> Map<String, Value> {

@@ -1,0 +1,189 @@
+//! The types of entities: their rules hold in every mode, for every kind of edit, and the drafts of a call meet only their own
+//! kin.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use lockgate::edit::{Aim, Edit, Insertion, LineEdit};
+use lockgate::engine::{Promise, Report, Status, Workspace};
+use lockgate::error::{Code, Error};
+use lockgate::gate::{Outcome, Watch};
+use lockgate::request::{
+    Author, BlockFields, Direction, Entity, EntityKind, Expect, Look, Mode, Request, Revert, Scrutiny, Target,
+};
+use tempfile::TempDir;
+
+/// One server with stored content of its own.
+struct World {
+    workspace: Arc<Workspace>,
+    runtime: tokio::runtime::Runtime,
+    dir: TempDir,
+}
+
+const FLOW: &str = "import x\n\n\n@workflow\ndef f():\n    return 1\n";
+
+impl World {
+    fn new(policy: &str) -> World {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("root");
+        std::fs::create_dir_all(&root).unwrap();
+        std::fs::write(root.join("quality.yaml"), policy).unwrap();
+        let roots: [PathBuf; 1] = [root];
+        let own = dir.path().join("own");
+        let workspace = Workspace::at(&roots).keeping(&own).promising(Promise::Process).open().unwrap();
+        World::over(workspace, dir)
+    }
+
+    fn over(workspace: Arc<Workspace>, dir: TempDir) -> World {
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+        World { workspace, runtime, dir }
+    }
+
+    fn edit(&self, kind: &str, edit: Edit, mode: Mode) -> Result<Report, Error> {
+        self.runtime.block_on(self.workspace.edit(request(kind, "a.py", edit, mode), Watch::idle()))
+    }
+
+    fn edit_all(&self, requests: Vec<Request>) -> Result<Vec<Report>, Error> {
+        self.runtime.block_on(self.workspace.edit_all(requests, Watch::idle()))
+    }
+
+    /// The text that stands there.
+    fn text(&self, kind: &str) -> Option<String> {
+        use lockgate::engine::Sight;
+        match self.runtime.block_on(self.workspace.look(Look::Whole(target(kind, "a.py")), Watch::idle())) {
+            Ok(Sight::Whole(reading)) => Some(reading.text.view().to_owned()),
+            Err(refusal) if refusal.code == Code::FileNotFound => None,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+fn target(kind: &str, path: &str) -> Target {
+    let kind = EntityKind::named(kind).unwrap();
+    Target::Entity(Entity { kind, path: path.to_owned(), app_id: None, organization_id: None })
+}
+
+fn request(kind: &str, path: &str, edit: Edit, mode: Mode) -> Request {
+    Request {
+        target: target(kind, path),
+        edit,
+        mode,
+        expect: Expect::Anything,
+        scrutiny: Scrutiny::default(),
+        author: Author::default(),
+    }
+}
+
+fn content(text: &str) -> Edit {
+    Edit::Content(text.to_owned())
+}
+
+/// Each kind of edit that makes one line of another.
+fn edits(line: usize, from: &str, to: &str, whole: &str) -> [Edit; 4] {
+    let search = BlockFields {
+        search: from.to_owned(),
+        replace: to.to_owned(),
+        aim: Aim::Block,
+        likeness: None,
+        start_line: None,
+        end_line: None,
+        within: None,
+        versioned: false,
+    };
+    let lines = LineEdit { start_line: line, end_line: line, new_content: format!("{to}\n"), expect: None };
+    let inserted = Insertion { at_line: line + 1, content: format!("{to}\n"), expect: None };
+    [content(whole), search.raise().unwrap(), Edit::Lines(vec![lines]), Edit::Insert(vec![inserted])]
+}
+
+#[test]
+fn no_kind_of_edit_and_no_mode_passes_the_rules_over() {
+    let world = World::new("");
+    for mode in [Mode::Strict, Mode::Interactive, Mode::VerifyOnly] {
+        world.edit("workflow", content(FLOW), Mode::Strict).unwrap();
+        // A line that is put after the decorator makes a class of what was a function.
+        let spoilt = FLOW.replace("@workflow", "class A: ...");
+        for edit in edits(4, "@workflow", "class A: ...", &spoilt) {
+            let kept = edits(6, "    return 1", "    return 2", &FLOW.replace("return 1", "return 2"));
+            let refused = match world.edit("workflow", edit.clone(), mode) {
+                // A decorator without its function is no Python, which the gate tells first where it may refuse.
+                Ok(report) if matches!(edit, Edit::Insert(_)) && mode != Mode::Interactive => {
+                    assert!(report.verdict.refuses(), "{mode:?} {edit:?}");
+                    continue;
+                }
+                answer => answer.unwrap_err(),
+            };
+            assert_eq!(refused.code, Code::EntityMismatch, "{mode:?} {edit:?}");
+            assert_eq!(world.text("workflow").as_deref(), Some(FLOW), "{mode:?} {edit:?}");
+            for edit in kept {
+                let done = world.edit("workflow", edit.clone(), mode).unwrap();
+                let wanted = if mode == Mode::VerifyOnly { Status::Verified } else { Status::Written };
+                assert_eq!(done.status, wanted, "{mode:?} {edit:?}");
+                world.edit("workflow", content(FLOW), Mode::Strict).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn what_comes_back_is_not_asked_about() {
+    let (free, bound) = (
+        "entities: { job: { owner: global } }",
+        "define: { titled: { kind: pattern, languages: ['*'], must_match: '^# ', message: no title } }\n\
+         entities: { job: { owner: global, gates: [titled] } }",
+    );
+    let world = World::new(free);
+    let first = world.edit("job", content("one\n"), Mode::Strict).unwrap();
+    let second = world.edit("job", content("two\n"), Mode::Strict).unwrap();
+    std::fs::write(world.dir.path().join("root/quality.yaml"), bound).unwrap();
+    assert_eq!(world.edit("job", content("two\n"), Mode::Strict).unwrap_err().code, Code::EntityMismatch);
+    let revert = |direction, report: &Report| {
+        let edit_id = report.edit_id.map(|id| id.to_string());
+        let revert = Revert { direction, edit_id, of: None, author: Author::default() };
+        world.runtime.block_on(world.workspace.revert(revert, Watch::idle())).unwrap();
+        world.text("job")
+    };
+    assert_eq!(revert(Direction::Undo, &second).as_deref(), Some("one\n"));
+    assert_eq!(revert(Direction::Redo, &second).as_deref(), Some("two\n"));
+    assert_eq!(revert(Direction::Undo, &second).as_deref(), Some("one\n"));
+    assert_eq!(revert(Direction::Undo, &first), None);
+    let removed = world.edit("job", content("# A\n"), Mode::Strict).unwrap();
+    assert_eq!(removed.status, Status::Written);
+    assert!(world.edit("job", Edit::Remove, Mode::Strict).unwrap().removed);
+}
+
+#[test]
+fn drafts_of_a_call_meet_their_own_kin_alone() {
+    // A program that finds what stands in the other file of the call.
+    let policy = "define:\n  look:\n    kind: command\n    languages: ['*']\n    input: staged\n    scope: project\n    \
+        command: [sh, -c, 'cd \"${0%/*}\" && cat b.txt | sed \"s/^/1:/\"', '{path}']\n    \
+        output: { regex: '^(?P<line>\\d+):(?P<message>.*)$' }\n\
+        quality_gates: { '*': [{ tool: look, level: warn }] }\n\
+        entities: { note: { owner: global }, page: { owner: global } }\n";
+    let world = World::new(policy);
+    std::fs::write(world.dir.path().join("root/b.txt"), "on disk\n").unwrap();
+    let told = |requests: Vec<Request>| -> Vec<String> {
+        let reports = world.edit_all(requests).unwrap();
+        assert!(reports[0].verdict.runs.iter().all(|run| run.outcome == Outcome::Found), "{reports:?}");
+        reports[0].verdict.findings.iter().map(|finding| finding.message.clone()).collect()
+    };
+    let (own, other) = (request("note", "a.txt", content("a\n"), Mode::VerifyOnly), |kind| {
+        request(kind, "b.txt", content("drafted\n"), Mode::VerifyOnly)
+    });
+    assert_eq!(told(vec![own.clone(), other("note")]), ["drafted"]);
+    assert_eq!(told(vec![own.clone(), other("page")]), ["on disk"]);
+    let same = request("page", "a.txt", content("a\n"), Mode::VerifyOnly);
+    assert_eq!(told(vec![own, same]), ["on disk"], "two entities of one path are two");
+}
+
+#[test]
+fn without_a_root_the_types_are_those_that_are_compiled_in() {
+    let dir = tempfile::tempdir().unwrap();
+    let workspace = Workspace::without_roots().keeping(dir.path()).open().unwrap();
+    let world = World::over(workspace, dir);
+    assert_eq!(world.edit("module", content(FLOW), Mode::Strict).unwrap_err().code, Code::EntityMismatch);
+    assert_eq!(world.edit("workflow", content(FLOW), Mode::Strict).unwrap().status, Status::Written);
+    let broken = world.edit("workflow", content("@workflow\ndef f():\n    x = = 1\n"), Mode::Strict).unwrap();
+    assert_eq!(broken.status, Status::Refused);
+    let refused = world.edit("note", content("x\n"), Mode::Strict).unwrap_err();
+    assert_eq!((refused.code, refused.field.as_deref()), (Code::InvalidInput, Some("entity_type")));
+}
