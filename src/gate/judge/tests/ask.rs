@@ -4,9 +4,11 @@ use std::time::{Duration, Instant};
 
 use super::*;
 
-/// Waits until the other one has started, too.
+/// Reads the draft, and waits until the other one has started, too.
 fn meet(own: &str, other: &str) -> String {
-    format!("touch '{{project}}/{own}'; while ! test -e '{{project}}/{other}'; do sleep 0.01; done")
+    format!(
+        "cat >/dev/null; touch '{{project}}/{own}'; while ! test -e '{{project}}/{other}'; do sleep 0.01; done"
+    )
 }
 
 fn meeting(slots: usize) -> Trial {
