@@ -187,3 +187,22 @@ fn without_a_root_the_types_are_those_that_are_compiled_in() {
     let refused = world.edit("note", content("x\n"), Mode::Strict).unwrap_err();
     assert_eq!((refused.code, refused.field.as_deref()), (Code::InvalidInput, Some("entity_type")));
 }
+
+/// Each text was a workflow, and what is left of the two edits would be none.
+#[test]
+fn what_is_carried_over_while_it_comes_back_is_asked_about() {
+    let world = World::new("{}");
+    let lines = |f: &str, g: &str| {
+        format!("{f}def f(): pass\n{}{g}def g(): pass\n", "# far from each other\n".repeat(10))
+    };
+    let write = |text: &str| world.edit("workflow", content(text), Mode::Strict).unwrap();
+    write(&lines("@workflow\n", ""));
+    let first = write(&lines("@workflow\n", "@workflow\n"));
+    let last = lines("", "@workflow\n");
+    write(&last);
+    let edit_id = first.edit_id.map(|id| id.to_string());
+    let revert = Revert { direction: Direction::Undo, edit_id, of: None, author: Author::default() };
+    let refused = world.runtime.block_on(world.workspace.revert(revert, Watch::idle())).unwrap_err();
+    assert_eq!(refused.code, Code::EntityMismatch);
+    assert_eq!(world.text("workflow").as_deref(), Some(last.as_str()));
+}
