@@ -1,7 +1,7 @@
 //! What a request's head says of where it comes from, held against what the server was told.
 //!
 //! A page of another site can make a browser on this machine send requests here, under a name that it has made to mean this
-//! machine. `Host` and `Origin` give it away: https://modelcontextprotocol.io/specification, "DNS rebinding".
+//! machine. `Host` and `Origin` give it away: <https://modelcontextprotocol.io/specification>, "DNS rebinding".
 //!
 //! Invariant: a head that could be read in two ways is refused.
 

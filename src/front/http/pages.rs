@@ -1,4 +1,4 @@
-//! What browsers want to be told before they let a page call: https://fetch.spec.whatwg.org, "CORS protocol".
+//! What browsers want to be told before they let a page call: <https://fetch.spec.whatwg.org>, "CORS protocol".
 
 use axum::body::Body;
 use axum::http::header::{

@@ -306,7 +306,8 @@ fn shown(refusal: &Error) -> String {
     };
     let best = refusal.best.as_ref().map(|best| format!("{best:?}"));
     let since = refusal.since.as_ref().map(|since| since.diff.clone());
-    let message = refusal.message.replace("app_file", "file");
+    // Where several sorts could be meant, the sort is said beside the path.
+    let message = refusal.message.replace("app_file", "file").replace("of file ", "of ");
     format!("{} {:?} {message} {known} {best:?} {since:?}", refusal.code.name(), refusal.field)
 }
 
