@@ -63,12 +63,15 @@ fn rows(load: &Load, database: &Postgres) {
             }
         },
     );
-    database.fill(&format!("contents({columns}, text)"), |to| {
-        for entity in entities.iter() {
-            let text = entity.text().replace('\\', "\\\\").replace('\n', "\\n");
-            writeln!(to, "{}\t{text}", key(entity)).unwrap();
-        }
-    });
+    for table in ["contents", "lines"] {
+        let (part, first) = if table == "lines" { (", part", "\t1") } else { ("", "") };
+        database.fill(&format!("{table}({columns}{part}, text)"), |to| {
+            for entity in entities.iter() {
+                let text = entity.text().replace('\\', "\\\\").replace('\n', "\\n");
+                writeln!(to, "{}{first}\t{text}", key(entity)).unwrap();
+            }
+        });
+    }
     // As the database does by itself after a while.
     database.ask("ANALYZE");
 }

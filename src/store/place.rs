@@ -9,6 +9,9 @@ use super::rows::RowPlace;
 use crate::request::{Entity, EntityKind};
 use crate::text::Stamp;
 
+/// The device of what lies on none: no file system has this number.
+const ROWS: u64 = u64::MAX;
+
 /// Digits of a key's hash.
 const HASH: usize = 32;
 
@@ -103,6 +106,16 @@ impl Key {
     pub fn holds(&self, other: &Key) -> bool {
         let below = other.rest.strip_prefix(&self.rest).is_some_and(|rest| rest.starts_with('/'));
         below && self.folder == other.folder
+    }
+
+    /// The key of a row of a database, which is no folder's.
+    pub(super) fn of_row(depot: u64, rest: &str) -> Key {
+        Key::below(Identity { device: ROWS, inode: depot }, rest)
+    }
+
+    /// Whether other processes are waited for, as well: of rows the database says who came first.
+    pub(super) fn is_waited_for_by_all(&self) -> bool {
+        self.folder.device != ROWS
     }
 
     /// The key of what these names lead to beneath a folder.

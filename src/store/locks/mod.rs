@@ -1,4 +1,5 @@
-//! One edit of a file at a time: first come first served within this process, and in turn with other processes.
+//! One edit of a file at a time: first come first served within this process, and in turn with other processes. One of a row of
+//! a database at a time within this process: between processes the database says who came first.
 //!
 //! Invariant: an entry lives exactly as long as somebody holds or awaits it; the lock within this process is had before the
 //! one between processes is asked for, so that a process waits for another at most once for each file.
@@ -55,14 +56,19 @@ impl Locks {
         Locks { entries: Arc::default(), across: folder.ok().map(Across::new) }
     }
 
+    /// The way to the lock between processes, where the key has one.
+    fn way(&self, key: &Key) -> Option<Way> {
+        self.across.as_ref().filter(|_| key.is_waited_for_by_all()).map(|across| across.way(key))
+    }
+
     /// Takes the locks of all keys if they are free now.
     pub fn try_hold(&self, keys: &[Key]) -> Option<Held> {
         let take = |key: &Key| {
             let (claim, mutex) = Claim::new(&self.entries, key.clone());
             let guard = mutex.try_lock_owned().ok()?;
-            let across = match &self.across {
+            let across = match self.way(key) {
                 // A lock that cannot be asked for is not had.
-                Some(across) => Some(across.way(key).try_take().ok()??),
+                Some(mut way) => Some(way.try_take().ok()??),
                 None => None,
             };
             Some(One { _across: across, _guard: guard, _claim: claim })
@@ -79,7 +85,7 @@ impl Locks {
         let deadline = Instant::now() + wait;
         let mut each = Vec::new();
         for key in sorted(keys) {
-            let way = self.across.as_ref().map(|across| across.way(&key));
+            let way = self.way(&key);
             let (claim, mutex) = Claim::new(&self.entries, key);
             let guard = match Arc::clone(&mutex).try_lock_owned() {
                 Ok(guard) => guard,
@@ -319,6 +325,18 @@ mod tests {
                 "the control: without the folder nobody sees it"
             );
         });
+    }
+
+    #[test]
+    fn a_row_is_locked_within_the_process_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let (ours, theirs) = (Locks::in_folder(dir.path()), Locks::in_folder(dir.path()));
+        let (row, file) = ([Key::of_row(1, "a")], [Key::sample(1, "a")]);
+        let _held = (ours.try_hold(&row).unwrap(), ours.try_hold(&file).unwrap());
+        assert!(ours.try_hold(&row).is_none() && theirs.try_hold(&row).is_some());
+        assert!(theirs.try_hold(&file).is_none(), "the control: of a file other processes know");
+        let files = std::fs::read_dir(dir.path()).unwrap().count();
+        assert_eq!(files, 2, "those of the file");
     }
 
     /// Names the folder in which the test below, run as a process of its own, holds a lock.

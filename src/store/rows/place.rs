@@ -1,7 +1,6 @@
 //! Where an entity is, and what it held when it was read.
 
 use crate::request::Entity;
-use crate::store::folder::Identity;
 use crate::store::place::Key;
 use crate::store::publish::{Content, Told};
 use crate::store::sql::rows::RowKey;
@@ -71,7 +70,7 @@ impl RowPlace {
         let part = |id: &Option<String>| id.as_ref().map_or_else(|| "-".to_owned(), |id| format!("={id}"));
         let (app, organization) = (part(app_id), part(organization_id));
         let rest = [kind.name(), &app, &organization, path, ""].join("\0");
-        Key::below(Identity { device: u64::MAX, inode: self.depot }, &rest)
+        Key::of_row(self.depot, &rest)
     }
 }
 

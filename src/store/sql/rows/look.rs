@@ -24,8 +24,8 @@ const LIKE: usize = 200;
 type Behind<'a> = Option<(&'a str, &'a str)>;
 
 impl Depot {
-    /// The rows that are meant, by path and then by whose they are, so many at most; those alone that hold all of these
-    /// pieces, as far as an index knows.
+    /// The rows that are meant, by path and then by whose they are, so many at most; those alone that hold one of these
+    /// pieces, the one that says most, as far as an index knows.
     pub(in crate::store) fn among(
         &self,
         tenant: &Tenant,
@@ -35,13 +35,14 @@ impl Depot {
         most: usize,
     ) -> Result<Vec<RowFound>, Failure> {
         let most = i64::try_from(most).unwrap_or(i64::MAX);
-        let (like, grams) = (like(pieces), grams(pieces));
+        let piece = telling(pieces);
+        let like = piece.filter(|piece| says(piece) > 0).map(like);
         let work = async |session: &mut Session<'_>| {
             let narrow = match session.dialect {
-                Dialect::Sqlite => grams.as_deref().map_or(Narrow::Not, Narrow::Grams),
-                Dialect::Postgres => like.as_ref().map_or(Narrow::Not, |_| Narrow::Like),
+                Dialect::Sqlite => piece.map(|piece| Narrow::Grams(grams(piece))),
+                Dialect::Postgres => like.as_ref().map(|_| Narrow::Like),
             };
-            let rows = session.all(keys(tenant, span, narrow, behind, most)).await?;
+            let rows = session.all(keys(tenant, span, narrow.as_ref(), behind, most)).await?;
             rows.iter().map(found).collect()
         };
         match &like {
@@ -77,29 +78,30 @@ impl Depot {
 }
 
 /// By what an index narrows what is looked for.
-#[derive(Debug, Clone, Copy)]
-enum Narrow<'a> {
-    Not,
+#[derive(Debug)]
+enum Narrow {
     /// What SQLite's index is asked.
-    Grams(&'a str),
+    Grams(String),
     /// The pattern stands in the policy of the table.
     Like,
 }
 
-fn keys(tenant: &Tenant, span: Span<'_>, narrow: Narrow<'_>, behind: Behind<'_>, most: i64) -> Statement {
+fn keys(
+    tenant: &Tenant,
+    span: Span<'_>,
+    narrow: Option<&Narrow>,
+    behind: Behind<'_>,
+    most: i64,
+) -> Statement {
     const COLUMNS: &str = "SELECT e.organization, e.path, e.size, e.stamp FROM ";
-    const SAME: &str =
-        "e.kind = c.kind AND e.organization = c.organization AND e.app = c.app AND e.path = c.path";
-    let from = match narrow {
-        Narrow::Not => "entities e".to_owned(),
-        // The order in which they are asked, too.
-        Narrow::Grams(_) => {
-            format!("grams CROSS JOIN contents c ON c.id = grams.rowid CROSS JOIN entities e ON {SAME}")
-        }
-        Narrow::Like => format!("contents c JOIN entities e ON {SAME}"),
-    };
     let Span { kind, app, organization, paths } = span;
-    let mut keys = Draft::new(COLUMNS).push(&from).within(tenant, "e.organization");
+    let mut keys = match narrow {
+        None => Draft::new(COLUMNS).push("entities e").within(tenant, "e.organization"),
+        Some(narrow) => {
+            let said = "c JOIN entities e USING (kind, organization, app, path) WHERE ";
+            narrowed(tenant, narrow).push(COLUMNS).push(said).reaching(tenant, "e.organization")
+        }
+    };
     keys = keys.push(" AND e.kind = ").bind(kind).push(" AND e.app = ").bind(app);
     if let Some(organization) = organization {
         keys = keys.push(" AND e.organization = ").bind(organization);
@@ -119,13 +121,26 @@ fn keys(tenant: &Tenant, span: Span<'_>, narrow: Narrow<'_>, behind: Behind<'_>,
         keys =
             keys.push(" AND (e.path, e.organization) > (").bind(path).push(", ").bind(organization).push(")");
     }
-    keys = match narrow {
-        Narrow::Not => keys,
-        Narrow::Grams(grams) => keys.push(" AND grams MATCH ").bind(grams),
-        // How many texts are like it tells how they are best looked for.
-        Narrow::Like => keys.thought_over(),
-    };
+    if let Some(Narrow::Like) = narrow {
+        // How many lines are like it tells how they are best looked for.
+        keys = keys.thought_over();
+    }
     keys.push(" ORDER BY e.path, e.organization LIMIT ").bind(most)
+}
+
+/// The keys of texts that may hold what is looked for. They are found before anything else: which rows are meant tells the
+/// database nothing that is true of how many there are, and it would go through their lines one by one.
+fn narrowed(tenant: &Tenant, narrow: &Narrow) -> Statement {
+    const SAME: &str = "WITH c AS MATERIALIZED (SELECT DISTINCT kind, organization, app, path FROM ";
+    let lines = match narrow {
+        // The order in which they are asked, too.
+        Narrow::Grams(grams) => {
+            let lines = Draft::new(SAME).push("grams CROSS JOIN lines ON lines.id = grams.rowid");
+            lines.within(tenant, "organization").push(" AND grams MATCH ").bind(grams.as_str())
+        }
+        Narrow::Like => Draft::new(SAME).push("lines").within(tenant, "organization"),
+    };
+    lines.push(") ")
 }
 
 fn found(row: &sqlx::any::AnyRow) -> Result<RowFound, Failure> {
@@ -157,25 +172,33 @@ fn contents(tenant: &Tenant, span: Span<'_>, rows: &[&RowFound]) -> Statement {
     text.push(")")
 }
 
-/// The pattern of `LIKE` for the piece that says most; nothing where no piece says anything.
-fn like(pieces: &[Piece]) -> Option<String> {
-    let says = |piece: &Piece| piece.iter().filter(|cell| matches!(cell, Cell::Exact(_))).count();
-    let most = pieces.iter().max_by_key(|piece| says(piece)).filter(|piece| says(piece) > 0)?;
+/// The piece that says most. It stands within one line, and so in one part of a text, which is not true of two pieces.
+fn telling(pieces: &[Piece]) -> Option<&Piece> {
+    pieces.iter().max_by_key(|piece| (says(piece), piece.len()))
+}
+
+/// How many of its characters are known.
+fn says(piece: &Piece) -> usize {
+    piece.iter().filter(|cell| matches!(cell, Cell::Exact(_))).count()
+}
+
+/// The pattern of `LIKE` for a piece.
+fn like(piece: &Piece) -> String {
     let mut like = "%".to_owned();
-    for cell in most.iter().take(LIKE) {
+    for cell in piece.iter().take(LIKE) {
         match cell {
             Cell::Exact(character @ ('%' | '_' | '\\')) => like.extend(['\\', *character]),
             Cell::Exact(character) => like.push(*character),
             Cell::Letter(_) => like.push('_'),
         }
     }
-    Some(like + "%")
+    like + "%"
 }
 
 /// What SQLite's index of three characters in a row is asked: it knows letters of both sizes as one.
-fn grams(pieces: &[Piece]) -> Option<String> {
+fn grams(piece: &Piece) -> String {
     let mut grams: Vec<String> = Vec::new();
-    for three in pieces.iter().flat_map(|piece| piece.windows(3)) {
+    for three in piece.windows(3) {
         let gram: String = three
             .iter()
             .map(|cell| match cell {
@@ -189,6 +212,5 @@ fn grams(pieces: &[Piece]) -> Option<String> {
     }
     // Those that are left out stand among those that are asked for.
     let step = grams.len().div_ceil(GRAMS).max(1);
-    let asked: Vec<String> = grams.into_iter().step_by(step).collect();
-    (!asked.is_empty()).then(|| asked.join(" AND "))
+    grams.into_iter().step_by(step).collect::<Vec<String>>().join(" AND ")
 }

@@ -134,8 +134,7 @@ async fn narrow(connection: &mut AnyConnection, dialect: Dialect) -> Result<bool
         Dialect::Sqlite => Ok(true),
         Dialect::Postgres => {
             connection.execute(NARROW).await?;
-            let row =
-                sqlx::query("SELECT count(to_regclass('contents_grams'))").fetch_one(connection).await?;
+            let row = sqlx::query("SELECT count(to_regclass('lines_grams'))").fetch_one(connection).await?;
             Ok(get::<i64>(&row, 0)? > 0)
         }
     }

@@ -16,6 +16,8 @@ mod depot;
 mod dialect;
 mod failure;
 #[cfg(feature = "content")]
+mod lines;
+#[cfg(feature = "content")]
 mod live;
 #[cfg(feature = "content")]
 mod look;

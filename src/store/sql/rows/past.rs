@@ -4,6 +4,7 @@
 
 use super::super::{Wanted, pack};
 use super::depot::Depot;
+use super::dialect::Dialect;
 use super::session::{Session, get, stamp};
 use super::statement::{Draft, OF_NUMBER_E, OF_NUMBER_E2, Statement};
 use super::write::{REDO, UNDO};
@@ -46,8 +47,9 @@ impl Depot {
         let most = super::prepare::count(most);
         self.read(tenant, async |session| {
             let newest = match of {
-                None => entries(tenant).among_newest("e.id", "edits", tenant, most),
-                Some(key) => of_row(tenant, key, Wanted::Settled, most),
+                None => entries(tenant)
+                    .found_first("e.id", session.dialect, |ids| ids.newest("edits", tenant, most)),
+                Some(key) => of_row(session.dialect, tenant, key, Wanted::Settled, most),
             };
             found(session, newest).await
         })
@@ -61,7 +63,7 @@ impl Depot {
         wanted: Wanted,
     ) -> Result<Option<Entry>, Failure> {
         self.read(tenant, async |session| {
-            let found = found(session, of_row(tenant, key, wanted, 1)).await?;
+            let found = found(session, of_row(session.dialect, tenant, key, wanted, 1)).await?;
             Ok(found.into_iter().next())
         })
     }
@@ -115,15 +117,17 @@ fn entries(tenant: &Tenant) -> Statement {
 }
 
 /// The first of the wanted edits of a row.
-fn of_row(tenant: &Tenant, key: RowKey<'_>, wanted: Wanted, most: i64) -> Statement {
-    let ids = " AND e.id IN (SELECT e2.id FROM changes c2 JOIN edits e2 ON e2.id = c2.edit WHERE ";
-    let ids = entries(tenant).push(ids).reaching(tenant, OF_NUMBER_E2).row("c2.", key);
-    let ids = ids.push(match wanted {
-        Wanted::Settled => " ORDER BY c2.at DESC",
-        Wanted::ToUndo => " AND e2.kind = 0 AND e2.undone IS NULL ORDER BY c2.at DESC",
-        Wanted::ToRedo => " AND e2.undone IS NOT NULL ORDER BY e2.undone DESC",
-    });
-    ids.push(&format!(" LIMIT {most})"))
+fn of_row(dialect: Dialect, tenant: &Tenant, key: RowKey<'_>, wanted: Wanted, most: i64) -> Statement {
+    entries(tenant).found_first("e.id", dialect, |ids| {
+        let ids = ids.push("SELECT e2.id FROM changes c2 JOIN edits e2 ON e2.id = c2.edit WHERE ");
+        let ids = ids.reaching(tenant, OF_NUMBER_E2).row("c2.", key);
+        let ids = ids.push(match wanted {
+            Wanted::Settled => " ORDER BY c2.at DESC",
+            Wanted::ToUndo => " AND e2.kind = 0 AND e2.undone IS NULL ORDER BY c2.at DESC",
+            Wanted::ToRedo => " AND e2.undone IS NOT NULL ORDER BY e2.undone DESC",
+        });
+        ids.push(&format!(" LIMIT {most}"))
+    })
 }
 
 fn entry(row: &AnyRow, id: EditId, changed: Changed) -> Result<Entry, Failure> {

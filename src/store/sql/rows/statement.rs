@@ -3,6 +3,7 @@
 //! Invariant: a statement about rows is made by [`Draft::within`] only, so none is without its clause.
 
 use super::RowKey;
+use super::dialect::Dialect;
 use crate::store::rows::Tenant;
 use sqlx::Arguments;
 use sqlx::any::AnyArguments;
@@ -137,15 +138,31 @@ impl Statement {
         Statement { draft: self.draft.reaching(tenant, column), ..self }
     }
 
-    /// Narrows it to the newest rows of a table with the columns `id`, `organization` and `at`: those of each organisation
+    /// Narrows it to the rows that a statement of its own finds, before anything else is looked for: how a database joins it
+    /// to the rest would depend on what it believes that there is.
+    #[must_use]
+    pub fn found_first(
+        self,
+        column: &str,
+        dialect: Dialect,
+        ids: impl FnOnce(Statement) -> Statement,
+    ) -> Statement {
+        let (open, close) = match dialect {
+            Dialect::Sqlite => (" IN (", ")"),
+            Dialect::Postgres => (" = ANY(ARRAY(", "))"),
+        };
+        ids(self.push(" AND ").push(column).push(open)).push(close)
+    }
+
+    /// Goes on with the newest rows of a table with the columns `id`, `organization` and `at`: those of each organisation
     /// are found by themselves, so that it takes no time how much others did.
     #[must_use]
-    pub fn among_newest(self, column: &str, table: &str, tenant: &Tenant, most: i64) -> Statement {
+    pub fn newest(self, table: &str, tenant: &Tenant, most: i64) -> Statement {
         let tenants = match tenant {
             Tenant::Nobody | Tenant::Everybody => vec![tenant.clone()],
             Tenant::Organization(_) => vec![Tenant::Nobody, tenant.clone()],
         };
-        let mut all = self.push(" AND ").push(column).push(" IN (SELECT id FROM (");
+        let mut all = self.push("SELECT id FROM (");
         for (number, reached) in tenants.iter().enumerate() {
             let union = if number == 0 { "" } else { " UNION ALL " };
             all = all.push(union).push("SELECT id, at FROM (SELECT id, at FROM ").push(table).push(" WHERE ");
@@ -155,7 +172,7 @@ impl Statement {
             };
             all = all.push(&format!(" ORDER BY at DESC LIMIT {most}) AS reached{number}"));
         }
-        all.push(&format!(") AS newest ORDER BY at DESC LIMIT {most})"))
+        all.push(&format!(") AS newest ORDER BY at DESC LIMIT {most}"))
     }
 
     /// Has the database think about it anew, for a value on which it depends how it is best carried out.

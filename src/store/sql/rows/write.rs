@@ -5,6 +5,7 @@
 
 use super::super::pack;
 use super::depot::Depot;
+use super::lines;
 use super::prepare::{After, Prepared, count, now, number};
 use super::session::{Session, get};
 use super::statement::{Draft, OF_NUMBER, Statement, Value};
@@ -65,6 +66,8 @@ impl Edit<'_> {
             all.extend(self.swap(row, at).map(|swap| (swap, Some(Failure::Overtaken))));
             let textless = || Failure::Other("a row has no text of its own".to_owned());
             all.extend(self.show(row).map(|show| (show, Some(textless()))));
+            let told = lines::tell(self.tenant, row, self.id, at);
+            all.extend(told.into_iter().map(|lines| (lines.push(DONE), None)));
             if let (true, Some(before)) = (row.keep, row.before) {
                 asked.push((all.len(), row.key, before));
                 all.push((self.kept(row.key, before.stamp), None));

@@ -37,6 +37,18 @@ CREATE TABLE contents(
     PRIMARY KEY(kind, organization, app, path)
 );
 
+-- By what searches are narrowed: each line of a text stands in one of its parts, and there may be lines that it had. An edit
+-- adds those that are new, so that an index has little to learn of it.
+CREATE TABLE lines(
+    kind TEXT COLLATE "C" NOT NULL,
+    organization TEXT COLLATE "C" NOT NULL,
+    app TEXT COLLATE "C" NOT NULL,
+    path TEXT COLLATE "C" NOT NULL,
+    part BIGINT NOT NULL,
+    text TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY(kind, organization, app, path, part)
+);
+
 -- `organization` is whose rows the edit changed, where they are not all nobody's.
 CREATE TABLE edits(
     id BIGINT NOT NULL PRIMARY KEY,
@@ -103,6 +115,12 @@ CREATE POLICY reach ON contents USING (
     organization IN ('', current_setting('lockgate.organization', true))
     OR current_setting('lockgate.everybody', true) = 'on');
 
+ALTER TABLE lines ENABLE ROW LEVEL SECURITY;
+ALTER TABLE lines FORCE ROW LEVEL SECURITY;
+CREATE POLICY reach ON lines USING (
+    organization IN ('', current_setting('lockgate.organization', true))
+    OR current_setting('lockgate.everybody', true) = 'on');
+
 ALTER TABLE edits ENABLE ROW LEVEL SECURITY;
 ALTER TABLE edits FORCE ROW LEVEL SECURITY;
 CREATE POLICY reach ON edits USING (
@@ -122,6 +140,6 @@ CREATE POLICY reach ON texts USING (
     OR current_setting('lockgate.everybody', true) = 'on');
 
 -- What is searched for is a part of the policy: LIKE is not leakproof, so that no index would be asked for it in a
--- statement, which comes after the policies. Where nothing is searched for, every text is like it.
-CREATE POLICY needle ON contents AS RESTRICTIVE FOR SELECT USING (
+-- statement, which comes after the policies. Where nothing is searched for, every line is like it.
+CREATE POLICY needle ON lines AS RESTRICTIVE FOR SELECT USING (
     text LIKE coalesce(nullif(current_setting('lockgate.needle', true), ''), '%'));

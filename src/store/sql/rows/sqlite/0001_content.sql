@@ -27,27 +27,35 @@ CREATE TABLE entities(
 
 -- `text` is what the bytes show, with U+FFFD for each NUL; `raw` the bytes, where they differ from it.
 CREATE TABLE contents(
-    id INTEGER PRIMARY KEY,
     kind TEXT NOT NULL,
     organization TEXT NOT NULL,
     app TEXT NOT NULL,
     path TEXT NOT NULL,
     text TEXT NOT NULL,
     raw BLOB,
-    UNIQUE(kind, organization, app, path)
+    PRIMARY KEY(kind, organization, app, path)
 ) STRICT;
 
--- Which rows hold three characters in a row; the texts themselves stay where they are.
-CREATE VIRTUAL TABLE grams USING fts5(text, content='contents', content_rowid='id', tokenize='trigram', detail='none', columnsize=0);
-CREATE TRIGGER contents_made AFTER INSERT ON contents BEGIN
+-- By what searches are narrowed: each line of a text stands in one of its parts, and there may be lines that it had. An edit
+-- adds those that are new, so that an index has little to learn of it.
+CREATE TABLE lines(
+    id INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL,
+    organization TEXT NOT NULL,
+    app TEXT NOT NULL,
+    path TEXT NOT NULL,
+    part INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    UNIQUE(kind, organization, app, path, part)
+) STRICT;
+
+-- Which of them hold three characters in a row; the lines themselves stay where they are.
+CREATE VIRTUAL TABLE grams USING fts5(text, content='lines', content_rowid='id', tokenize='trigram', detail='none', columnsize=0);
+CREATE TRIGGER lines_made AFTER INSERT ON lines BEGIN
     INSERT INTO grams(rowid, text) VALUES (new.id, new.text);
 END;
-CREATE TRIGGER contents_removed AFTER DELETE ON contents BEGIN
+CREATE TRIGGER lines_removed AFTER DELETE ON lines BEGIN
     INSERT INTO grams(grams, rowid, text) VALUES ('delete', old.id, old.text);
-END;
-CREATE TRIGGER contents_changed AFTER UPDATE OF text ON contents BEGIN
-    INSERT INTO grams(grams, rowid, text) VALUES ('delete', old.id, old.text);
-    INSERT INTO grams(rowid, text) VALUES (new.id, new.text);
 END;
 
 -- `organization` is whose rows the edit changed, where they are not all nobody's.

@@ -1,0 +1,103 @@
+//! The lines by which a search is narrowed: what an index is told of an edit.
+//!
+//! An index that was told each text as a whole would learn thousands of things of an edit that changed one line. So a text
+//! has parts: one with all of its lines, and one for each edit since with those that were new.
+//!
+//! Invariant: each line of a text stands whole in one of its parts, as it stands in what is kept; lines that it no longer has
+//! may stand there, too.
+
+use super::prepare::{After, Before, Prepared};
+use super::statement::{Draft, Statement};
+use crate::store::rows::Tenant;
+use std::collections::HashSet;
+
+/// One in so many edits puts all lines in the place of the parts, so that they do not become many.
+const WHOLE: i64 = 32;
+/// New lines that are so large a part of a text are not kept apart.
+const MUCH: usize = 4;
+
+/// What is to be told of one row's change by the edit of that number.
+pub(super) fn tell(tenant: &Tenant, row: &Prepared<'_>, edit: i64, at: i64) -> Vec<Statement> {
+    let none = || Draft::new("DELETE FROM lines").within(tenant, "organization").row("", row.key);
+    let part = |text: &str| {
+        let part = Draft::new("INSERT INTO lines(kind, organization, app, path, part, text) VALUES (");
+        part.key(row.key).push(", ").bind(at).push(", ").bind(text).push(")").unbound()
+    };
+    match (row.before, &row.after) {
+        (None, None) => Vec::new(),
+        (None, Some(after)) => vec![part(&after.text)],
+        (Some(_), None) => vec![none()],
+        (Some(before), Some(after)) => match added(before, after).filter(|_| edit % WHOLE != 0) {
+            Some(lines) if lines.is_empty() => Vec::new(),
+            Some(lines) => vec![part(&lines)],
+            None => vec![none(), part(&after.text)],
+        },
+    }
+}
+
+/// The lines that are new, where they are few.
+fn added(before: Before<'_>, after: &After) -> Option<String> {
+    // What the bytes show and what is kept of it differ in no line that both have.
+    let before: HashSet<&str> = std::str::from_utf8(before.bytes).ok()?.split('\n').collect();
+    let new: Vec<&str> = after.text.split('\n').filter(|line| !before.contains(line)).collect();
+    let lines = new.join("\n");
+    (lines.len() * MUCH <= after.text.len()).then_some(lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::sql::rows::RowKey;
+    use crate::text::Stamp;
+
+    const ROW: RowKey<'_> = RowKey { kind: "module", organization: "", app: "", path: "a" };
+
+    fn told(before: Option<&[u8]>, after: Option<&str>, edit: i64) -> Vec<String> {
+        let stamp = Stamp::of(b"");
+        let after = after.map(|text| After {
+            stamp,
+            size: 0,
+            encoding: String::new(),
+            text: text.to_owned(),
+            raw: None,
+            packed: None,
+        });
+        let before = before.map(|bytes| Before { stamp, bytes, changed: 0 });
+        let row = Prepared { position: 0, key: ROW, before, after, added: 0, removed: 0, keep: false };
+        let said = |statement: Statement| statement.parts().0.split('(').next().unwrap().trim().to_owned();
+        tell(&Tenant::Nobody, &row, edit, 1).into_iter().map(said).collect()
+    }
+
+    #[test]
+    fn an_edit_adds_the_lines_that_are_new() {
+        let text = |line: &str| format!("{}{line}\nz\n", "same and same again\n".repeat(9));
+        let (a, b) = (text("a\u{fffd}"), text("b"));
+        let (insert, delete) = ("INSERT INTO lines", "DELETE FROM lines WHERE organization = ''");
+        for (before, after, edit, wanted) in [
+            (None, Some(&a), 1, vec![insert]),
+            (Some(a.as_bytes()), None, 1, vec![delete]),
+            (Some(a.as_bytes()), Some(&b), 1, vec![insert]),
+            (Some(a.as_bytes()), Some(&b), 64, vec![delete, insert]),
+            (Some(b"all else"), Some(&b), 1, vec![delete, insert]),
+            (Some(b"\xff"), Some(&b), 1, vec![delete, insert]),
+        ] {
+            let told = told(before, after.map(String::as_str), edit);
+            assert!(told.len() == wanted.len(), "{told:?}");
+            assert!(told.iter().zip(wanted).all(|(told, wanted)| told.starts_with(wanted)), "{told:?}");
+        }
+        let turned = "z\nsame and same again\n";
+        assert!(told(Some(a.as_bytes()), Some(turned), 1).is_empty(), "all lines were there");
+    }
+
+    #[test]
+    fn what_is_added_are_whole_lines() {
+        let before =
+            Before { stamp: Stamp::of(b""), bytes: b"one\ntwo\r\nthree\nfour\nfive\nsix", changed: 0 };
+        let text = "one\ntwo\nthree and more\nfour\nfive\nsix\none\ntwo\r\nthree\nfour\nfive\nsix".to_owned();
+        let (stamp, encoding) = (before.stamp, String::new());
+        let after = After { stamp, size: 0, encoding, text, raw: None, packed: None };
+        assert_eq!(added(before, &after).as_deref(), None, "much of it is new");
+        let text = format!("{}{}", after.text, "\none".repeat(30));
+        assert_eq!(added(before, &After { text, ..after }).as_deref(), Some("two\nthree and more"));
+    }
+}
