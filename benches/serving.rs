@@ -26,6 +26,8 @@ mod front;
 mod growth;
 #[path = "serving/load.rs"]
 mod load;
+#[path = "serving/look.rs"]
+mod look;
 #[path = "serving/options.rs"]
 mod options;
 #[path = "serving/peer.rs"]
@@ -153,6 +155,8 @@ fn told(
     let seconds = took.as_secs_f64();
     println!("{} calls in {seconds:.1} s: {:.0} a second\n", records.len(), records.len() as f64 / seconds);
     let beyond = report::show(&records, killed);
+    println!();
+    report::course(&records);
     let spent = [0, 1, 2].map(|at| after[at].saturating_sub(before[at]).as_secs_f64());
     println!(
         "\nof one core: the clients {:.0} %, the servers {:.0} %, the database {:.0} %; of a call: {:.2}, {:.2} and {:.2} ms",

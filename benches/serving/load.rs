@@ -126,64 +126,6 @@ impl Load {
         }
     }
 
-    async fn look(&self, peer: &mut Peer, own: usize, dice: &mut Dice) -> (Sort, Option<String>) {
-        let which = self.reach[own][dice.below(self.reach[own].len())];
-        let entity = self.entities.borrow()[which].clone();
-        let named = self.named(&entity);
-        let (sort, tool, arguments) = match dice.below(100) {
-            0..=49 => {
-                let first = 1 + dice.below(entity.lines());
-                let lines = format!(r#"{{{named},"start_line":{first},"end_line":{}}}"#, first + 60);
-                (Sort::Lines, "read_content_lines", lines)
-            }
-            50..=89 => (Sort::Whole, "get_content", format!("{{{named}}}")),
-            90..=97 => (Sort::Search, "search_content", self.search(&entity)),
-            _ => return (Sort::Foreign, self.probe(peer, own, dice).await),
-        };
-        let code = match self.call(peer, own, tool, &arguments).await {
-            Ok(answered) => answered.code(),
-            Err(code) => Some(code),
-        };
-        (sort, code)
-    }
-
-    /// A search for the functions of one entity among all of its type.
-    fn search(&self, entity: &Entity) -> String {
-        let pattern = format!(r#""pattern":"def part_{:06}_\\d+\\(","max_results":5"#, entity.number);
-        match (self.options.kept, entity.kind) {
-            (Kept::Files, _) => format!("{{{pattern}}}"),
-            (Kept::Postgres, Kind::AppFile) => format!(
-                r#"{{"pattern":"function part_{:06}_\\d+\\(","max_results":5,"entity_type":"app_file","app_id":"{}"}}"#,
-                entity.number,
-                entity.app()
-            ),
-            (Kept::Postgres, kind) => format!(r#"{{{pattern},"entity_type":"{}"}}"#, kind.name()),
-        }
-    }
-
-    /// Asks for what is another organisation's.
-    async fn probe(&self, peer: &mut Peer, own: usize, dice: &mut Dice) -> Option<String> {
-        let other = {
-            let entities = self.entities.borrow();
-            let foreign = |one: &Entity| one.kind != Kind::Module && one.organization != own;
-            let tries = (0..100).map(|_| dice.below(entities.len()));
-            tries.map(|at| &entities[at]).find(|one| foreign(one)).cloned()
-        }?;
-        match self.call(peer, own, "get_content", &format!("{{{}}}", self.named(&other))).await {
-            Err(code) => Some(code),
-            Ok(answered) => match answered.code() {
-                Some(code) if code == "FILE_NOT_FOUND" || self.options.kept == Kept::Files => None,
-                code => {
-                    self.broken(format!(
-                        "{} of {} was answered with {code:?}",
-                        other.path, other.organization
-                    ));
-                    code
-                }
-            },
-        }
-    }
-
     async fn edit(&self, peer: &mut Peer, own: usize, dice: &mut Dice) -> (Sort, Option<String>) {
         let reach = &self.reach[own];
         let bound = if dice.below(100) < HOT { HOT_ENTITIES } else { reach.len() };

@@ -74,6 +74,23 @@ pub fn show(records: &[Record], killed: Option<Duration>) -> Vec<String> {
     beyond
 }
 
+/// Prints how the latest hundredth went from tenth to tenth of the time.
+pub fn course(records: &[Record]) {
+    let end = records.iter().map(|one| one.due).max().unwrap_or_default() + Duration::from_millis(1);
+    for (name, edits) in [("reads", false), ("edits", true)] {
+        let mut tenths = vec![Vec::new(); 10];
+        for one in records.iter().filter(|one| one.sort.edits() == edits) {
+            let at = (one.due.as_secs_f64() / end.as_secs_f64() * 10.0) as usize;
+            tenths[at.min(9)].push(one.took);
+        }
+        let p99 = tenths.iter_mut().filter(|tenth| !tenth.is_empty()).map(|tenth| {
+            tenth.sort_unstable();
+            format!("{:.0}", millis(quantile(tenth, 0.99)))
+        });
+        println!("p99 of {name} by tenths of the time, ms: {}", p99.collect::<Vec<_>>().join(" "));
+    }
+}
+
 fn phases(killed: Option<Duration>) -> Vec<(&'static str, Duration, Duration)> {
     let whole = ("", Duration::ZERO, Duration::MAX);
     let Some(at) = killed else { return vec![whole] };

@@ -73,5 +73,6 @@ fn rows(load: &Load, database: &Postgres) {
         });
     }
     // As the database does by itself after a while.
-    database.ask("ANALYZE");
+    database.ask("VACUUM ANALYZE");
+    database.ask("CHECKPOINT");
 }

@@ -7,7 +7,7 @@ use crate::edit::{self, Bounds, Planned, Scene};
 use crate::error::{Code, Error};
 use crate::policy::Policy;
 use crate::request::{self, Expect, Mode, Request};
-use crate::store::{Place, Snapshot};
+use crate::store::{Entry, Place, Snapshot};
 use crate::text::{Buffer, LineMap, Plan, bytes_outside_unchanged};
 
 /// The target as it was found under the lock.
@@ -66,10 +66,11 @@ impl Seen {
     /// the kernel frees its blocks then, and the caller need not wait for it.
     pub fn release(self) -> Option<Buffer> {
         let Seen { buffer, snapshot } = self;
-        snapshot.map(|snapshot| {
-            tokio::task::spawn_blocking(move || drop(snapshot));
-            buffer
-        })
+        if let Some(Snapshot::File(file)) = snapshot {
+            tokio::task::spawn_blocking(move || drop(file));
+            return Some(buffer);
+        }
+        snapshot.map(|_| buffer)
     }
 }
 
@@ -122,10 +123,22 @@ impl Drafted {
 impl Workspace {
     /// Reads the target, or finds that there is none.
     pub(super) fn read(&self, place: &Place, rules: &Policy) -> Result<Seen, Error> {
-        let hints = self.store.hints(place);
-        let mut snapshot = self.store.read(place, rules.limits.file)?;
+        self.seen(place, self.store.read(place, rules.limits.file)?)
+    }
+
+    /// Reads the target, and what was done to it last.
+    pub(super) fn read_and_last(
+        &self,
+        place: &Place,
+        rules: &Policy,
+    ) -> Result<(Seen, Option<Entry>), Error> {
+        let (snapshot, last) = self.store.read_and_last(place, rules.limits.file)?;
+        Ok((self.seen(place, snapshot)?, last))
+    }
+
+    fn seen(&self, place: &Place, mut snapshot: Option<Snapshot>) -> Result<Seen, Error> {
         let bytes = snapshot.as_mut().map(Snapshot::take_bytes).unwrap_or_default();
-        Ok(Seen { buffer: Buffer::read(bytes, hints)?, snapshot })
+        Ok(Seen { buffer: Buffer::read(bytes, self.store.hints(place))?, snapshot })
     }
 
     /// Plans the edit; in `interactive` a search that finds nothing changes nothing, and is a warning.

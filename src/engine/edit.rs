@@ -89,10 +89,8 @@ impl Workspace {
             self.recover();
             return Ok(Attempt::Wait(keys));
         }
-        for target in &mut targets {
-            target.last = self.store.at_hand(&target.place, self.store.latest(&target.place))?;
-        }
-        let came = self.line(call, &targets, watch)?;
+        let seen = self.read_all(call, &mut targets)?;
+        let came = self.line(call, &targets, seen, watch)?;
         match came {
             Came::Through(reports) => Ok(Attempt::Done(reports)),
             // Once: from what stands there now, while its lock is still held.
@@ -104,8 +102,7 @@ impl Workspace {
         }
     }
 
-    fn line(&self, call: &Call, targets: &[Target], watch: &Watch) -> Result<Came, Error> {
-        let seen = self.read_all(call, targets)?;
+    fn line(&self, call: &Call, targets: &[Target], seen: Vec<Seen>, watch: &Watch) -> Result<Came, Error> {
         let seen = match self.applied_before(call, targets, seen)? {
             Ok(reports) => return Ok(Came::Through(reports)),
             Err(seen) => seen,

@@ -62,8 +62,8 @@ fn check_mode(mode: Mode, rules: &Policy) -> Result<(), Error> {
 fn check_said(edit: &Edit, place: &Place, rules: &Policy) -> Result<(), Error> {
     let (policy, noun) = (&rules.origin.name, place.noun());
     let whole = match edit {
-        Edit::Content(_) => Some(format!("`content` replaces a {noun}")),
-        Edit::Remove => Some(format!("a {noun} is deleted")),
+        Edit::Content(_) => Some(format!("`content` replaces the {noun}")),
+        Edit::Remove => Some(format!("the {noun} is deleted")),
         Edit::Lines(_) | Edit::Insert(_) | Edit::Search(_) | Edit::Restore(_) => None,
     };
     if let (Some(deed), Guard::Required) = (whole, rules.demands.overwrite) {

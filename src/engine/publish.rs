@@ -17,11 +17,15 @@ const GATES: usize = 200;
 
 impl Workspace {
     /// Reads all targets, and what was last written to them.
-    pub(super) fn read_all(&self, call: &Call, targets: &[Target]) -> Result<Vec<Seen>, Error> {
-        let read = |(at, target): (usize, &Target)| {
-            self.read(&target.place, &target.rules).map_err(|refusal| call.names(refusal, at))
+    pub(super) fn read_all(&self, call: &Call, targets: &mut [Target]) -> Result<Vec<Seen>, Error> {
+        let read = |(at, target): (usize, &mut Target)| {
+            let (seen, last) = self
+                .read_and_last(&target.place, &target.rules)
+                .map_err(|refusal| call.names(refusal, at))?;
+            target.last = last;
+            Ok(seen)
         };
-        targets.iter().enumerate().map(read).collect()
+        targets.iter_mut().enumerate().map(read).collect()
     }
 
     /// Publishes what is to be written, unless one of the drafts is refused.

@@ -58,6 +58,27 @@ impl Store {
         })
     }
 
+    /// Reads a place, and its last change: in one go where both lie in a database, while a file can be edited without a
+    /// journal.
+    ///
+    /// Errors: those of [`Store::read`], and for a row those of its past.
+    pub fn read_and_last(
+        &self,
+        place: &Place,
+        limit: u64,
+    ) -> Result<(Option<Snapshot>, Option<Entry>), Error> {
+        match place {
+            Place::File(file) => {
+                let last = self.journal.latest(file).unwrap_or_default();
+                Ok((self.read(place, limit)?, last))
+            }
+            Place::Row(row) => {
+                let (snapshot, last) = self.rows.read_and_last(row, limit)?;
+                Ok((snapshot.map(Snapshot::Row), last))
+            }
+        }
+    }
+
     /// What is said of a place's encoding and line ends.
     pub fn hints(&self, place: &Place) -> Hints {
         match place {

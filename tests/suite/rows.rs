@@ -4,6 +4,7 @@ mod backup;
 mod contract;
 mod faults;
 mod isolation;
+mod narrowing;
 pub mod postgres;
 mod proxy;
 mod world;

@@ -23,8 +23,8 @@ impl Workspace {
         // carried over should the file change.
         let reading = self.whole(&request.target)?;
         let mut call = Call::of_one(request);
-        let targets = self.admit(&mut call)?;
-        let seen = self.read_all(&call, &targets)?.into_iter().next();
+        let mut targets = self.admit(&mut call)?;
+        let seen = self.read_all(&call, &mut targets)?.into_iter().next();
         let found = call.requests.first().zip(targets.first()).zip(seen);
         let ((request, target), seen) =
             found.ok_or_else(|| Error::new(Code::Internal, "the request leads nowhere"))?;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::JsonObject;
+use serde_json::Value;
 use tokio::task::{JoinError, spawn_blocking};
 use tokio_util::sync::CancellationToken;
 
@@ -30,7 +31,23 @@ pub(super) type Told = Box<dyn FnOnce(&Shape) -> Answer + Send>;
 
 /// Raises the arguments of a call, where it holds up nobody.
 pub(super) async fn raised(tool: &'static Tool, arguments: JsonObject) -> Result<Ask, Error> {
-    spawn_blocking(move || (tool.ask)(arguments)).await.unwrap_or_else(|trouble| Err(broken(&trouble)))
+    let asked = if are_few(&arguments) {
+        tokio::spawn(async move { (tool.ask)(arguments) })
+    } else {
+        spawn_blocking(move || (tool.ask)(arguments))
+    };
+    asked.await.unwrap_or_else(|trouble| Err(broken(&trouble)))
+}
+
+/// Whether arguments are so few and short that they are raised sooner than another thread is woken.
+fn are_few(arguments: &JsonObject) -> bool {
+    const SHORT: usize = 4096;
+    let long = |value: &Value| match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
+        Value::String(text) => text.len(),
+        Value::Array(_) | Value::Object(_) => SHORT,
+    };
+    arguments.values().map(long).sum::<usize>() < SHORT
 }
 
 /// Carries out what is asked.

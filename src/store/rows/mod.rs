@@ -55,12 +55,20 @@ impl Rows {
     /// Errors: `TOO_LARGE`, `STORE_UNAVAILABLE`.
     pub fn read(&self, place: &RowPlace, limit: u64) -> Result<Option<RowSnapshot>, Error> {
         let read = self.depot.row(&self.tenant, place.row_key(), limit).map_err(Failure::told)?;
-        let Some(RowRead { bytes, size, stamp, changed }) = read else { return Ok(None) };
-        let bytes = bytes.ok_or_else(|| {
-            let path = place.path();
-            Error::new(Code::TooLarge, format!("{path} is too large: {size} bytes, limit {limit} bytes"))
-        })?;
-        Ok(Some(RowSnapshot::new(bytes, stamp, changed)))
+        read.map(|read| snapshot(place, read, limit)).transpose()
+    }
+
+    /// Reads the row, and what was done to it last.
+    ///
+    /// Errors: those of [`Rows::read`].
+    pub fn read_and_last(
+        &self,
+        place: &RowPlace,
+        limit: u64,
+    ) -> Result<(Option<RowSnapshot>, Option<Entry>), Error> {
+        let both = self.depot.row_and_last(&self.tenant, place.row_key(), limit);
+        let (read, last) = both.map_err(Failure::told)?;
+        Ok((read.map(|read| snapshot(place, read, limit)).transpose()?, last))
     }
 
     /// Whether there is an entity of the same sort, app and organisation at another path.
@@ -140,6 +148,15 @@ impl Rows {
             Ok(())
         }
     }
+}
+
+fn snapshot(place: &RowPlace, read: RowRead, limit: u64) -> Result<RowSnapshot, Error> {
+    let RowRead { bytes, size, stamp, changed } = read;
+    let bytes = bytes.ok_or_else(|| {
+        let path = place.path();
+        Error::new(Code::TooLarge, format!("{path} is too large: {size} bytes, limit {limit} bytes"))
+    })?;
+    Ok(RowSnapshot::new(bytes, stamp, changed))
 }
 
 #[cfg(all(feature = "content", feature = "journal"))]

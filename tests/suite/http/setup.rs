@@ -121,8 +121,9 @@ fn a_token_is_made_with_what_the_configuration_is_told_of_it() {
     let (root, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let told = run_for(home.path(), &words(&["serve", "token", "carol"]), root.path(), "");
     assert_eq!(told.exit, 0, "{}", told.stderr);
-    let token = told.stdout.lines().next().unwrap().rsplit(' ').next().unwrap().to_owned();
+    let token = told.stderr.trim_end().rsplit(' ').next().unwrap().to_owned();
     assert_eq!(token.len(), "lockgate_".len() + 64);
+    assert!(!told.stdout.contains(&token), "{}", told.stdout);
     let entry = told.stdout.replace("/path/to/a/project", root.path().to_str().unwrap());
     let served = Served::configured(&format!("tokens:\n{entry}"));
     let mut client = served.client(&token, Era::New);

@@ -98,6 +98,11 @@ impl World {
         }
     }
 
+    /// What PostgreSQL answers to the role of the servers.
+    pub fn asked(&self, sql: &str) -> String {
+        self.database.as_ref().map_or_else(String::new, |database| database.keeper(sql))
+    }
+
     /// What a path names.
     pub fn target(&self, path: &str) -> Target {
         match self.kept {

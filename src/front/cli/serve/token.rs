@@ -21,7 +21,8 @@ pub(super) struct Args {
     name: String,
 }
 
-/// Prints a new token, and what the configuration is told of it; of one that the environment gives, only the latter.
+/// Prints what the configuration is told of a token, and a new token itself to standard error, so that it is not written down
+/// with the rest; one that the environment gives is known already.
 pub(super) fn run(args: &Args) -> Result<ExitCode, Error> {
     let name = &args.name;
     if !Token::is_name(name) {
@@ -33,12 +34,11 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Error> {
         None => (Secret::fresh()?, true),
     };
     let hash = blake3::Hash::from_bytes(secret.hash()).to_hex();
-    let mut told = String::new();
+    let entry = format!("  - name: {name}\n    hash: blake3:{hash}\n    roots: [/path/to/a/project]\n");
     if shown {
-        told = format!("# For the client, and shown this once: {}\n", secret.reveal());
+        paint::complain(&format!("for the client, and shown this once: {}\n", secret.reveal()));
     }
-    told.push_str(&format!("  - name: {name}\n    hash: blake3:{hash}\n    roots: [/path/to/a/project]\n"));
-    paint::say_plain(told.as_bytes())?;
+    paint::say_plain(entry.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -73,6 +73,15 @@ impl Depot {
         Err(closed())
     }
 
+    pub(in crate::store) fn row_and_last(
+        &self,
+        _: &Tenant,
+        _: RowKey<'_>,
+        _: u64,
+    ) -> Result<(Option<RowRead>, Option<Entry>), Failure> {
+        Err(closed())
+    }
+
     pub(in crate::store) fn is_row(&self, _: &Tenant, _: RowKey<'_>) -> Result<bool, Failure> {
         Err(closed())
     }

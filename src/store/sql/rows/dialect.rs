@@ -9,6 +9,9 @@ const LOCK: Duration = Duration::from_secs(5);
 /// How long a server waits for the next statement of a transaction before it takes its locks away.
 const IDLE: Duration = Duration::from_secs(3);
 
+/// Reading sees what is there at one moment.
+const ONE_MOMENT: &str = "ISOLATION LEVEL REPEATABLE READ READ ONLY";
+
 /// Which database it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
@@ -57,12 +60,12 @@ impl Dialect {
         match (self, purpose) {
             (Dialect::Sqlite, Purpose::Read | Purpose::Search(_)) => "BEGIN".to_owned(),
             (Dialect::Sqlite, Purpose::Write(_)) => "BEGIN IMMEDIATE".to_owned(),
-            (Dialect::Postgres, Purpose::Read) => format!("BEGIN READ ONLY; {}", reach(tenant)),
+            (Dialect::Postgres, Purpose::Read) => format!("BEGIN {ONE_MOMENT}; {}", reach(tenant)),
             (Dialect::Postgres, Purpose::Search(needle)) => {
                 let needle = literal(needle);
                 // Comparing goes through a whole text here, which is dearer than looking things up in an index.
                 let dear = "SET LOCAL cpu_operator_cost = 0.25";
-                format!("BEGIN READ ONLY; {}; {dear}; SET LOCAL lockgate.needle = {needle}", reach(tenant))
+                format!("BEGIN {ONE_MOMENT}; {}; {dear}; SET LOCAL lockgate.needle = {needle}", reach(tenant))
             }
             (Dialect::Postgres, Purpose::Write(edit)) => {
                 format!("BEGIN; {}; SELECT pg_advisory_xact_lock({edit})", reach(tenant))

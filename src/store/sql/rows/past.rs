@@ -62,10 +62,7 @@ impl Depot {
         key: RowKey<'_>,
         wanted: Wanted,
     ) -> Result<Option<Entry>, Failure> {
-        self.read(tenant, async |session| {
-            let found = found(session, of_row(session.dialect, tenant, key, wanted, 1)).await?;
-            Ok(found.into_iter().next())
-        })
+        self.read(tenant, async |session| newest(session, tenant, key, wanted).await)
     }
 
     /// The text of a version of a row: its stamp or a beginning of it, of at least twelve digits that only one stamp has.
@@ -95,6 +92,17 @@ impl Depot {
             Ok(unpacked.filter(|()| Some(Stamp::of(&text)) == named).map(|()| text))
         })
     }
+}
+
+/// The first of the wanted edits of a row.
+pub(super) async fn newest(
+    session: &mut Session<'_>,
+    tenant: &Tenant,
+    key: RowKey<'_>,
+    wanted: Wanted,
+) -> Result<Option<Entry>, Failure> {
+    let found = found(session, of_row(session.dialect, tenant, key, wanted, 1)).await?;
+    Ok(found.into_iter().next())
 }
 
 async fn found(session: &mut Session<'_>, which: Statement) -> Result<Vec<Entry>, Failure> {

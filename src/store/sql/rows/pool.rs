@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
 /// Connections to one database that a process has at most. PostgreSQL takes a hundred, if it is not told otherwise.
-const MOST: u32 = 16;
+const MOST: u32 = 8;
 /// How long a connection is waited for, and how soon it is tried again.
 const ACQUIRE: Duration = Duration::from_secs(3);
 const PAUSE: Duration = Duration::from_millis(100);

@@ -1,9 +1,12 @@
 //! Reading single rows, and whose they are.
 
+use super::super::Wanted;
 use super::depot::Depot;
-use super::session::{get, stamp};
+use super::past::newest;
+use super::session::{Session, get, stamp};
 use super::statement::Draft;
 use super::{Failure, RowKey, RowRead};
+use crate::store::journal::Entry;
 use crate::store::rows::Tenant;
 
 impl Depot {
@@ -14,24 +17,19 @@ impl Depot {
         key: RowKey<'_>,
         limit: u64,
     ) -> Result<Option<RowRead>, Failure> {
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.read(tenant, async |session| row(session, tenant, key, limit).await)
+    }
+
+    /// The same, and what was done to it last, as of one moment.
+    pub(in crate::store) fn row_and_last(
+        &self,
+        tenant: &Tenant,
+        key: RowKey<'_>,
+        limit: u64,
+    ) -> Result<(Option<RowRead>, Option<Entry>), Failure> {
         self.read(tenant, async |session| {
-            let row = Draft::new("SELECT e.stamp, e.changed, e.size, CASE WHEN e.size <= ")
-                .bind(limit)
-                .push(" THEN c.text END, CASE WHEN e.size <= ")
-                .bind(limit)
-                .push(
-                    " THEN c.raw END FROM entities e JOIN contents c ON c.kind = e.kind
-                      AND c.organization = e.organization AND c.app = e.app AND c.path = e.path",
-                )
-                .within(tenant, "e.organization")
-                .row("e.", key);
-            let Some(row) = session.first(row).await? else { return Ok(None) };
-            let stamp = stamp(&row, 0)?.ok_or_else(|| Failure::Other("a row has no stamp".to_owned()))?;
-            let (text, raw): (Option<&str>, Option<&[u8]>) = (get(&row, 3)?, get(&row, 4)?);
-            let bytes = raw.or(text.map(str::as_bytes)).map(<[u8]>::to_vec);
-            let size = u64::try_from(get::<i64>(&row, 2)?).unwrap_or(u64::MAX);
-            Ok(Some(RowRead { bytes, size, stamp, changed: get(&row, 1)? }))
+            let last = newest(session, tenant, key, Wanted::Settled).await?;
+            Ok((row(session, tenant, key, limit).await?, last))
         })
     }
 
@@ -74,4 +72,29 @@ impl Depot {
             session.first(row).await?.map(|row| get(&row, 0)).transpose()
         })
     }
+}
+
+async fn row(
+    session: &mut Session<'_>,
+    tenant: &Tenant,
+    key: RowKey<'_>,
+    limit: u64,
+) -> Result<Option<RowRead>, Failure> {
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let row = Draft::new("SELECT e.stamp, e.changed, e.size, CASE WHEN e.size <= ")
+        .bind(limit)
+        .push(" THEN c.text END, CASE WHEN e.size <= ")
+        .bind(limit)
+        .push(
+            " THEN c.raw END FROM entities e JOIN contents c ON c.kind = e.kind
+              AND c.organization = e.organization AND c.app = e.app AND c.path = e.path",
+        )
+        .within(tenant, "e.organization")
+        .row("e.", key);
+    let Some(row) = session.first(row).await? else { return Ok(None) };
+    let stamp = stamp(&row, 0)?.ok_or_else(|| Failure::Other("a row has no stamp".to_owned()))?;
+    let (text, raw): (Option<&str>, Option<&[u8]>) = (get(&row, 3)?, get(&row, 4)?);
+    let bytes = raw.or(text.map(str::as_bytes)).map(<[u8]>::to_vec);
+    let size = u64::try_from(get::<i64>(&row, 2)?).unwrap_or(u64::MAX);
+    Ok(Some(RowRead { bytes, size, stamp, changed: get(&row, 1)? }))
 }
