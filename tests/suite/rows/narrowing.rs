@@ -118,7 +118,8 @@ fn loses_no_match(kept: Kept) {
     for turn in 0..TURNS {
         for (number, text) in texts.iter_mut().enumerate() {
             // At first much, and then a little at the end of it or before it.
-            let more = self::text(if turn == 0 { 0..60 } else { 0..4 }).new_tree(&mut runner).unwrap().current();
+            let more =
+                self::text(if turn == 0 { 0..60 } else { 0..4 }).new_tree(&mut runner).unwrap().current();
             *text = if turn % 2 == 0 { format!("{text}{more}") } else { format!("{more}\n{text}") };
             for world in [&rows, &files] {
                 let edit = Edit::Restore(encoded(text, number));
@@ -163,7 +164,7 @@ fn in_postgres_an_index_is_asked() {
     assert_eq!(found(&world, "def f_17", false), Ok(vec![("17.txt".to_owned(), 1)]));
     assert!(begun.elapsed().as_secs() < 60);
     let plan = world.asked(
-        "SET enable_seqscan = off; BEGIN; SET LOCAL lockgate.organization = 'acme';
+        "SET enable_seqscan = off; BEGIN; SET LOCAL cpu_operator_cost = 0.25; SET LOCAL lockgate.organization = 'acme';
          SET LOCAL lockgate.needle = '%f\\_17%';
          EXPLAIN SELECT path FROM lines WHERE organization IN ('', 'acme')",
     );

@@ -73,20 +73,20 @@ impl Depot {
     }
 
     /// Reads in one transaction, within a tenant's reach; the work may be done twice.
-    pub(super) fn read<T>(
+    pub(super) fn read<T: Send>(
         &self,
         tenant: &Tenant,
-        work: impl AsyncFn(&mut Session<'_>) -> Result<T, Failure>,
+        work: impl AsyncFn(&mut Session<'_>) -> Result<T, Failure> + Sync,
     ) -> Result<T, Failure> {
         self.with("read", |live| live.read(tenant, Purpose::Read, work))
     }
 
     /// The same where texts are looked for that are like this pattern of `LIKE`: PostgreSQL shows no others then.
-    pub(super) fn search<T>(
+    pub(super) fn search<T: Send>(
         &self,
         tenant: &Tenant,
         like: &str,
-        work: impl AsyncFn(&mut Session<'_>) -> Result<T, Failure>,
+        work: impl AsyncFn(&mut Session<'_>) -> Result<T, Failure> + Sync,
     ) -> Result<T, Failure> {
         self.with("search", |live| live.read(tenant, Purpose::Search(like), work))
     }
@@ -97,7 +97,7 @@ impl Depot {
         &self,
         tenant: &Tenant,
         edit: i64,
-        work: impl AsyncFn(&mut Session<'_>) -> Result<(), Failure>,
+        work: impl AsyncFn(&mut Session<'_>) -> Result<(), Failure> + Sync,
     ) -> Result<u16, Failure> {
         self.with("write", |live| live.write(tenant, edit, work).map(|()| live.journal()))
     }

@@ -99,7 +99,8 @@ mod driver {
     impl From<MigrateError> for Failure {
         fn from(error: MigrateError) -> Failure {
             match error {
-                MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => match error.into() {
+                MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => match error.into()
+                {
                     // As where another program's tables have these names.
                     Failure::Other(why) => Failure::Closed(format!("its tables cannot be made: {why}")),
                     other => other,

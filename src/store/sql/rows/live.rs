@@ -6,18 +6,18 @@
 use super::address::Address;
 use super::dialect::{Dialect, Purpose};
 use super::migrate;
-use super::pool::{Lost, first, pool};
-use super::reactor::Reactor;
+use super::pool::{Pool, first};
 use super::session::Session;
 use super::statement::{Draft, OF_NUMBER};
 use super::{Failure, Migrated};
 use crate::store::folder::Identity;
 use crate::store::rows::Tenant;
 use sqlx::any::install_default_drivers;
-use sqlx::pool::PoolConnection;
-use sqlx::{Any, AnyConnection, AnyPool, AssertSqlSafe, ConnectOptions, Connection};
+use sqlx::{AnyConnection, AssertSqlSafe, ConnectOptions, Connection};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
@@ -30,22 +30,19 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// A database that was connected to, and whose tables are there.
 #[derive(Debug)]
 pub(super) struct Live {
-    // Before the thread, which closes them.
-    pool: AnyPool,
-    reactor: Reactor,
+    pool: Pool,
     dialect: Dialect,
     journal: u16,
     /// Its file, where it is one, and which it was.
     file: Option<(PathBuf, Identity)>,
-    lost: Arc<Lost>,
     /// SQLite lets one write at a time; whoever waits here waits no longer than needed.
-    turn: tokio::sync::Mutex<()>,
+    turn: Mutex<()>,
 }
 
 impl Live {
     /// Connects, and makes the tables where they are not there.
     pub fn connect(address: &Address) -> Result<Live, Failure> {
-        let (live, _) = Live::connect_and(address, async |connection, dialect| {
+        let (live, ()) = Live::connect_and(address, async |connection, dialect| {
             migrate::ensure(connection, dialect).await
         })?;
         Ok(live)
@@ -56,26 +53,24 @@ impl Live {
         Live::connect_and(address, async |connection, dialect| migrate::migrate(connection, dialect).await)
     }
 
-    fn connect_and<T>(
+    fn connect_and<T: Send>(
         address: &Address,
-        prepare: impl AsyncFn(&mut AnyConnection, Dialect) -> Result<T, Failure>,
+        prepare: impl AsyncFn(&mut AnyConnection, Dialect) -> Result<T, Failure> + Sync,
     ) -> Result<(Live, T), Failure> {
         install_default_drivers();
-        let (reactor, dialect, lost) = (Reactor::start()?, address.dialect(), Arc::<Lost>::default());
+        let dialect = address.dialect();
         let options = address.options()?.disable_statement_logging();
         // Before it is opened: where it is another by then, whoever comes next sees that it is.
         let file = address.path()?.and_then(|path| Some((path.clone(), identity(&path)?)));
-        let (prepared, journal) = reactor.wait(async {
-            // Not one of the pool: it may be told what the others are not, and a lock may be left on it where something fails.
-            let mut connection = first(&options, dialect).await?;
-            let prepared = prepare(&mut connection, dialect).await?;
-            let journal = migrate::journal(&mut connection).await?;
-            drop(connection.close().await);
-            Ok::<_, Failure>((prepared, journal))
+        // Not one of the pool: it may be told what the others are not, and a lock may be left on it where something fails.
+        let mut seat = first(&options, dialect)?;
+        let (prepared, journal) = seat.wait(async |connection| {
+            let prepared = prepare(connection, dialect).await?;
+            Ok::<_, Failure>((prepared, migrate::journal(connection).await?))
         })?;
-        let pool = reactor.within(|| pool(options, dialect, &lost));
-        let turn = tokio::sync::Mutex::default();
-        Ok((Live { pool, reactor, dialect, journal, file, lost, turn }, prepared))
+        seat.close();
+        let pool = Pool::new(options, dialect);
+        Ok((Live { pool, dialect, journal, file, turn: Mutex::default() }, prepared))
     }
 
     /// Whether its address leads to it still: a file may have been removed, or another put in its place.
@@ -89,34 +84,33 @@ impl Live {
     }
 
     /// Reads in one transaction; once more, where the connection was lost.
-    pub fn read<T>(
+    pub fn read<T: Send>(
         &self,
         tenant: &Tenant,
         purpose: Purpose<'_>,
-        work: impl AsyncFn(&mut Session<'_>) -> Result<T, Failure>,
+        work: impl AsyncFn(&mut Session<'_>) -> Result<T, Failure> + Sync,
     ) -> Result<T, Failure> {
-        self.reactor.wait(async {
-            match self.read_once(tenant, purpose, &work).await {
-                Err(Failure::Lost(_)) => self.read_once(tenant, purpose, &work).await,
-                done => done,
-            }
-        })
+        match self.read_once(tenant, purpose, &work) {
+            Err(Failure::Lost(_)) => self.read_once(tenant, purpose, &work),
+            done => done,
+        }
     }
 
-    async fn read_once<T>(
+    fn read_once<T: Send>(
         &self,
         tenant: &Tenant,
         purpose: Purpose<'_>,
-        work: &impl AsyncFn(&mut Session<'_>) -> Result<T, Failure>,
+        work: &(impl AsyncFn(&mut Session<'_>) -> Result<T, Failure> + Sync),
     ) -> Result<T, Failure> {
-        let mut connection = self.pool.acquire().await?;
-        let done = in_time(async {
-            let mut session = self.begin(&mut connection, tenant, purpose).await?;
-            work(&mut session).await
-        });
-        let done = done.await;
-        self.give_up_where_lost(&done, &mut connection);
-        done
+        self.pool.with(async |connection| {
+            in_time(async {
+                let mut session = self.begin(connection, tenant, purpose).await?;
+                let done = work(&mut session).await?;
+                session.leave().await?;
+                Ok(done)
+            })
+            .await
+        })
     }
 
     /// Writes one edit in one transaction; once more, where the connection was lost and nothing was written.
@@ -124,33 +118,32 @@ impl Live {
         &self,
         tenant: &Tenant,
         edit: i64,
-        work: impl AsyncFn(&mut Session<'_>) -> Result<(), Failure>,
+        work: impl AsyncFn(&mut Session<'_>) -> Result<(), Failure> + Sync,
     ) -> Result<(), Failure> {
-        self.reactor.wait(async {
-            match self.write_surely(tenant, edit, &work).await {
-                Err(Failure::Lost(_)) => self.write_surely(tenant, edit, &work).await,
-                done => done,
-            }
-        })
+        match self.write_surely(tenant, edit, &work) {
+            Err(Failure::Lost(_)) => self.write_surely(tenant, edit, &work),
+            done => done,
+        }
     }
 
     /// Writes once; what was lost while it was committed is looked for.
-    async fn write_surely(
+    fn write_surely(
         &self,
         tenant: &Tenant,
         edit: i64,
-        work: &impl AsyncFn(&mut Session<'_>) -> Result<(), Failure>,
+        work: &(impl AsyncFn(&mut Session<'_>) -> Result<(), Failure> + Sync),
     ) -> Result<(), Failure> {
         let _turn = match self.dialect {
-            Dialect::Sqlite => Some(self.turn.lock().await),
+            Dialect::Sqlite => Some(self.turn.lock().unwrap_or_else(PoisonError::into_inner)),
             Dialect::Postgres => None,
         };
-        let mut is_sent = false;
-        let done = self.write_once(tenant, edit, work, &mut is_sent).await;
-        match done {
-            Err(failure @ (Failure::Lost(_) | Failure::Away(_) | Failure::Other(_))) if is_sent => {
+        let is_sent = AtomicBool::new(false);
+        match self.write_once(tenant, edit, work, &is_sent) {
+            Err(failure @ (Failure::Lost(_) | Failure::Away(_) | Failure::Other(_)))
+                if is_sent.load(Ordering::Relaxed) =>
+            {
                 tracing::warn!("the database of stored content was lost while an edit was committed");
-                match self.is_written(tenant, edit).await {
+                match self.is_written(tenant, edit) {
                     Some(true) => Ok(()),
                     Some(false) => Err(failure),
                     None => Err(Failure::Unknown),
@@ -160,39 +153,40 @@ impl Live {
         }
     }
 
-    async fn write_once(
+    fn write_once(
         &self,
         tenant: &Tenant,
         edit: i64,
-        work: &impl AsyncFn(&mut Session<'_>) -> Result<(), Failure>,
-        is_sent: &mut bool,
+        work: &(impl AsyncFn(&mut Session<'_>) -> Result<(), Failure> + Sync),
+        is_sent: &AtomicBool,
     ) -> Result<(), Failure> {
-        let mut connection = self.pool.acquire().await?;
-        let done = in_time(async {
-            let mut session = self.begin(&mut connection, tenant, Purpose::Write(edit)).await?;
-            work(&mut session).await?;
-            *is_sent = true;
-            session.commit().await
-        });
-        let done = done.await;
-        self.give_up_where_lost(&done, &mut connection);
-        done
+        self.pool.with(async |connection| {
+            in_time(async {
+                let mut session = self.begin(connection, tenant, Purpose::Write(edit)).await?;
+                match work(&mut session).await {
+                    Ok(()) => {}
+                    Err(Failure::Overtaken) => return session.leave().await.and(Err(Failure::Overtaken)),
+                    Err(failure) => return Err(failure),
+                }
+                is_sent.store(true, Ordering::Relaxed);
+                session.commit().await
+            })
+            .await
+        })
     }
 
     /// Whether an edit is there whose commit was not answered; nothing, where that cannot be known.
-    async fn is_written(&self, tenant: &Tenant, edit: i64) -> Option<bool> {
+    fn is_written(&self, tenant: &Tenant, edit: i64) -> Option<bool> {
         let since = Instant::now();
         while since.elapsed() < LOOKING {
-            let looked = async {
-                let mut connection = self.pool.acquire().await?;
-                // It waits for the lock: where the old connection still has it, the server is not done with it.
-                let mut session = self.begin(&mut connection, tenant, Purpose::Write(edit)).await?;
+            // It waits for the lock: where the old connection still has it, the server is not done with it.
+            let looked = self.read_once(tenant, Purpose::Write(edit), &async |session: &mut Session<'_>| {
                 let edits = Draft::new("SELECT 1 FROM edits").within(tenant, OF_NUMBER);
                 session.first(edits.push(" AND id = ").bind(edit)).await.map(|row| row.is_some())
-            };
-            match in_time(looked).await {
+            });
+            match looked {
                 Ok(is_there) => return Some(is_there),
-                Err(_) => tokio::time::sleep(PAUSE).await,
+                Err(_) => thread::sleep(PAUSE),
             }
         }
         None
@@ -200,25 +194,12 @@ impl Live {
 
     async fn begin<'c>(
         &self,
-        connection: &'c mut PoolConnection<Any>,
+        connection: &'c mut AnyConnection,
         tenant: &Tenant,
         purpose: Purpose<'_>,
     ) -> Result<Session<'c>, Failure> {
         let begin = AssertSqlSafe(self.dialect.begin(tenant, purpose));
         Ok(Session::new(connection.begin_with(begin).await?, self.dialect, self.journal))
-    }
-
-    /// Sees to it that what was lost is not used again, nor what failed: SQLite takes a transaction back by itself where it
-    /// has no room, and the driver does not know.
-    fn give_up_where_lost<T>(&self, done: &Result<T, Failure>, connection: &mut PoolConnection<Any>) {
-        match done {
-            Ok(_) | Err(Failure::Overtaken) => {}
-            Err(Failure::Lost(_)) => {
-                connection.close_on_drop();
-                self.lost.note();
-            }
-            Err(_) => connection.close_on_drop(),
-        }
     }
 }
 

@@ -32,9 +32,9 @@ mod pool;
 #[cfg(feature = "content")]
 mod prepare;
 #[cfg(feature = "content")]
-mod reactor;
-#[cfg(feature = "content")]
 mod read;
+#[cfg(feature = "content")]
+mod seat;
 #[cfg(feature = "content")]
 mod session;
 #[cfg(feature = "content")]

@@ -12,6 +12,7 @@ use crate::request::{Entity, EntityKind};
 use crate::store::rows::Tenant;
 use sqlx::any::AnyRow;
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Rows that are read at one time: each may be as large as a file.
 const AT_ONCE: i64 = 16;
@@ -69,14 +70,14 @@ impl Depot {
     fn put_app(&self, id: &str, organization: &str) -> Result<(bool, Option<String>), Failure> {
         let all = &Tenant::Everybody;
         let number = number()?;
-        let made = std::cell::Cell::new(false);
+        let made = AtomicBool::new(false);
         self.write(all, number, async |session| {
             let app = Draft::new("INSERT INTO apps(id, organization, at) VALUES (").bind(id).push(", ");
             let app = app.bind(organization).push(", ").bind(now()).push(") ON CONFLICT DO NOTHING");
-            made.set(session.change(app.unbound()).await? == 1);
+            made.store(session.change(app.unbound()).await? == 1, Ordering::Relaxed);
             Ok(())
         })?;
-        Ok((made.get(), self.owner_of_app(all, id)?.and_then(some)))
+        Ok((made.load(Ordering::Relaxed), self.owner_of_app(all, id)?.and_then(some)))
     }
 
     /// Shows every row of all organisations, in the order of their keys, until `see` has enough. Each row is whole; an edit

@@ -1,40 +1,135 @@
 //! The connections to a database.
 //!
-//! Invariant: a connection that is as old as one that was lost is not used again.
+//! Invariant: there are never more than a process may have, and one that is as old as one that was lost is not used again.
 
 use super::Failure;
 use super::dialect::Dialect;
-use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
-use sqlx::{AnyConnection, AnyPool, AssertSqlSafe, ConnectOptions, Executor};
-use std::sync::{Arc, Mutex, PoisonError};
+use super::seat::{Reactor, Seat};
+use sqlx::any::AnyConnectOptions;
+use sqlx::{AnyConnection, AssertSqlSafe, ConnectOptions, Executor};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
 /// Connections to one database that a process has at most. PostgreSQL takes a hundred, if it is not told otherwise.
-const MOST: u32 = 8;
+const MOST: usize = 8;
 /// How long a connection is waited for, and how soon it is tried again.
 const ACQUIRE: Duration = Duration::from_secs(3);
 const PAUSE: Duration = Duration::from_millis(100);
+/// How long a connection is used, and how long it is kept without being used.
+const AGE: Duration = Duration::from_secs(30 * 60);
+const IDLE: Duration = Duration::from_secs(10 * 60);
 
-/// When a connection was lost last.
+/// The connections.
+#[derive(Debug)]
+pub(super) struct Pool {
+    options: AnyConnectOptions,
+    dialect: Dialect,
+    seats: Mutex<Seats>,
+    left: Condvar,
+}
+
 #[derive(Debug, Default)]
-pub(super) struct Lost(Mutex<Option<Instant>>);
+struct Seats {
+    /// Those that nobody uses, the one that was left last at the end.
+    free: Vec<Seat>,
+    /// How many are in use.
+    taken: usize,
+    /// When a connection was lost last.
+    lost: Option<Instant>,
+}
 
-impl Lost {
-    /// Notes that one was lost.
-    pub fn note(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+impl Pool {
+    /// The connections; none is made yet.
+    pub fn new(options: AnyConnectOptions, dialect: Dialect) -> Pool {
+        Pool { options, dialect, seats: Mutex::default(), left: Condvar::new() }
     }
 
-    /// Whether a connection of that age was made before one was lost.
-    fn outdates(&self, age: Duration) -> bool {
-        let lost = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        lost.is_some_and(|lost| lost.elapsed() < age)
+    /// Does something over a connection. One that was lost, or on which something failed, is not used again: SQLite takes a
+    /// transaction back by itself where it has no room, and the driver does not know.
+    pub fn with<T: Send>(
+        &self,
+        work: impl AsyncFnOnce(&mut AnyConnection) -> Result<T, Failure> + Send,
+    ) -> Result<T, Failure> {
+        let place = self.place()?;
+        let mut seat = place.seat()?;
+        let done = seat.wait(work);
+        match &done {
+            Ok(_) | Err(Failure::Overtaken) => place.leave(seat),
+            Err(Failure::Lost(_)) => self.seats().lost = Some(Instant::now()),
+            Err(_) => {}
+        }
+        done
+    }
+
+    /// Waits until fewer connections are used than there may be.
+    fn place(&self) -> Result<Place<'_>, Failure> {
+        let is_full = |seats: &mut Seats| seats.taken >= MOST;
+        let waited = self.left.wait_timeout_while(self.seats(), ACQUIRE, is_full);
+        let (mut seats, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+        if waited.timed_out() {
+            return Err(Failure::Away("it gave no connection in time".to_owned()));
+        }
+        seats.taken += 1;
+        Ok(Place(self))
+    }
+
+    fn seats(&self) -> MutexGuard<'_, Seats> {
+        self.seats.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The first connection. A server that is just starting is waited for, as the pool does it.
-pub(super) async fn first(options: &AnyConnectOptions, dialect: Dialect) -> Result<AnyConnection, Failure> {
+impl Drop for Pool {
+    fn drop(&mut self) {
+        std::mem::take(&mut self.seats().free).into_iter().for_each(Seat::close);
+    }
+}
+
+/// The right to one connection.
+struct Place<'p>(&'p Pool);
+
+impl Place<'_> {
+    /// A connection that was left, else a new one.
+    fn seat(&self) -> Result<Seat, Failure> {
+        let (seat, old) = {
+            let mut seats = self.0.seats();
+            let lost = seats.lost;
+            let is_of_use = |seat: &Seat| {
+                seat.made.elapsed() < AGE
+                    && seat.left.elapsed() < IDLE
+                    && lost.is_none_or(|lost| seat.made > lost)
+            };
+            let (mut free, old): (Vec<Seat>, Vec<Seat>) = seats.free.drain(..).partition(is_of_use);
+            let seat = free.pop();
+            seats.free = free;
+            (seat, old)
+        };
+        old.into_iter().for_each(Seat::close);
+        seat.map_or_else(|| first(&self.0.options, self.0.dialect), Ok)
+    }
+
+    /// Leaves a connection to whoever comes next.
+    fn leave(&self, mut seat: Seat) {
+        seat.left = Instant::now();
+        self.0.seats().free.push(seat);
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.0.seats().taken -= 1;
+        self.0.left.notify_one();
+    }
+}
+
+/// A new connection. A server that is just starting is waited for.
+pub(super) fn first(options: &AnyConnectOptions, dialect: Dialect) -> Result<Seat, Failure> {
+    let reactor = Reactor::new()?;
+    let connection = reactor.wait(|| connected(options, dialect))?;
+    Ok(Seat::of(connection, reactor))
+}
+
+async fn connected(options: &AnyConnectOptions, dialect: Dialect) -> Result<AnyConnection, Failure> {
     let since = Instant::now();
     let connect = async || {
         let mut connection = options.connect().await?;
@@ -50,23 +145,4 @@ pub(super) async fn first(options: &AnyConnectOptions, dialect: Dialect) -> Resu
             Err(_) => return Err(Failure::Away("it gave no connection in time".to_owned())),
         }
     }
-}
-
-/// The connections; none is made yet.
-pub(super) fn pool(options: AnyConnectOptions, dialect: Dialect, lost: &Arc<Lost>) -> AnyPool {
-    let lost = Arc::clone(lost);
-    AnyPoolOptions::new()
-        .max_connections(MOST)
-        .acquire_timeout(ACQUIRE)
-        // Where one was lost, it is found by using it, and costs nothing where none was.
-        .test_before_acquire(false)
-        .acquire_slow_threshold(ACQUIRE)
-        .after_connect(move |connection, _| {
-            Box::pin(async move { connection.execute(AssertSqlSafe(dialect.greeting())).await.map(drop) })
-        })
-        .before_acquire(move |_, known| {
-            let is_fresh = !lost.outdates(known.age);
-            Box::pin(async move { Ok(is_fresh) })
-        })
-        .connect_lazy_with(options)
 }

@@ -70,6 +70,11 @@ impl<'c> Session<'c> {
         wrong.map_or(Ok(counts), Err)
     }
 
+    /// Ends it; nothing is changed.
+    pub(super) async fn leave(self) -> Result<(), Failure> {
+        Ok(self.transaction.rollback().await?)
+    }
+
     /// Makes all that was changed last.
     pub(super) async fn commit(self) -> Result<(), Failure> {
         Ok(self.transaction.commit().await?)
