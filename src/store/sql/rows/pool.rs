@@ -146,3 +146,70 @@ async fn connected(options: &AnyConnectOptions, dialect: Dialect) -> Result<AnyC
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    fn pool() -> Pool {
+        sqlx::any::install_default_drivers();
+        Pool::new("sqlite::memory:".parse().unwrap(), Dialect::Sqlite)
+    }
+
+    #[test]
+    fn there_are_never_more_than_there_may_be() {
+        let (pool, now, most) = (pool(), AtomicUsize::new(0), AtomicUsize::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..3 * MOST {
+                scope.spawn(|| {
+                    let used = pool.with(async |_| {
+                        most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                        tokio::time::sleep(Duration::from_millis(30)).await;
+                        now.fetch_sub(1, Ordering::SeqCst);
+                        Ok(())
+                    });
+                    assert_eq!(used, Ok(()));
+                });
+            }
+        });
+        let most = most.into_inner();
+        assert!((2..=MOST).contains(&most), "{most}");
+        let seats = pool.seats();
+        assert!(seats.taken == 0 && (1..=MOST).contains(&seats.free.len()), "{seats:?}");
+    }
+
+    #[test]
+    fn one_as_old_as_one_that_was_lost_is_not_used_again() {
+        let pool = pool();
+        let used = || {
+            let place = pool.place().unwrap();
+            let seat = place.seat().unwrap();
+            let made = seat.made;
+            place.leave(seat);
+            made
+        };
+        let first = used();
+        assert_eq!(used(), first, "the control: it is used as long as none was lost");
+        let (one, other) = (pool.place().unwrap(), pool.place().unwrap());
+        let (old, new) = (one.seat().unwrap(), other.seat().unwrap());
+        let newer = new.made;
+        other.leave(new);
+        one.leave(old);
+        drop((one, other));
+        let lost = pool.with(async |_| Err::<(), _>(Failure::Lost("cut".to_owned())));
+        assert!(lost.is_err() && newer > first);
+        assert!(used() > newer, "neither of both is left");
+    }
+
+    #[test]
+    fn one_on_which_something_failed_is_not_used_again() {
+        let pool = pool();
+        let free = || pool.seats().free.len();
+        assert_eq!((pool.with(async |_| Ok(1)), free()), (Ok(1), 1));
+        pool.with(async |_| Err::<(), _>(Failure::Overtaken)).unwrap_err();
+        assert_eq!(free(), 1);
+        pool.with(async |_| Err::<(), _>(Failure::Full)).unwrap_err();
+        assert_eq!(free(), 0);
+    }
+}
