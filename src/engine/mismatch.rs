@@ -287,7 +287,8 @@ mod tests {
     #[test]
     fn a_text_that_cannot_be_read_is_neither() {
         let (_dir, workspace) = workspace(POLICY);
-        let deep = "let = ;\n".repeat(6_000);
+        let plain = "let = ;\n".repeat(6_000);
+        let deep = format!("{plain}workflow;\n");
         for kind in ["workflow", "module"] {
             let refused = checked(&workspace, Some(kind), &deep).unwrap_err();
             assert_eq!((refused.code, refused.field.as_deref()), (Code::EntityMismatch, Some("content")));
@@ -295,6 +296,10 @@ mod tests {
             assert!(refused.message.starts_with(&seen), "{}", refused.message);
         }
         assert_eq!(checked(&workspace, None, &deep), Ok(()));
+        // Without the word there is no decorator, however it reads.
+        assert_eq!(checked(&workspace, Some("module"), &plain), Ok(()));
+        let refused = checked(&workspace, Some("workflow"), &plain).unwrap_err();
+        assert_eq!(refused.field.as_deref(), Some("entity_type"), "{}", refused.message);
     }
 
     #[test]

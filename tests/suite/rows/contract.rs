@@ -30,6 +30,8 @@ const SCENES: &[(&str, Scene)] = &[
     ("taking back one of many", taking_back_one_of_many),
     ("what is remembered", what_is_remembered),
     ("every text byte for byte", every_text_byte_for_byte),
+    ("names that look like a statement", names_that_look_like_a_statement),
+    ("more statements than are remembered", more_statements_than_are_remembered),
     ("what is no text", what_is_no_text),
     ("what is too large", what_is_too_large),
     ("lines and whole texts", lines_and_whole_texts),
@@ -457,6 +459,30 @@ fn every_text_byte_for_byte(world: &World) {
         let other = world.edit_as(&path, edit, Mode::Interactive, Expect::Anything).unwrap();
         world.undo(&other).unwrap();
         assert_eq!(world.bytes(&path).as_ref(), Some(bytes));
+    }
+}
+
+fn names_that_look_like_a_statement(world: &World) {
+    let names = ["it's", "'; ROLLBACK; --", "$1 = ?1", "\"a\" %_", "E'x'", "é\u{1F600}", "(NULL)"];
+    for name in names {
+        let path = format!("src/{name}.txt");
+        assert_eq!(world.bytes(&path), None, "{path}");
+        written(world, &path, content("one\n"));
+        let edit = written(world, &path, content("one\ntwo\n"));
+        world.undo(&edit).unwrap();
+        assert_eq!(world.text(&path), "one\n");
+        assert_eq!(world.history(Some(&path), 9).len(), 3, "{path}");
+    }
+    assert_eq!(found(world, "one", None, 20).unwrap().len(), names.len());
+}
+
+fn more_statements_than_are_remembered(world: &World) {
+    for text in ["one\n", "two\n", "three\n"] {
+        written(world, "src/a.txt", content(text));
+    }
+    // Each number makes a statement of its own.
+    for most in 1..130 {
+        assert_eq!(world.history(Some("src/a.txt"), most).len(), most.min(3), "{most}");
     }
 }
 

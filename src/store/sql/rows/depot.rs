@@ -3,13 +3,15 @@
 
 use super::Failure;
 use super::address::Address;
-use super::dialect::Purpose;
+use super::dialect::{Dialect, Purpose};
 use super::live::Live;
 use super::session::Session;
+use super::statement::Statement;
 use super::tally::{Tally, Told};
 use crate::error::Error;
 use crate::store::rows::Tenant;
 use crate::store::state::State;
+use sqlx::any::AnyRow;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Instant;
@@ -72,23 +74,35 @@ impl Depot {
         there.get_or_insert(Arc::new(live));
     }
 
-    /// Reads in one transaction, within a tenant's reach; the work may be done twice.
-    pub(super) fn read<T: Send>(
-        &self,
-        tenant: &Tenant,
-        work: impl AsyncFn(&mut Session<'_>) -> Result<T, Failure> + Sync,
-    ) -> Result<T, Failure> {
-        self.with("read", |live| live.read(tenant, Purpose::Read, work))
+    /// Which database it is.
+    pub(super) fn dialect(&self) -> Dialect {
+        self.address.dialect()
     }
 
-    /// The same where texts are looked for that are like this pattern of `LIKE`: PostgreSQL shows no others then.
-    pub(super) fn search<T: Send>(
+    /// The rows that a statement finds, within a tenant's reach.
+    pub(super) fn read(&self, tenant: &Tenant, statement: Statement) -> Result<Vec<AnyRow>, Failure> {
+        Ok(self.read_all(tenant, &[statement])?.into_iter().flatten().collect())
+    }
+
+    /// The rows that each of several statements finds, all as of one moment.
+    pub(super) fn read_all(
+        &self,
+        tenant: &Tenant,
+        statements: &[Statement],
+    ) -> Result<Vec<Vec<AnyRow>>, Failure> {
+        self.with("read", |live| live.read(tenant, Purpose::Read, statements))
+    }
+
+    /// The rows that a statement finds where texts are looked for that are like this pattern of `LIKE`: PostgreSQL shows no
+    /// others then.
+    pub(super) fn search(
         &self,
         tenant: &Tenant,
         like: &str,
-        work: impl AsyncFn(&mut Session<'_>) -> Result<T, Failure> + Sync,
-    ) -> Result<T, Failure> {
-        self.with("search", |live| live.read(tenant, Purpose::Search(like), work))
+        statement: Statement,
+    ) -> Result<Vec<AnyRow>, Failure> {
+        let found = self.with("search", |live| live.read(tenant, Purpose::Search(like), &[statement]))?;
+        Ok(found.into_iter().flatten().collect())
     }
 
     /// Writes one edit in one transaction, within a tenant's reach; the work may be done twice. Gives the name of the

@@ -1,5 +1,6 @@
 //! What SQLite and PostgreSQL are told differently.
 
+use super::value::literal;
 use crate::store::rows::Tenant;
 use std::time::Duration;
 
@@ -8,6 +9,10 @@ pub(super) const STATEMENT: Duration = Duration::from_secs(10);
 const LOCK: Duration = Duration::from_secs(5);
 /// How long a server waits for the next statement of a transaction before it takes its locks away.
 const IDLE: Duration = Duration::from_secs(3);
+
+/// Texts are packed the quick way, where the server was built with it: its usual way takes a tenth of what an edit costs it.
+const QUICKLY: &str = "SELECT set_config(name, 'lz4', false) FROM pg_settings
+    WHERE name = 'default_toast_compression' AND 'lz4' = ANY(enumvals)";
 
 /// Reading sees what is there at one moment.
 const ONE_MOMENT: &str = "ISOLATION LEVEL REPEATABLE READ READ ONLY";
@@ -47,7 +52,7 @@ impl Dialect {
             // its key is looked up by it, however many rows there were then.
             Dialect::Postgres => format!(
                 "SET enable_seqscan = off; SET jit = off; SET statement_timeout = {}; SET lock_timeout = {}; SET idle_in_transaction_session_timeout = {};
-                 SET client_min_messages = warning; SET default_transaction_isolation = 'read committed'",
+                 SET client_min_messages = warning; SET default_transaction_isolation = 'read committed'; {QUICKLY}",
                 STATEMENT.as_millis(),
                 LOCK.as_millis(),
                 IDLE.as_millis()
@@ -79,39 +84,5 @@ fn reach(tenant: &Tenant) -> String {
         Tenant::Nobody => "SET LOCAL lockgate.organization = ''".to_owned(),
         Tenant::Organization(name) => format!("SET LOCAL lockgate.organization = {}", literal(name)),
         Tenant::Everybody => "SET LOCAL lockgate.everybody = 'on'".to_owned(),
-    }
-}
-
-/// A text as it may stand in a statement, whatever the server's settings are.
-fn literal(text: &str) -> String {
-    let mut quoted = String::with_capacity(text.len() + 3);
-    quoted.push_str("E'");
-    for character in text.chars() {
-        match character {
-            '\'' | '\\' => quoted.extend([character, character]),
-            // It would end the message.
-            '\0' => quoted.push('\u{fffd}'),
-            other => quoted.push(other),
-        }
-    }
-    quoted.push('\'');
-    quoted
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_name_of_an_organisation_ends_its_text() {
-        for (name, quoted) in [
-            ("acme", "E'acme'"),
-            ("o'; DROP TABLE apps; --", r"E'o''; DROP TABLE apps; --'"),
-            (r"\", r"E'\\'"),
-            (r"\'; COMMIT", r"E'\\''; COMMIT'"),
-            ("a\0b", "E'a\u{fffd}b'"),
-        ] {
-            assert_eq!(literal(name), quoted);
-        }
     }
 }

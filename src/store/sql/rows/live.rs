@@ -5,14 +5,15 @@
 
 use super::address::Address;
 use super::dialect::{Dialect, Purpose};
+use super::link::Link;
 use super::migrate;
 use super::pool::{Pool, first};
 use super::session::Session;
-use super::statement::{Draft, OF_NUMBER};
+use super::statement::{Draft, OF_NUMBER, Statement};
 use super::{Failure, Migrated};
 use crate::store::folder::Identity;
 use crate::store::rows::Tenant;
-use sqlx::any::install_default_drivers;
+use sqlx::any::{AnyRow, install_default_drivers};
 use sqlx::{AnyConnection, AssertSqlSafe, ConnectOptions, Connection};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -64,7 +65,7 @@ impl Live {
         let file = address.path()?.and_then(|path| Some((path.clone(), identity(&path)?)));
         // Not one of the pool: it may be told what the others are not, and a lock may be left on it where something fails.
         let mut seat = first(&options, dialect)?;
-        let (prepared, journal) = seat.wait(async |connection| {
+        let (prepared, journal) = seat.wait(async |Link { connection, .. }| {
             let prepared = prepare(connection, dialect).await?;
             Ok::<_, Failure>((prepared, migrate::journal(connection).await?))
         })?;
@@ -83,31 +84,37 @@ impl Live {
         self.journal
     }
 
-    /// Reads in one transaction; once more, where the connection was lost.
-    pub fn read<T: Send>(
+    /// The rows that each statement finds, all as of one moment; asked once more, where the connection was lost.
+    pub fn read(
         &self,
         tenant: &Tenant,
         purpose: Purpose<'_>,
-        work: impl AsyncFn(&mut Session<'_>) -> Result<T, Failure> + Sync,
-    ) -> Result<T, Failure> {
-        match self.read_once(tenant, purpose, &work) {
-            Err(Failure::Lost(_)) => self.read_once(tenant, purpose, &work),
+        statements: &[Statement],
+    ) -> Result<Vec<Vec<AnyRow>>, Failure> {
+        match self.read_once(tenant, purpose, statements) {
+            Err(Failure::Lost(_)) => self.read_once(tenant, purpose, statements),
             done => done,
         }
     }
 
-    fn read_once<T: Send>(
+    fn read_once(
         &self,
         tenant: &Tenant,
         purpose: Purpose<'_>,
-        work: &(impl AsyncFn(&mut Session<'_>) -> Result<T, Failure> + Sync),
-    ) -> Result<T, Failure> {
-        self.pool.with(async |connection| {
+        statements: &[Statement],
+    ) -> Result<Vec<Vec<AnyRow>>, Failure> {
+        self.pool.with(async |link| {
             in_time(async {
-                let mut session = self.begin(connection, tenant, purpose).await?;
-                let done = work(&mut session).await?;
+                if self.dialect == Dialect::Postgres {
+                    return link.ask(self.dialect.begin(tenant, purpose), statements).await;
+                }
+                let mut session = self.begin(link, tenant, purpose).await?;
+                let mut found = Vec::with_capacity(statements.len());
+                for statement in statements {
+                    found.push(session.all(statement.clone()).await?);
+                }
                 session.leave().await?;
-                Ok(done)
+                Ok(found)
             })
             .await
         })
@@ -160,9 +167,9 @@ impl Live {
         work: &(impl AsyncFn(&mut Session<'_>) -> Result<(), Failure> + Sync),
         is_sent: &AtomicBool,
     ) -> Result<(), Failure> {
-        self.pool.with(async |connection| {
+        self.pool.with(async |link| {
             in_time(async {
-                let mut session = self.begin(connection, tenant, Purpose::Write(edit)).await?;
+                let mut session = self.begin(link, tenant, Purpose::Write(edit)).await?;
                 match work(&mut session).await {
                     Ok(()) => {}
                     Err(Failure::Overtaken) => return session.leave().await.and(Err(Failure::Overtaken)),
@@ -177,15 +184,13 @@ impl Live {
 
     /// Whether an edit is there whose commit was not answered; nothing, where that cannot be known.
     fn is_written(&self, tenant: &Tenant, edit: i64) -> Option<bool> {
+        let edits = Draft::new("SELECT 1 FROM edits").within(tenant, OF_NUMBER);
+        let named = [edits.push(" AND id = ").bind(edit)];
         let since = Instant::now();
         while since.elapsed() < LOOKING {
             // It waits for the lock: where the old connection still has it, the server is not done with it.
-            let looked = self.read_once(tenant, Purpose::Write(edit), &async |session: &mut Session<'_>| {
-                let edits = Draft::new("SELECT 1 FROM edits").within(tenant, OF_NUMBER);
-                session.first(edits.push(" AND id = ").bind(edit)).await.map(|row| row.is_some())
-            });
-            match looked {
-                Ok(is_there) => return Some(is_there),
+            match self.read_once(tenant, Purpose::Write(edit), &named) {
+                Ok(found) => return Some(found.iter().any(|rows| !rows.is_empty())),
                 Err(_) => thread::sleep(PAUSE),
             }
         }
@@ -194,12 +199,12 @@ impl Live {
 
     async fn begin<'c>(
         &self,
-        connection: &'c mut AnyConnection,
+        link: &'c mut Link,
         tenant: &Tenant,
         purpose: Purpose<'_>,
     ) -> Result<Session<'c>, Failure> {
         let begin = AssertSqlSafe(self.dialect.begin(tenant, purpose));
-        Ok(Session::new(connection.begin_with(begin).await?, self.dialect, self.journal))
+        Ok(Session::new(link.connection.begin_with(begin).await?, self.dialect))
     }
 }
 

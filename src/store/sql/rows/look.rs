@@ -7,7 +7,7 @@
 
 use super::depot::Depot;
 use super::dialect::Dialect;
-use super::session::{Session, get, stamp};
+use super::session::{get, stamp};
 use super::statement::{Draft, Statement};
 use super::{Failure, Paths, RowFound, Span};
 use crate::store::rows::Tenant;
@@ -37,18 +37,16 @@ impl Depot {
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         let piece = telling(pieces);
         let like = piece.filter(|piece| says(piece) > 0).map(like);
-        let work = async |session: &mut Session<'_>| {
-            let narrow = match session.dialect {
-                Dialect::Sqlite => piece.map(|piece| Narrow::Grams(grams(piece))),
-                Dialect::Postgres => like.as_ref().map(|_| Narrow::Like),
-            };
-            let rows = session.all(keys(tenant, span, narrow.as_ref(), behind, most)).await?;
-            rows.iter().map(found).collect()
+        let narrow = match self.dialect() {
+            Dialect::Sqlite => piece.map(|piece| Narrow::Grams(grams(piece))),
+            Dialect::Postgres => like.as_ref().map(|_| Narrow::Like),
         };
-        match &like {
-            Some(like) => self.search(tenant, like, work),
-            None => self.read(tenant, work),
-        }
+        let keys = keys(tenant, span, narrow.as_ref(), behind, most);
+        let rows = match &like {
+            Some(like) => self.search(tenant, like, keys)?,
+            None => self.read(tenant, keys)?,
+        };
+        rows.iter().map(found).collect()
     }
 
     /// The texts of rows of one kind and app, in the order in which they are asked for; nothing for one that is gone.
@@ -58,22 +56,19 @@ impl Depot {
         span: Span<'_>,
         rows: &[RowFound],
     ) -> Result<Vec<Option<Vec<u8>>>, Failure> {
-        self.read(tenant, async |session| {
-            let mut texts: HashMap<(String, String), Vec<u8>> = HashMap::new();
-            let mut rest: Vec<&RowFound> = rows.iter().collect();
-            rest.sort_by_key(|row| &row.organization);
-            for of_one in rest.chunk_by(|one, other| one.organization == other.organization) {
-                for some in of_one.chunks(TEXTS[2]) {
-                    for row in session.all(contents(tenant, span, some)).await? {
-                        let (text, raw): (Option<&str>, Option<&[u8]>) = (get(&row, 2)?, get(&row, 3)?);
-                        let bytes = raw.or(text.map(str::as_bytes)).unwrap_or_default().to_vec();
-                        texts.insert((get(&row, 0)?, get(&row, 1)?), bytes);
-                    }
-                }
-            }
-            let text = |row: &RowFound| texts.remove(&(row.organization.clone(), row.path.clone()));
-            Ok(rows.iter().map(text).collect())
-        })
+        let mut rest: Vec<&RowFound> = rows.iter().collect();
+        rest.sort_by_key(|row| &row.organization);
+        let of_one = rest.chunk_by(|one, other| one.organization == other.organization);
+        let some = of_one.flat_map(|of_one| of_one.chunks(TEXTS[2]));
+        let asked: Vec<Statement> = some.map(|some| contents(tenant, span, some)).collect();
+        let mut texts: HashMap<(String, String), Vec<u8>> = HashMap::new();
+        for row in self.read_all(tenant, &asked)?.iter().flatten() {
+            let (text, raw): (Option<&str>, Option<&[u8]>) = (get(row, 2)?, get(row, 3)?);
+            let bytes = raw.or(text.map(str::as_bytes)).unwrap_or_default().to_vec();
+            texts.insert((get(row, 0)?, get(row, 1)?), bytes);
+        }
+        let text = |row: &RowFound| texts.remove(&(row.organization.clone(), row.path.clone()));
+        Ok(rows.iter().map(text).collect())
     }
 }
 

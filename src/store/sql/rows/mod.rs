@@ -18,6 +18,8 @@ mod failure;
 #[cfg(feature = "content")]
 mod lines;
 #[cfg(feature = "content")]
+mod link;
+#[cfg(feature = "content")]
 mod live;
 #[cfg(feature = "content")]
 mod look;
@@ -42,6 +44,8 @@ mod statement;
 mod tally;
 #[cfg(feature = "content")]
 mod tidy;
+#[cfg(feature = "content")]
+mod value;
 #[cfg(feature = "content")]
 mod write;
 

@@ -35,13 +35,10 @@ impl Depot {
     /// Errors: `STORE_UNAVAILABLE`.
     pub fn apps(&self) -> Result<Vec<(String, Option<String>)>, Error> {
         let all = &Tenant::Everybody;
-        let apps = self.read(all, async |session| {
-            let apps = Draft::new("SELECT id, organization FROM apps").within(all, "organization");
-            let apps = session.all(apps.push(" ORDER BY id")).await?;
-            let app = |app: &AnyRow| Ok((get(app, 0)?, some(get(app, 1)?)));
-            apps.iter().map(app).collect::<Result<_, Failure>>()
-        });
-        apps.map_err(Failure::told)
+        let apps = Draft::new("SELECT id, organization FROM apps").within(all, "organization");
+        let apps = self.read(all, apps.push(" ORDER BY id")).map_err(Failure::told)?;
+        let app = |app: &AnyRow| Ok((get(app, 0)?, some(get(app, 1)?)));
+        apps.iter().map(app).collect::<Result<_, Failure>>().map_err(Failure::told)
     }
 
     /// Makes an app known, which is this organisation's or nobody's.
@@ -107,17 +104,15 @@ impl Depot {
 
     fn rows_after(&self, key: RowKey<'_>) -> Result<Vec<Whole>, Failure> {
         let all = &Tenant::Everybody;
-        self.read(all, async |session| {
-            let rows = Draft::new("SELECT kind, organization, app, path, text, raw FROM contents");
-            let rows = rows.within(all, "organization").push(" AND (kind, organization, app, path) > (");
-            let rows = rows.key(key).push(") ORDER BY kind, organization, app, path LIMIT ").bind(AT_ONCE);
-            let row = |row: &AnyRow| {
-                let key = [get(row, 0)?, get(row, 1)?, get(row, 2)?, get(row, 3)?];
-                let (text, raw): (&str, Option<&[u8]>) = (get(row, 4)?, get(row, 5)?);
-                Ok((key, raw.unwrap_or(text.as_bytes()).to_vec()))
-            };
-            session.all(rows).await?.iter().map(row).collect()
-        })
+        let rows = Draft::new("SELECT kind, organization, app, path, text, raw FROM contents");
+        let rows = rows.within(all, "organization").push(" AND (kind, organization, app, path) > (");
+        let rows = rows.key(key).push(") ORDER BY kind, organization, app, path LIMIT ").bind(AT_ONCE);
+        let row = |row: &AnyRow| {
+            let key = [get(row, 0)?, get(row, 1)?, get(row, 2)?, get(row, 3)?];
+            let (text, raw): (&str, Option<&[u8]>) = (get(row, 4)?, get(row, 5)?);
+            Ok((key, raw.unwrap_or(text.as_bytes()).to_vec()))
+        };
+        self.read(all, rows)?.iter().map(row).collect()
     }
 }
 

@@ -5,7 +5,7 @@
 use super::super::{Wanted, pack};
 use super::depot::Depot;
 use super::dialect::Dialect;
-use super::session::{Session, get, stamp};
+use super::session::{get, stamp};
 use super::statement::{Draft, OF_NUMBER_E, OF_NUMBER_E2, Statement};
 use super::write::{REDO, UNDO};
 use super::{Failure, RowKey};
@@ -31,10 +31,8 @@ impl Depot {
             return Ok(None);
         }
         let id = id.number().cast_signed();
-        self.read(tenant, async |session| {
-            let one = entries(tenant).push(" AND e.id = ").bind(id);
-            Ok(found(session, one).await?.into_iter().next())
-        })
+        let one = entries(tenant).push(" AND e.id = ").bind(id).push(ORDER);
+        Ok(self.found(tenant, one)?.into_iter().next())
     }
 
     /// The edits of one row, or all, the newest first.
@@ -45,14 +43,14 @@ impl Depot {
         most: usize,
     ) -> Result<Vec<Entry>, Failure> {
         let most = super::prepare::count(most);
-        self.read(tenant, async |session| {
-            let newest = match of {
-                None => entries(tenant)
-                    .found_first("e.id", session.dialect, |ids| ids.newest("edits", tenant, most)),
-                Some(key) => of_row(session.dialect, tenant, key, Wanted::Settled, most),
-            };
-            found(session, newest).await
-        })
+        let newest = match of {
+            None => {
+                let newest = |ids: Statement| ids.newest("edits", tenant, most);
+                entries(tenant).found_first("e.id", self.dialect(), newest).push(ORDER)
+            }
+            Some(key) => of_row(self.dialect(), tenant, key, Wanted::Settled, most),
+        };
+        self.found(tenant, newest)
     }
 
     /// The first of the wanted edits of a row.
@@ -62,7 +60,26 @@ impl Depot {
         key: RowKey<'_>,
         wanted: Wanted,
     ) -> Result<Option<Entry>, Failure> {
-        self.read(tenant, async |session| newest(session, tenant, key, wanted).await)
+        Ok(self.found(tenant, of_row(self.dialect(), tenant, key, wanted, 1))?.into_iter().next())
+    }
+
+    fn found(&self, tenant: &Tenant, which: Statement) -> Result<Vec<Entry>, Failure> {
+        self.entries_in(&self.read(tenant, which)?)
+    }
+
+    /// The edits that rows tell of.
+    pub(super) fn entries_in(&self, rows: &[AnyRow]) -> Result<Vec<Entry>, Failure> {
+        let journal = self.live()?.journal();
+        let mut entries: Vec<Entry> = Vec::new();
+        for row in rows {
+            let id = EditId::new(journal, get::<i64>(row, 0)?.cast_unsigned());
+            let changed = changed(row)?;
+            match entries.last_mut().filter(|entry| entry.id == id) {
+                Some(entry) => entry.changes.push(changed),
+                None => entries.push(entry(row, id, changed)?),
+            }
+        }
+        Ok(entries)
     }
 
     /// The text of a version of a row: its stamp or a beginning of it, of at least twelve digits that only one stamp has.
@@ -81,52 +98,31 @@ impl Depot {
             let byte = |at: usize| whole.get(at..at + 2).and_then(|byte| u8::from_str_radix(byte, 16).ok());
             (0..64).step_by(2).filter_map(byte).collect::<Vec<u8>>()
         };
-        self.read(tenant, async |session| {
-            let texts = Draft::new("SELECT stamp, packed FROM texts").within(tenant, "organization");
-            let texts = texts.row("", key).push(" AND stamp BETWEEN ").bind(filled("0"));
-            let found = session.all(texts.push(" AND ").bind(filled("f")).push(" LIMIT 2")).await?;
-            let [only] = found.as_slice() else { return Ok(None) };
-            let (named, packed): (Option<Stamp>, &[u8]) = (stamp(only, 0)?, get(only, 1)?);
-            let mut text = Vec::new();
-            let unpacked = pack::unpack(&mut text, packed);
-            Ok(unpacked.filter(|()| Some(Stamp::of(&text)) == named).map(|()| text))
-        })
+        let texts = Draft::new("SELECT stamp, packed FROM texts").within(tenant, "organization");
+        let texts = texts.row("", key).push(" AND stamp BETWEEN ").bind(filled("0"));
+        let found = self.read(tenant, texts.push(" AND ").bind(filled("f")).push(" LIMIT 2"))?;
+        let [only] = found.as_slice() else { return Ok(None) };
+        let (named, packed): (Option<Stamp>, &[u8]) = (stamp(only, 0)?, get(only, 1)?);
+        let mut text = Vec::new();
+        let unpacked = pack::unpack(&mut text, packed);
+        Ok(unpacked.filter(|()| Some(Stamp::of(&text)) == named).map(|()| text))
     }
 }
 
-/// The first of the wanted edits of a row.
-pub(super) async fn newest(
-    session: &mut Session<'_>,
-    tenant: &Tenant,
-    key: RowKey<'_>,
-    wanted: Wanted,
-) -> Result<Option<Entry>, Failure> {
-    let found = found(session, of_row(session.dialect, tenant, key, wanted, 1)).await?;
-    Ok(found.into_iter().next())
-}
-
-async fn found(session: &mut Session<'_>, which: Statement) -> Result<Vec<Entry>, Failure> {
-    let journal = session.journal;
-    let mut entries: Vec<Entry> = Vec::new();
-    for row in session.all(which.push(ORDER)).await? {
-        let id = EditId::new(journal, get::<i64>(&row, 0)?.cast_unsigned());
-        let changed = changed(&row)?;
-        match entries.last_mut().filter(|entry| entry.id == id) {
-            Some(entry) => entry.changes.push(changed),
-            None => entries.push(entry(&row, id, changed)?),
-        }
-    }
-    Ok(entries)
-}
-
-/// Edits, still to be narrowed.
+/// Finds edits; it is still to be narrowed, and to be ended by [`ORDER`].
 fn entries(tenant: &Tenant) -> Statement {
     Draft::new(ENTRIES).within(tenant, OF_NUMBER_E)
 }
 
 /// The first of the wanted edits of a row.
-fn of_row(dialect: Dialect, tenant: &Tenant, key: RowKey<'_>, wanted: Wanted, most: i64) -> Statement {
-    entries(tenant).found_first("e.id", dialect, |ids| {
+pub(super) fn of_row(
+    dialect: Dialect,
+    tenant: &Tenant,
+    key: RowKey<'_>,
+    wanted: Wanted,
+    most: i64,
+) -> Statement {
+    let some = |ids: Statement| {
         let ids = ids.push("SELECT e2.id FROM changes c2 JOIN edits e2 ON e2.id = c2.edit WHERE ");
         let ids = ids.reaching(tenant, OF_NUMBER_E2).row("c2.", key);
         let ids = ids.push(match wanted {
@@ -135,7 +131,8 @@ fn of_row(dialect: Dialect, tenant: &Tenant, key: RowKey<'_>, wanted: Wanted, mo
             Wanted::ToRedo => " AND e2.undone IS NOT NULL ORDER BY e2.undone DESC",
         });
         ids.push(&format!(" LIMIT {most}"))
-    })
+    };
+    entries(tenant).found_first("e.id", dialect, some).push(ORDER)
 }
 
 fn entry(row: &AnyRow, id: EditId, changed: Changed) -> Result<Entry, Failure> {

@@ -4,6 +4,7 @@
 
 use super::Failure;
 use super::dialect::Dialect;
+use super::link::Link;
 use super::seat::{Reactor, Seat};
 use sqlx::any::AnyConnectOptions;
 use sqlx::{AnyConnection, AssertSqlSafe, ConnectOptions, Executor};
@@ -49,7 +50,7 @@ impl Pool {
     /// transaction back by itself where it has no room, and the driver does not know.
     pub fn with<T: Send>(
         &self,
-        work: impl AsyncFnOnce(&mut AnyConnection) -> Result<T, Failure> + Send,
+        work: impl AsyncFnOnce(&mut Link) -> Result<T, Failure> + Send,
     ) -> Result<T, Failure> {
         let place = self.place()?;
         let mut seat = place.seat()?;
@@ -126,7 +127,7 @@ impl Drop for Place<'_> {
 pub(super) fn first(options: &AnyConnectOptions, dialect: Dialect) -> Result<Seat, Failure> {
     let reactor = Reactor::new()?;
     let connection = reactor.wait(|| connected(options, dialect))?;
-    Ok(Seat::of(connection, reactor))
+    Ok(Seat::of(Link::new(connection), reactor))
 }
 
 async fn connected(options: &AnyConnectOptions, dialect: Dialect) -> Result<AnyConnection, Failure> {

@@ -2,12 +2,13 @@
 
 use super::super::Wanted;
 use super::depot::Depot;
-use super::past::newest;
-use super::session::{Session, get, stamp};
-use super::statement::Draft;
+use super::past::of_row;
+use super::session::{get, stamp};
+use super::statement::{Draft, Statement};
 use super::{Failure, RowKey, RowRead};
 use crate::store::journal::Entry;
 use crate::store::rows::Tenant;
+use sqlx::any::AnyRow;
 
 impl Depot {
     /// The row of that key, where there is one within reach; without its bytes where they are more than `limit`.
@@ -17,7 +18,7 @@ impl Depot {
         key: RowKey<'_>,
         limit: u64,
     ) -> Result<Option<RowRead>, Failure> {
-        self.read(tenant, async |session| row(session, tenant, key, limit).await)
+        self.read(tenant, row(tenant, key, limit))?.first().map(whole).transpose()
     }
 
     /// The same, and what was done to it last, as of one moment.
@@ -27,18 +28,19 @@ impl Depot {
         key: RowKey<'_>,
         limit: u64,
     ) -> Result<(Option<RowRead>, Option<Entry>), Failure> {
-        self.read(tenant, async |session| {
-            let last = newest(session, tenant, key, Wanted::Settled).await?;
-            Ok((row(session, tenant, key, limit).await?, last))
-        })
+        let last = of_row(self.dialect(), tenant, key, Wanted::Settled, 1);
+        let found = self.read_all(tenant, &[row(tenant, key, limit), last])?;
+        let [row, last] = found.as_slice() else {
+            return Err(Failure::Other("it left an answer out".to_owned()));
+        };
+        let last = self.entries_in(last)?.into_iter().next();
+        Ok((row.first().map(whole).transpose()?, last))
     }
 
     /// Whether there is a row of that key within reach.
     pub(in crate::store) fn is_row(&self, tenant: &Tenant, key: RowKey<'_>) -> Result<bool, Failure> {
-        self.read(tenant, async |session| {
-            let row = Draft::new("SELECT 1 FROM entities").within(tenant, "organization").row("", key);
-            Ok(session.first(row).await?.is_some())
-        })
+        let row = Draft::new("SELECT 1 FROM entities").within(tenant, "organization").row("", key);
+        Ok(!self.read(tenant, row)?.is_empty())
     }
 
     /// Whose the app of that id is, where it is within reach; empty for nobody's.
@@ -47,11 +49,9 @@ impl Depot {
         tenant: &Tenant,
         id: &str,
     ) -> Result<Option<String>, Failure> {
-        self.read(tenant, async |session| {
-            let app = Draft::new("SELECT organization FROM apps").within(tenant, "organization");
-            let app = session.first(app.push(" AND id = ").bind(id)).await?;
-            app.map(|app| get(&app, 0)).transpose()
-        })
+        let app = Draft::new("SELECT organization FROM apps").within(tenant, "organization");
+        let app = self.read(tenant, app.push(" AND id = ").bind(id))?;
+        app.first().map(|app| get(app, 0)).transpose()
     }
 
     /// Whose the row of that path is: the organisation's own before nobody's.
@@ -61,25 +61,19 @@ impl Depot {
         kind: &str,
         path: &str,
     ) -> Result<Option<String>, Failure> {
-        self.read(tenant, async |session| {
-            let row = Draft::new("SELECT organization FROM entities")
-                .within(tenant, "organization")
-                .push(" AND kind = ")
-                .bind(kind)
-                .push(" AND app = '' AND path = ")
-                .bind(path)
-                .push(" ORDER BY organization DESC LIMIT 1");
-            session.first(row).await?.map(|row| get(&row, 0)).transpose()
-        })
+        let row = Draft::new("SELECT organization FROM entities")
+            .within(tenant, "organization")
+            .push(" AND kind = ")
+            .bind(kind)
+            .push(" AND app = '' AND path = ")
+            .bind(path)
+            .push(" ORDER BY organization DESC LIMIT 1");
+        self.read(tenant, row)?.first().map(|row| get(row, 0)).transpose()
     }
 }
 
-async fn row(
-    session: &mut Session<'_>,
-    tenant: &Tenant,
-    key: RowKey<'_>,
-    limit: u64,
-) -> Result<Option<RowRead>, Failure> {
+/// Finds the row of that key, with its text where it has at most so many bytes.
+fn row(tenant: &Tenant, key: RowKey<'_>, limit: u64) -> Statement {
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let row = Draft::new("SELECT e.stamp, e.changed, e.size, CASE WHEN e.size <= ")
         .bind(limit)
@@ -88,13 +82,14 @@ async fn row(
         .push(
             " THEN c.raw END FROM entities e JOIN contents c ON c.kind = e.kind
               AND c.organization = e.organization AND c.app = e.app AND c.path = e.path",
-        )
-        .within(tenant, "e.organization")
-        .row("e.", key);
-    let Some(row) = session.first(row).await? else { return Ok(None) };
-    let stamp = stamp(&row, 0)?.ok_or_else(|| Failure::Other("a row has no stamp".to_owned()))?;
-    let (text, raw): (Option<&str>, Option<&[u8]>) = (get(&row, 3)?, get(&row, 4)?);
+        );
+    row.within(tenant, "e.organization").row("e.", key)
+}
+
+fn whole(row: &AnyRow) -> Result<RowRead, Failure> {
+    let stamp = stamp(row, 0)?.ok_or_else(|| Failure::Other("a row has no stamp".to_owned()))?;
+    let (text, raw): (Option<&str>, Option<&[u8]>) = (get(row, 3)?, get(row, 4)?);
     let bytes = raw.or(text.map(str::as_bytes)).map(<[u8]>::to_vec);
-    let size = u64::try_from(get::<i64>(&row, 2)?).unwrap_or(u64::MAX);
-    Ok(Some(RowRead { bytes, size, stamp, changed: get(&row, 1)? }))
+    let size = u64::try_from(get::<i64>(row, 2)?).unwrap_or(u64::MAX);
+    Ok(RowRead { bytes, size, stamp, changed: get(row, 1)? })
 }

@@ -4,7 +4,7 @@
 //! Invariant: whoever waits is blocked and nothing else is, also where the caller runs on a reactor itself.
 
 use super::Failure;
-use sqlx::AnyConnection;
+use super::link::Link;
 use std::panic::resume_unwind;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -23,7 +23,7 @@ pub(super) struct Reactor(Option<Runtime>);
 #[derive(Debug)]
 pub(super) struct Seat {
     // Before the reactor, at which it is registered.
-    connection: AnyConnection,
+    link: Link,
     reactor: Reactor,
     /// When it was made, and left the last time.
     pub made: Instant,
@@ -68,27 +68,27 @@ impl Drop for Reactor {
 
 impl Seat {
     /// A connection that was made at this reactor.
-    pub fn of(connection: AnyConnection, reactor: Reactor) -> Seat {
+    pub fn of(link: Link, reactor: Reactor) -> Seat {
         let made = Instant::now();
-        Seat { connection, reactor, made, left: made }
+        Seat { link, reactor, made, left: made }
     }
 
     /// Does something over the connection.
     pub fn wait<T: Send>(
         &mut self,
-        work: impl AsyncFnOnce(&mut AnyConnection) -> Result<T, Failure> + Send,
+        work: impl AsyncFnOnce(&mut Link) -> Result<T, Failure> + Send,
     ) -> Result<T, Failure> {
-        let Seat { connection, reactor, .. } = self;
-        reactor.wait(|| work(connection))
+        let Seat { link, reactor, .. } = self;
+        reactor.wait(|| work(link))
     }
 
     /// Closes the connection, as a server expects it.
     pub fn close(self) {
         use sqlx::Connection;
-        let Seat { connection, reactor, .. } = self;
+        let Seat { link, reactor, .. } = self;
         // Whether it heard is all the same.
         let _said = reactor.wait(|| async {
-            drop(timeout(FAREWELL, connection.close()).await);
+            drop(timeout(FAREWELL, link.connection.close()).await);
             Ok(())
         });
     }

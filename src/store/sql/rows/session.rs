@@ -15,13 +15,11 @@ pub(super) struct Session<'c> {
     transaction: Transaction<'c, Any>,
     /// Which database it is.
     pub dialect: Dialect,
-    /// The name of its journal.
-    pub journal: u16,
 }
 
 impl<'c> Session<'c> {
-    pub(super) fn new(transaction: Transaction<'c, Any>, dialect: Dialect, journal: u16) -> Session<'c> {
-        Session { transaction, dialect, journal }
+    pub(super) fn new(transaction: Transaction<'c, Any>, dialect: Dialect) -> Session<'c> {
+        Session { transaction, dialect }
     }
 
     /// All rows that are found.

@@ -4,6 +4,7 @@
 
 use super::RowKey;
 use super::dialect::Dialect;
+use super::value::Value;
 use crate::store::rows::Tenant;
 use sqlx::Arguments;
 use sqlx::any::AnyArguments;
@@ -17,7 +18,7 @@ pub(super) const OF_NUMBER_E: &str = "(e.organization || '')";
 pub(super) const OF_NUMBER_E2: &str = "(e2.organization || '')";
 
 /// A statement whose rows are not bound yet.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Draft {
     /// Each piece but the last is followed by a value.
     pieces: Vec<String>,
@@ -26,22 +27,11 @@ pub(super) struct Draft {
 }
 
 /// A statement that sees and changes rows within a tenant's reach.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Statement {
     draft: Draft,
     /// Whether the database is to remember how it is carried out.
     pub is_kept: bool,
-}
-
-/// A value of a statement.
-#[derive(Debug)]
-pub(super) enum Value {
-    /// A number.
-    Number(i64),
-    /// A text.
-    Text(String),
-    /// Bytes, or nothing where bytes may stand.
-    Bytes(Option<Vec<u8>>),
 }
 
 impl Draft {
@@ -193,52 +183,46 @@ impl Statement {
         all.push(" SELECT ").push(&counts).unbound()
     }
 
-    /// Its text and its values.
+    /// Its text, with a number in the place of each value.
+    pub fn text(&self) -> String {
+        self.written(|number, _, text| write!(text, "${}", number + 1))
+    }
+
+    /// Its text with its values in it.
+    pub fn spelled(&self) -> String {
+        self.written(|_, value, text| text.write_str(&value.literal()))
+    }
+
+    fn written(&self, put: impl Fn(usize, &Value, &mut String) -> std::fmt::Result) -> String {
+        let Draft { pieces, last, values } = &self.draft;
+        let mut text = String::new();
+        for (number, (piece, value)) in pieces.iter().zip(values).enumerate() {
+            text.push_str(piece);
+            // A text takes all that is written to it.
+            let _ = put(number, value, &mut text);
+        }
+        text + last
+    }
+
+    /// Its values.
+    pub fn values(&self) -> &[Value] {
+        &self.draft.values
+    }
+
+    /// Its text and its values, for the driver.
     pub fn parts(self) -> (String, AnyArguments) {
-        let Draft { pieces, last, values } = self.draft;
-        let (mut text, mut arguments) = (String::new(), AnyArguments::default());
-        arguments.reserve(values.len(), 0);
-        for (piece, value) in pieces.into_iter().zip(values) {
-            // The driver takes every value, and a text all that is written to it.
+        let text = self.text();
+        let mut arguments = AnyArguments::default();
+        arguments.reserve(self.draft.values.len(), 0);
+        for value in self.draft.values {
+            // The driver takes every value.
             let _ = match value {
                 Value::Number(number) => arguments.add(number),
                 Value::Text(text) => arguments.add(text),
                 Value::Bytes(bytes) => arguments.add(bytes),
             };
-            let _ = write!(text, "{piece}${}", arguments.len());
         }
-        text.push_str(&last);
         (text, arguments)
-    }
-}
-
-impl From<i64> for Value {
-    fn from(number: i64) -> Value {
-        Value::Number(number)
-    }
-}
-
-impl From<&str> for Value {
-    fn from(text: &str) -> Value {
-        Value::Text(text.to_owned())
-    }
-}
-
-impl From<&[u8]> for Value {
-    fn from(bytes: &[u8]) -> Value {
-        Value::Bytes(Some(bytes.to_vec()))
-    }
-}
-
-impl From<Vec<u8>> for Value {
-    fn from(bytes: Vec<u8>) -> Value {
-        Value::Bytes(Some(bytes))
-    }
-}
-
-impl From<Option<&[u8]>> for Value {
-    fn from(bytes: Option<&[u8]>) -> Value {
-        Value::Bytes(bytes.map(<[u8]>::to_vec))
     }
 }
 

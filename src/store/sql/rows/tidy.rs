@@ -30,21 +30,17 @@ impl Depot {
 
     /// The bytes of all texts.
     fn size(&self, tenant: &Tenant) -> Result<i64, Failure> {
-        self.read(tenant, async |session| {
-            let size = Draft::new("SELECT CAST(coalesce(sum(size), 0) AS BIGINT) FROM texts");
-            let size = session.first(size.within(tenant, "organization")).await?;
-            size.map_or(Ok(0), |size| get(&size, 0))
-        })
+        let size = Draft::new("SELECT CAST(coalesce(sum(size), 0) AS BIGINT) FROM texts");
+        let size = self.read(tenant, size.within(tenant, "organization"))?;
+        size.first().map_or(Ok(0), |size| get(size, 0))
     }
 
     /// Forgets some of the oldest edits, of those before that time; tells whether there were any.
     fn forget_portion(&self, tenant: &Tenant, before: i64) -> Result<bool, Failure> {
-        let last = self.read(tenant, async |session| {
-            let some = Draft::new("SELECT max(at) FROM (SELECT at FROM edits").within(tenant, "organization");
-            let some = some.push(" AND at < ").bind(before).push(" ORDER BY at LIMIT ").bind(PORTION);
-            let last = session.first(some.push(") AS portion")).await?;
-            last.map_or(Ok(None), |last| get::<Option<i64>>(&last, 0))
-        })?;
+        let some = Draft::new("SELECT max(at) FROM (SELECT at FROM edits").within(tenant, "organization");
+        let some = some.push(" AND at < ").bind(before).push(" ORDER BY at LIMIT ").bind(PORTION);
+        let last = self.read(tenant, some.push(") AS portion"))?;
+        let last = last.first().map_or(Ok(None), |last| get::<Option<i64>>(last, 0))?;
         let Some(last) = last else { return Ok(false) };
         self.write(tenant, TURN, async |session| forget(session, tenant, last).await)?;
         Ok(true)

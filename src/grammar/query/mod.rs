@@ -3,12 +3,21 @@
 //! Invariant: a query's source is short and nests little, so that compiling it takes neither a deep stack nor long; a
 //! search counts its steps and the matches that it keeps open.
 
-use std::ops::{ControlFlow, Range};
+mod fault;
+mod needs;
 
+use std::num::NonZeroUsize;
+use std::ops::{ControlFlow, Range};
+use std::sync::{Mutex, PoisonError};
+
+use lru::LruCache;
 use tree_sitter::{Language, QueryCursor, QueryCursorOptions, QueryCursorState, StreamingIterator};
 
-use super::parse::on_stack;
-use super::{Unreadable, of, read};
+use self::fault::fault;
+use self::needs::needs;
+use super::{Deep, Unreadable, deep, of, read_on};
+
+pub use self::fault::QueryFault;
 
 /// The longest source, in bytes, and the deepest nesting of its brackets.
 const LONGEST: usize = 16 << 10;
@@ -16,6 +25,8 @@ const DEEPEST: usize = 64;
 /// The most matches that may be open at once, each of which every step looks at; and the most that are given.
 const OPEN: u32 = 64;
 const MOST: usize = 1000;
+/// Texts whose matches are remembered: an edit is often looked through more than once before it is written.
+const REMEMBERED: NonZeroUsize = NonZeroUsize::new(32).unwrap();
 /// The paths by which the dialects of a language are told.
 const PATHS: [&str; 3] = ["a", "a.tsx", "a.h"];
 
@@ -23,24 +34,20 @@ const PATHS: [&str; 3] = ["a", "a.tsx", "a.h"];
 #[derive(Debug)]
 pub struct Query {
     dialects: Vec<(Language, tree_sitter::Query)>,
+    /// What every match holds.
+    needs: Vec<String>,
+    /// Where it matched in the texts that were looked through last.
+    seen: Box<Mutex<LruCache<Seen, Vec<usize>>>>,
 }
 
-/// The first predicate that nothing here keeps: the search would go on as if it were not there.
+/// A text that was looked through: its hash, and how it was read.
+type Seen = (blake3::Hash, String, String);
+
+/// The first predicate that nothing here keeps.
 fn unknown_predicate(query: &tree_sitter::Query) -> Option<String> {
     let patterns = 0..query.pattern_count();
     let mut unknown = patterns.flat_map(|pattern| query.general_predicates(pattern));
     unknown.next().map(|predicate| predicate.operator.to_string())
-}
-
-/// What is wrong with a query: where in its source, from 0, and what.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct QueryFault {
-    /// The line.
-    pub row: usize,
-    /// The column, in characters.
-    pub column: usize,
-    /// What is wrong.
-    pub message: String,
 }
 
 impl Query {
@@ -74,11 +81,17 @@ impl Query {
         }
         match dialects.is_empty() {
             true => Err(whole("it needs the languages that it is for".to_owned())),
-            false => Ok(Query { dialects }),
+            false => {
+                let of_all = dialects.iter().map(|(_, query)| needs(query, source));
+                // What the grammars do not agree on is not relied on.
+                let needs = of_all.reduce(|all, some| if all == some { all } else { Vec::new() });
+                let seen = Box::new(Mutex::new(LruCache::new(REMEMBERED)));
+                Ok(Query { dialects, needs: needs.unwrap_or_default(), seen })
+            }
         }
     }
 
-    /// Gives where the matches in a text begin, in its order: each at its first capture. Steps are those of [`read`],
+    /// Gives where the matches in a text begin, in its order: each at its first capture. Steps are those of [`super::read`],
     /// and a sixteenth as many for the search, each of which may look at many open matches.
     pub fn places(
         &self,
@@ -87,10 +100,36 @@ impl Query {
         text: &str,
         steps: usize,
     ) -> Result<Vec<usize>, Unreadable> {
-        let tree = read(language, path, text, steps)?;
+        let is_known = |language: &Language| self.dialects.iter().any(|(known, _)| known == language);
+        if !of(language).is_some_and(|grammar| grammar.dialects(path).iter().any(is_known)) {
+            return Err(Unreadable::Unknown);
+        }
+        if self.needs.iter().any(|needed| !text.contains(needed.as_str())) {
+            return Ok(Vec::new());
+        }
+        let key = (blake3::hash(text.as_bytes()), language.to_owned(), path.to_owned());
+        let seen = || self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(places) = seen().get(&key) {
+            return Ok(places.clone());
+        }
+        let places = deep(|deep| self.search_on(deep, language, path, text, steps));
+        let places = places.map_err(|_| Unreadable::Broken)??;
+        seen().put(key, places.clone());
+        Ok(places)
+    }
+
+    fn search_on(
+        &self,
+        deep: &Deep,
+        language: &str,
+        path: &str,
+        text: &str,
+        steps: usize,
+    ) -> Result<Vec<usize>, Unreadable> {
+        let tree = read_on(deep, language, path, text, steps)?;
         let query = self.dialects.iter().find(|(known, _)| *known == *tree.language());
         let Some((_, query)) = query else { return Err(Unreadable::Unknown) };
-        on_stack(|| search(query, &tree, text, steps)).map_err(|_| Unreadable::Broken)?
+        search(query, &tree, text, steps)
     }
 }
 
@@ -165,23 +204,6 @@ fn matches(
     Ok(())
 }
 
-fn fault(error: &tree_sitter::QueryError, source: &str, language: &str) -> QueryFault {
-    let line = source.lines().nth(error.row).unwrap_or_default();
-    let column = line.get(..error.column).map_or(0, |before| before.chars().count());
-    let word: String =
-        error.message.lines().next().unwrap_or_default().trim_matches('"').chars().take(60).collect();
-    let what = match error.kind {
-        tree_sitter::QueryErrorKind::Syntax => "it cannot be read here".to_owned(),
-        tree_sitter::QueryErrorKind::NodeType => format!("{language} has no node `{word}`"),
-        tree_sitter::QueryErrorKind::Field => format!("{language} has no field `{word}`"),
-        tree_sitter::QueryErrorKind::Capture => format!("no capture is named `{word}`"),
-        tree_sitter::QueryErrorKind::Structure => format!("{language} never has nodes in this order"),
-        tree_sitter::QueryErrorKind::Predicate => format!("a wrong predicate: {word}"),
-        tree_sitter::QueryErrorKind::Language => format!("there is no grammar for {language}"),
-    };
-    QueryFault { row: error.row, column, message: what }
-}
-
 /// How deep the brackets of a source nest, at most.
 fn depth(source: &str) -> usize {
     let mut depth = 0_usize;
@@ -217,6 +239,20 @@ mod tests {
         assert_eq!(places("c", "a.c", "int main(void) { f(); }"), [17]);
         let named = compile(&["python"], "((identifier) @a (#match? @a \"^bad\"))").unwrap();
         assert_eq!(named.places("python", "a.py", "good = bad_1\n", MANY).unwrap(), [7]);
+    }
+
+    #[test]
+    fn a_text_that_lacks_what_every_match_holds_is_not_parsed() {
+        let query = compile(&["python"], r#"((identifier) @a (#eq? @a "word"))"#).unwrap();
+        let places = |language: &str, text: &str, steps| query.places(language, "a.py", text, steps);
+        let more = "x = 1\n".repeat(2000);
+        let (one, two, none) =
+            (format!("word = 1\n{more}"), format!("{more}word = 2\n"), format!("wort\n{more}"));
+        assert_eq!(places("python", &one, MANY), Ok(vec![0]));
+        assert_eq!(places("python", &one, 1), Ok(vec![0]), "it is remembered");
+        assert_eq!(places("python", &two, 1), Err(Unreadable::TooLong), "the control");
+        assert_eq!(places("python", &none, 1), Ok(vec![]));
+        assert_eq!(places("java", &none, MANY), Err(Unreadable::Unknown));
     }
 
     #[test]

@@ -1,0 +1,29 @@
+//! What is wrong with a query, and where.
+
+/// What is wrong with a query: where in its source, from 0, and what.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueryFault {
+    /// The line.
+    pub row: usize,
+    /// The column, in characters.
+    pub column: usize,
+    /// What is wrong.
+    pub message: String,
+}
+
+pub(super) fn fault(error: &tree_sitter::QueryError, source: &str, language: &str) -> QueryFault {
+    let line = source.lines().nth(error.row).unwrap_or_default();
+    let column = line.get(..error.column).map_or(0, |before| before.chars().count());
+    let word: String =
+        error.message.lines().next().unwrap_or_default().trim_matches('"').chars().take(60).collect();
+    let what = match error.kind {
+        tree_sitter::QueryErrorKind::Syntax => "it cannot be read here".to_owned(),
+        tree_sitter::QueryErrorKind::NodeType => format!("{language} has no node `{word}`"),
+        tree_sitter::QueryErrorKind::Field => format!("{language} has no field `{word}`"),
+        tree_sitter::QueryErrorKind::Capture => format!("no capture is named `{word}`"),
+        tree_sitter::QueryErrorKind::Structure => format!("{language} never has nodes in this order"),
+        tree_sitter::QueryErrorKind::Predicate => format!("a wrong predicate: {word}"),
+        tree_sitter::QueryErrorKind::Language => format!("there is no grammar for {language}"),
+    };
+    QueryFault { row: error.row, column, message: what }
+}

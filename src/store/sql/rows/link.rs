@@ -1,0 +1,87 @@
+//! A connection to a database, and what its server remembers for it.
+//!
+//! PostgreSQL is asked all that is read in one message: whose rows are reached, what is looked for, and that this was all.
+//! A message for each of these would cost more than what it asks for.
+
+use super::Failure;
+use super::statement::Statement;
+use super::value::Value;
+use futures_util::TryStreamExt;
+use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, AssertSqlSafe, Either};
+use std::collections::HashMap;
+
+/// Statements that a server remembers at most for a connection; more it thinks about each time.
+const MOST: usize = 100;
+
+/// A connection.
+#[derive(Debug)]
+pub(super) struct Link {
+    /// The connection itself.
+    pub connection: AnyConnection,
+    /// The statements that PostgreSQL remembers by name, each with the number in its name.
+    remembered: HashMap<String, usize>,
+}
+
+impl Link {
+    /// A connection that was just made.
+    pub fn new(connection: AnyConnection) -> Link {
+        Link { connection, remembered: HashMap::new() }
+    }
+
+    /// The rows that PostgreSQL finds for each statement in a transaction that begins like this, and changes nothing.
+    pub async fn ask(
+        &mut self,
+        begin: String,
+        statements: &[Statement],
+    ) -> Result<Vec<Vec<AnyRow>>, Failure> {
+        let mut message = begin;
+        for statement in statements {
+            message.push_str("; ");
+            message.push_str(&self.call(statement).await?);
+        }
+        message.push_str("; ROLLBACK");
+        let mut answers = Vec::new();
+        let mut rows = Vec::new();
+        let mut heard = sqlx::raw_sql(AssertSqlSafe(message)).fetch_many(&mut self.connection);
+        while let Some(heard) = heard.try_next().await? {
+            match heard {
+                Either::Right(row) => rows.push(row),
+                Either::Left(_) => answers.push(std::mem::take(&mut rows)),
+            }
+        }
+        // The last answer is that to the end, and the first ones are those to the beginning.
+        answers.pop();
+        let beginning = answers.len().checked_sub(statements.len());
+        let beginning = beginning.ok_or_else(|| Failure::Other("it left an answer out".to_owned()))?;
+        Ok(answers.split_off(beginning))
+    }
+
+    /// How a statement is asked in a message: by its name, under which the server remembers how it is carried out.
+    async fn call(&mut self, statement: &Statement) -> Result<String, Failure> {
+        if !statement.is_kept {
+            return Ok(statement.spelled());
+        }
+        let sorts: Vec<&str> = statement.values().iter().map(Value::sort).collect();
+        let sorts = between(&sorts.join(", "));
+        let text = format!("{sorts} AS {}", statement.text());
+        let number = match self.remembered.get(&text) {
+            Some(number) => *number,
+            None if self.remembered.len() >= MOST => return Ok(statement.spelled()),
+            None => {
+                let number = self.remembered.len();
+                let prepare = format!("PREPARE lockgate_{number}{text}");
+                sqlx::raw_sql(AssertSqlSafe(prepare)).execute(&mut self.connection).await?;
+                self.remembered.insert(text, number);
+                number
+            }
+        };
+        let values: Vec<String> = statement.values().iter().map(Value::literal).collect();
+        Ok(format!("EXECUTE lockgate_{number}{}", between(&values.join(", "))))
+    }
+}
+
+/// Between parentheses, where there is something.
+fn between(list: &str) -> String {
+    if list.is_empty() { String::new() } else { format!("({list})") }
+}

@@ -1,0 +1,115 @@
+//! A value of a statement: bound to it, or spelled in it.
+//!
+//! Invariant: nothing that a value holds ends its literal, whatever the settings of the server are.
+
+use std::fmt::Write;
+
+/// A value of a statement.
+#[derive(Debug, Clone)]
+pub(super) enum Value {
+    /// A number.
+    Number(i64),
+    /// A text.
+    Text(String),
+    /// Bytes, or nothing where bytes may stand.
+    Bytes(Option<Vec<u8>>),
+}
+
+impl Value {
+    /// The type that it has in PostgreSQL.
+    pub fn sort(&self) -> &'static str {
+        match self {
+            Value::Number(_) => "bigint",
+            Value::Text(_) => "text",
+            Value::Bytes(_) => "bytea",
+        }
+    }
+
+    /// How PostgreSQL reads it where it stands in a statement.
+    pub fn literal(&self) -> String {
+        match self {
+            Value::Number(number) => format!("({number})"),
+            Value::Text(text) => literal(text),
+            Value::Bytes(None) => "NULL".to_owned(),
+            Value::Bytes(Some(bytes)) => {
+                let mut quoted = r"E'\\x".to_owned();
+                for byte in bytes {
+                    // A text takes all that is written to it.
+                    let _ = write!(quoted, "{byte:02x}");
+                }
+                quoted + "'"
+            }
+        }
+    }
+}
+
+/// A text as it may stand in a statement.
+pub(super) fn literal(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 3);
+    quoted.push_str("E'");
+    for character in text.chars() {
+        match character {
+            '\'' | '\\' => quoted.extend([character, character]),
+            // It would end the message.
+            '\0' => quoted.push('\u{fffd}'),
+            other => quoted.push(other),
+        }
+    }
+    quoted.push('\'');
+    quoted
+}
+
+impl From<i64> for Value {
+    fn from(number: i64) -> Value {
+        Value::Number(number)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Value {
+        Value::Text(text.to_owned())
+    }
+}
+
+impl From<&[u8]> for Value {
+    fn from(bytes: &[u8]) -> Value {
+        Value::Bytes(Some(bytes.to_vec()))
+    }
+}
+
+impl From<Vec<u8>> for Value {
+    fn from(bytes: Vec<u8>) -> Value {
+        Value::Bytes(Some(bytes))
+    }
+}
+
+impl From<Option<&[u8]>> for Value {
+    fn from(bytes: Option<&[u8]>) -> Value {
+        Value::Bytes(bytes.map(<[u8]>::to_vec))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_ends_its_literal() {
+        for (text, quoted) in [
+            ("acme", "E'acme'"),
+            ("o'; DROP TABLE apps; --", r"E'o''; DROP TABLE apps; --'"),
+            (r"\", r"E'\\'"),
+            (r"\'; COMMIT", r"E'\\''; COMMIT'"),
+            ("a\0b", "E'a\u{fffd}b'"),
+        ] {
+            assert_eq!(literal(text), quoted);
+        }
+    }
+
+    #[test]
+    fn numbers_and_bytes_are_spelled_whole() {
+        assert_eq!(Value::from(-5).literal(), "(-5)");
+        assert_eq!(Value::from(b"\x00'\\\xff".as_slice()).literal(), r"E'\\x00275cff'");
+        assert_eq!(Value::from(None).literal(), "NULL");
+    }
+}
