@@ -84,8 +84,10 @@ impl Workspace {
 
     /// Has the journal forget what is past its bounds, where nobody waits for it.
     pub(super) fn tidy_behind(self: &Arc<Self>, reports: &[Report], bounds: Option<Bounds>) {
-        let written = reports.iter().any(|report| report.edit_id.is_some());
-        let (Some(bounds), true) = (bounds, written) else { return };
+        let mut written = reports.iter().filter(|report| report.edit_id.is_some()).peekable();
+        let is_due =
+            written.peek().is_some() && self.store.is_due(written.any(|report| report.entity.is_none()));
+        let (Some(bounds), true) = (bounds, is_due) else { return };
         let workspace = Arc::clone(self);
         tokio::task::spawn_blocking(move || {
             if let Err(refusal) = workspace.store.tidy(bounds) {

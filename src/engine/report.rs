@@ -100,6 +100,11 @@ pub struct Report {
 }
 
 impl Report {
+    /// How many bytes its texts have.
+    pub fn size(&self) -> usize {
+        self.draft.view().len() + self.before.as_ref().map_or(0, |before| before.view().len())
+    }
+
     /// What became of one draft.
     pub(super) fn new(
         draft: Draft<'_>,

@@ -203,7 +203,12 @@ impl Store {
         }
     }
 
-    /// Forgets the oldest until all is within its bounds; to be called after each edit.
+    /// Whether an edit leaves something to tidy: of files each does, of entities some do.
+    pub fn is_due(&self, of_files: bool) -> bool {
+        of_files || self.rows.is_due()
+    }
+
+    /// Forgets the oldest until all is within its bounds; to be called after each edit where it [is due](Store::is_due).
     ///
     /// Errors: why it could not be done.
     pub fn tidy(&self, bounds: Bounds) -> Result<(), Error> {

@@ -38,6 +38,20 @@ pub enum Sight {
     Context(Box<Context>),
 }
 
+impl Sight {
+    /// About how many bytes there are to be shown; `None` where that is not told beforehand.
+    pub fn size(&self) -> Option<usize> {
+        /// What a match or an entry takes with what is around it.
+        const LINE: usize = 512;
+        match self {
+            Sight::Lines(reading) | Sight::Whole(reading) => Some(reading.text.view().len()),
+            Sight::Matches(matches) => Some(matches.found.len().saturating_mul(LINE)),
+            Sight::Entries(entries) => Some(entries.entries.len().saturating_mul(LINE)),
+            Sight::Context(_) => None,
+        }
+    }
+}
+
 impl Workspace {
     /// Shows what is asked.
     ///

@@ -164,9 +164,9 @@ async fn agreed_to(
 ) -> CallToolResponse {
     for _ in 0..ASKED {
         let again = inquiry.reaches_a_person().then(|| asked.clone());
-        let Carried { shape: wanted, question, told } =
+        let Carried { shape: wanted, question, told, is_short } =
             carry(asked.by(&author), shape.clone(), desk, context).await;
-        let Some(question) = question else { return render(wanted, told).await.into() };
+        let Some(question) = question else { return render(wanted, told, is_short).await.into() };
         match (inquiry.person(&question, written.as_ref()).await, again) {
             (Asked::Answered(()), Some(again)) => {
                 author.agreed = Some(question.about);
@@ -182,7 +182,7 @@ async fn agreed_to(
 }
 
 async fn refused(shape: Shape, refusal: Error) -> CallToolResult {
-    render(shape, move |shape| answer::refusal(&refusal, shape)).await
+    render(shape, move |shape| answer::refusal(&refusal, shape), false).await
 }
 
 /// Who calls: whose token it is, and as the client names itself.
@@ -204,10 +204,19 @@ fn again(tool: &'static Tool, arguments: &JsonObject) -> Option<Call> {
     searches.then(|| Call { tool: tool.name, arguments: arguments.clone() })
 }
 
-async fn render(shape: Shape, told: impl FnOnce(&Shape) -> Answer + Send + 'static) -> CallToolResult {
+/// Puts an answer into words; off the reactor, unless it is short.
+async fn render(
+    shape: Shape,
+    told: impl FnOnce(&Shape) -> Answer + Send + 'static,
+    is_short: bool,
+) -> CallToolResult {
     let forms = shape.forms;
     let plain = Shape { path: shape.path.clone(), entity: shape.entity.clone(), ..Shape::default() };
-    let rendered = spawn_blocking(move || told(&shape)).await;
+    let rendered = if is_short {
+        tokio::spawn(async move { told(&shape) }).await
+    } else {
+        spawn_blocking(move || told(&shape)).await
+    };
     let Answer { success, json, text } = rendered.unwrap_or_else(|trouble| undescribed(&trouble, &plain));
     let content = vec![ContentBlock::text(text)];
     let mut result = if success { CallToolResult::success(content) } else { CallToolResult::error(content) };

@@ -25,7 +25,12 @@ pub(super) struct Carried {
     pub(super) shape: Shape,
     pub(super) question: Option<Box<Question>>,
     pub(super) told: Told,
+    /// Whether it is put into words sooner than another thread is woken.
+    pub(super) is_short: bool,
 }
+
+/// Bytes of texts about which it does not take long to tell.
+const SHORT: usize = 32 << 10;
 
 pub(super) type Told = Box<dyn FnOnce(&Shape) -> Answer + Send>;
 
@@ -57,7 +62,12 @@ pub(super) async fn carry(asked: Ask, shape: Shape, desk: &Desk, context: &Conte
         Ask::Unwritten(unwritten) => {
             let shape = told_of(shape, unwritten.shape);
             let refusal = Error::new(Code::CodeBlockRequired, "there is no code_block");
-            Carried { shape, question: None, told: Box::new(move |shape| answer::refusal(&refusal, shape)) }
+            Carried {
+                shape,
+                question: None,
+                told: Box::new(move |shape| answer::refusal(&refusal, shape)),
+                is_short: false,
+            }
         }
         Ask::EditAll(all) => edit_all(*all, shape, desk, context).await,
         Ask::Revert(revert) => turn(revert, shape, desk, context).await,
@@ -66,7 +76,13 @@ pub(super) async fn carry(asked: Ask, shape: Shape, desk: &Desk, context: &Conte
                 watched(desk, context, |workspace, watch| async move { workspace.look(look, watch).await });
             let seen = seen.await.unwrap_or_else(|trouble| Err(broken(&trouble)));
             let seen = seen.map_err(|refusal| shape.voice.renamed(refusal));
-            Carried { shape, question: None, told: Box::new(move |shape| answer::look(&seen, shape)) }
+            let is_short = seen.as_ref().is_ok_and(|seen| seen.size().is_some_and(|size| size < SHORT));
+            Carried {
+                shape,
+                question: None,
+                told: Box::new(move |shape| answer::look(&seen, shape)),
+                is_short,
+            }
         }
         Ask::History(history) => {
             let (most, workspace) = (history.most, Arc::clone(&desk.workspace));
@@ -75,7 +91,7 @@ pub(super) async fn carry(asked: Ask, shape: Shape, desk: &Desk, context: &Conte
             let edits = tokio::spawn(async move { workspace.history(history).await });
             let edits = edits.await.unwrap_or_else(|trouble| Err(broken(&trouble)));
             let told = Box::new(move |shape: &Shape| answer::history(&edits, most, shape));
-            Carried { shape, question: None, told }
+            Carried { shape, question: None, told, is_short: false }
         }
     }
 }
@@ -93,7 +109,8 @@ async fn edit(asked: tools::Asked, shape: Shape, desk: &Desk, context: &Context)
         write(desk, context, |workspace, watch| async move { workspace.edit(request, watch).await }).await;
     let question = question(&mut edited);
     let edited = edited.map_err(|refusal| shape.voice.renamed(refusal));
-    Carried { shape, question, told: Box::new(move |shape| answer::answer(&edited, shape)) }
+    let is_short = edited.as_ref().is_ok_and(|report| report.size() < SHORT);
+    Carried { shape, question, told: Box::new(move |shape| answer::answer(&edited, shape)), is_short }
 }
 
 async fn edit_all(all: AskedAll, shape: Shape, desk: &Desk, context: &Context) -> Carried {
@@ -103,7 +120,12 @@ async fn edit_all(all: AskedAll, shape: Shape, desk: &Desk, context: &Context) -
         write(desk, context, |workspace, watch| async move { workspace.edit_all(requests, watch).await })
             .await;
     let question = question(&mut edited);
-    Carried { shape, question, told: Box::new(move |shape| answer::batch(&edited, &paths, shape)) }
+    Carried {
+        shape,
+        question,
+        told: Box::new(move |shape| answer::batch(&edited, &paths, shape)),
+        is_short: false,
+    }
 }
 
 /// Takes an edit back, or makes it again.
@@ -118,11 +140,14 @@ async fn turn(revert: Revert, shape: Shape, desk: &Desk, context: &Context) -> C
         Ok((mut reports, turned)) => {
             let question = question(&mut reports);
             let told = Box::new(move |shape: &Shape| answer::reverted(&reports, turned, shape));
-            Carried { shape, question, told }
+            Carried { shape, question, told, is_short: false }
         }
-        Err(refusal) => {
-            Carried { shape, question: None, told: Box::new(move |shape| answer::refusal(&refusal, shape)) }
-        }
+        Err(refusal) => Carried {
+            shape,
+            question: None,
+            told: Box::new(move |shape| answer::refusal(&refusal, shape)),
+            is_short: false,
+        },
     }
 }
 

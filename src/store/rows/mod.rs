@@ -140,6 +140,11 @@ impl Rows {
         self.depot.newest(&self.tenant, place.row_key(), wanted).map_err(Failure::told)
     }
 
+    /// Whether it is to be tidied.
+    pub fn is_due(&self) -> bool {
+        self.due.load(Ordering::Relaxed)
+    }
+
     /// Forgets the oldest until what this caller reaches of the journal is within its bounds; now and then only.
     pub fn tidy(&self, bounds: Bounds) -> Result<(), Error> {
         if self.due.swap(false, Ordering::Relaxed) {

@@ -2,10 +2,7 @@
 //! where it is another one by now.
 
 use super::Failure;
-use super::address::Address;
-use super::dialect::{Dialect, Purpose};
-use super::live::Live;
-use super::session::Session;
+use super::link::{Address, Dialect, Live, Purpose, Session};
 use super::statement::Statement;
 use super::tally::{Tally, Told};
 use crate::error::Error;

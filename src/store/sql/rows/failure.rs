@@ -118,7 +118,7 @@ mod driver {
     pub(in crate::store::sql::rows) fn newer(version: i64) -> Failure {
         Failure::Closed(format!(
             "it was made by a newer lockgate: its tables have the version {version}, this one knows {}",
-            super::super::migrate::VERSION
+            super::super::link::VERSION
         ))
     }
 

@@ -6,8 +6,7 @@
 //! Invariant: an index narrows what is found to rows that hold what every match holds; none that could match is left out.
 
 use super::depot::Depot;
-use super::dialect::Dialect;
-use super::session::{get, stamp};
+use super::link::{Dialect, get, stamp};
 use super::statement::{Draft, Statement};
 use super::{Failure, Paths, RowFound, Span};
 use crate::store::rows::Tenant;

@@ -1,7 +1,7 @@
 //! Where SQL of stored content is spoken: the database that keeps entities, and what was done to them.
 //!
 //! Every statement but those about the database itself is bound to a tenant's reach in `statement`, and asked in a
-//! transaction of `session`; what differs between SQLite and PostgreSQL stands in `dialect` and beside the two schemas.
+//! transaction of `link`, which has what differs between SQLite and PostgreSQL, but for the two schemas beside it.
 //!
 //! Invariant: no row leaves this place but within the reach of the tenant who asked; whatever fails, an edit is there with
 //! its entry in the journal, or neither is.
@@ -9,36 +9,22 @@
 #[cfg(not(feature = "content"))]
 mod absent;
 #[cfg(feature = "content")]
-mod address;
-#[cfg(feature = "content")]
 mod depot;
-#[cfg(feature = "content")]
-mod dialect;
 mod failure;
 #[cfg(feature = "content")]
 mod lines;
 #[cfg(feature = "content")]
 mod link;
 #[cfg(feature = "content")]
-mod live;
-#[cfg(feature = "content")]
 mod look;
-#[cfg(feature = "content")]
-mod migrate;
 #[cfg(feature = "content")]
 mod owned;
 #[cfg(feature = "content")]
 mod past;
 #[cfg(feature = "content")]
-mod pool;
-#[cfg(feature = "content")]
 mod prepare;
 #[cfg(feature = "content")]
 mod read;
-#[cfg(feature = "content")]
-mod seat;
-#[cfg(feature = "content")]
-mod session;
 #[cfg(feature = "content")]
 mod statement;
 mod tally;

@@ -1,9 +1,8 @@
 //! What a person does with a database as a whole: its tables, its apps, and all of its rows.
 
 use super::depot::Depot;
-use super::live::Live;
+use super::link::{Live, get};
 use super::prepare::{now, number};
-use super::session::get;
 use super::statement::Draft;
 use super::{Added, Failure, Migrated, RowKey};
 use crate::error::{Code, Error};

@@ -4,8 +4,7 @@
 
 use super::super::{Wanted, pack};
 use super::depot::Depot;
-use super::dialect::Dialect;
-use super::session::{get, stamp};
+use super::link::{Dialect, get, stamp};
 use super::statement::{Draft, OF_NUMBER_E, OF_NUMBER_E2, Statement};
 use super::write::{REDO, UNDO};
 use super::{Failure, RowKey};

@@ -2,8 +2,8 @@
 
 use super::super::Wanted;
 use super::depot::Depot;
+use super::link::{get, stamp};
 use super::past::of_row;
-use super::session::{get, stamp};
 use super::statement::{Draft, Statement};
 use super::{Failure, RowKey, RowRead};
 use crate::store::journal::Entry;

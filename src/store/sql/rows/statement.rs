@@ -3,7 +3,7 @@
 //! Invariant: a statement about rows is made by [`Draft::within`] only, so none is without its clause.
 
 use super::RowKey;
-use super::dialect::Dialect;
+use super::link::Dialect;
 use super::value::Value;
 use crate::store::rows::Tenant;
 use sqlx::Arguments;

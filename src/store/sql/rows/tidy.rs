@@ -6,8 +6,8 @@
 
 use super::Failure;
 use super::depot::Depot;
+use super::link::{Session, get};
 use super::prepare::now;
-use super::session::{Session, get};
 use super::statement::{Draft, Statement};
 use crate::store::journal::Bounds;
 use crate::store::rows::Tenant;

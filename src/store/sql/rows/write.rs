@@ -6,8 +6,8 @@
 use super::super::pack;
 use super::depot::Depot;
 use super::lines;
+use super::link::{Session, get};
 use super::prepare::{After, Prepared, count, now, number};
-use super::session::{Session, get};
 use super::statement::{Draft, OF_NUMBER, Statement};
 use super::value::Value;
 use super::{Failure, RowKey};

@@ -2,9 +2,9 @@
 //!
 //! Invariant: there are never more than a process may have, and one that is as old as one that was lost is not used again.
 
-use super::Failure;
+use super::super::Failure;
+use super::Link;
 use super::dialect::Dialect;
-use super::link::Link;
 use super::seat::{Reactor, Seat};
 use sqlx::any::AnyConnectOptions;
 use sqlx::{AnyConnection, AssertSqlSafe, ConnectOptions, Executor};

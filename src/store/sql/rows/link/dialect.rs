@@ -1,11 +1,11 @@
 //! What SQLite and PostgreSQL are told differently.
 
-use super::value::literal;
+use super::super::value::literal;
 use crate::store::rows::Tenant;
 use std::time::Duration;
 
 /// How long a statement may take; how long it may wait for a row that another edit has.
-pub(super) const STATEMENT: Duration = Duration::from_secs(10);
+pub const STATEMENT: Duration = Duration::from_secs(10);
 const LOCK: Duration = Duration::from_secs(5);
 /// How long a server waits for the next statement of a transaction before it takes its locks away.
 const IDLE: Duration = Duration::from_secs(3);
@@ -19,7 +19,7 @@ const ONE_MOMENT: &str = "ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 /// Which database it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Dialect {
+pub enum Dialect {
     /// A file, for one machine.
     Sqlite,
     /// A server, for many.
@@ -28,7 +28,7 @@ pub(super) enum Dialect {
 
 /// What a transaction is for.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Purpose<'a> {
+pub enum Purpose<'a> {
     /// Reading.
     Read,
     /// Reading texts that are like this pattern; in PostgreSQL it becomes a part of the policy, which is asked by index.

@@ -2,7 +2,7 @@
 //!
 //! Invariant: no part of a URL is shown, logged or put into a refusal: it may hold a password.
 
-use super::Failure;
+use super::super::Failure;
 use super::dialect::Dialect;
 use crate::error::{Code, Error};
 use crate::store::state::{State, doubt};
@@ -20,7 +20,7 @@ const NAME: &str = "content.db";
 
 /// Where a database is.
 #[derive(Clone)]
-pub(super) enum Address {
+pub enum Address {
     /// A file in lockgate's own folder, made when it is first needed.
     Beside(State),
     /// A file that a person named.

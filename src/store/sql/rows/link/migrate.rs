@@ -3,29 +3,29 @@
 //! Invariant: each version is made in one transaction with the note that it is there, by one process at a time; what was
 //! interrupted is made by whoever comes next.
 
+use super::super::failure::newer;
+use super::super::{Failure, Migrated};
 use super::dialect::Dialect;
-use super::failure::newer;
 use super::session::get;
-use super::{Failure, Migrated};
 
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::{AnyConnection, AssertSqlSafe, Connection, Executor, SqlSafeStr};
 
 /// The version of the tables that this lockgate knows.
-pub(super) const VERSION: i64 = 1;
+pub const VERSION: i64 = 1;
 
 /// Where it is noted which versions are there.
 const NOTES: &str = "lockgate_migrations";
 /// How long another process may take to make the tables.
 const PATIENCE: &str = "SET statement_timeout = 0; SET lock_timeout = 60000";
 /// What narrows a search in PostgreSQL, where it may be had.
-const NARROW: &str = include_str!("postgres/narrow.sql");
+const NARROW: &str = include_str!("../postgres/narrow.sql");
 
 /// The tables of each version.
 fn migrator(dialect: Dialect) -> Migrator {
     let content = match dialect {
-        Dialect::Sqlite => include_str!("sqlite/0001_content.sql"),
-        Dialect::Postgres => include_str!("postgres/0001_content.sql"),
+        Dialect::Sqlite => include_str!("../sqlite/0001_content.sql"),
+        Dialect::Postgres => include_str!("../postgres/0001_content.sql"),
     };
     let content =
         Migration::new(VERSION, "content".into(), MigrationType::Simple, content.into_sql_str(), false);

@@ -2,16 +2,16 @@
 //!
 //! Invariant: its tenant was told to the database before the first statement; dropped, it changes nothing.
 
-use super::Failure;
+use super::super::Failure;
+use super::super::prepare::count;
+use super::super::statement::Statement;
 use super::dialect::Dialect;
-use super::prepare::count;
-use super::statement::Statement;
 use crate::text::Stamp;
 use sqlx::any::AnyRow;
 use sqlx::{Any, AssertSqlSafe, Decode, Row, Transaction, Type};
 
 /// An open transaction.
-pub(super) struct Session<'c> {
+pub struct Session<'c> {
     transaction: Transaction<'c, Any>,
     /// Which database it is.
     pub dialect: Dialect,
@@ -80,12 +80,12 @@ impl<'c> Session<'c> {
 }
 
 /// What a row has in that column.
-pub(super) fn get<'r, T: Decode<'r, Any> + Type<Any>>(row: &'r AnyRow, column: usize) -> Result<T, Failure> {
+pub fn get<'r, T: Decode<'r, Any> + Type<Any>>(row: &'r AnyRow, column: usize) -> Result<T, Failure> {
     Ok(row.try_get(column)?)
 }
 
 /// The stamp that a row has in that column.
-pub(super) fn stamp(row: &AnyRow, column: usize) -> Result<Option<Stamp>, Failure> {
+pub fn stamp(row: &AnyRow, column: usize) -> Result<Option<Stamp>, Failure> {
     let bytes: Option<&[u8]> = get(row, column)?;
     let known = |bytes: &[u8]| match bytes.try_into() {
         Ok(bytes) => Ok(Stamp::from_bytes(bytes)),

@@ -3,14 +3,14 @@
 //! Invariant: what was lost before it was committed is tried once more, on a new connection; what was lost while it was
 //! committed is looked for, and is never told as written, or as not written, where that is not known.
 
+use super::super::statement::{Draft, OF_NUMBER, Statement};
+use super::super::{Failure, Migrated};
+use super::Link;
 use super::address::Address;
 use super::dialect::{Dialect, Purpose};
-use super::link::Link;
 use super::migrate;
 use super::pool::{Pool, first};
 use super::session::Session;
-use super::statement::{Draft, OF_NUMBER, Statement};
-use super::{Failure, Migrated};
 use crate::store::folder::Identity;
 use crate::store::rows::Tenant;
 use sqlx::any::{AnyRow, install_default_drivers};
@@ -30,7 +30,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 /// A database that was connected to, and whose tables are there.
 #[derive(Debug)]
-pub(super) struct Live {
+pub struct Live {
     pool: Pool,
     dialect: Dialect,
     journal: u16,

@@ -1,7 +1,24 @@
-//! A connection to a database, and what its server remembers for it.
+//! How a database is reached: its address, the connections to it, the tables in it, and transactions.
+//!
+//! A [`Live`] database is asked for what is read and told what is written; it has a [`pool`] of [`seat`]s, each a connection
+//! with the reactor that listens to it. What SQLite and PostgreSQL are told differently stands in [`dialect`].
 //!
 //! PostgreSQL is asked all that is read in one message: whose rows are reached, what is looked for, and that this was all.
 //! A message for each of these would cost more than what it asks for.
+
+mod address;
+mod dialect;
+mod live;
+mod migrate;
+mod pool;
+mod seat;
+mod session;
+
+pub(super) use self::address::Address;
+pub(super) use self::dialect::{Dialect, Purpose};
+pub(super) use self::live::Live;
+pub(super) use self::migrate::VERSION;
+pub(super) use self::session::{Session, get, stamp};
 
 use super::Failure;
 use super::statement::Statement;
@@ -14,9 +31,9 @@ use std::collections::HashMap;
 /// Statements that a server remembers at most for a connection; more it thinks about each time.
 const MOST: usize = 100;
 
-/// A connection.
+/// A connection, and what its server remembers for it.
 #[derive(Debug)]
-pub(super) struct Link {
+struct Link {
     /// The connection itself.
     pub connection: AnyConnection,
     /// The statements that PostgreSQL remembers by name, each with the number in its name.

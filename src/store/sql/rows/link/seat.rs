@@ -3,8 +3,8 @@
 //!
 //! Invariant: whoever waits is blocked and nothing else is, also where the caller runs on a reactor itself.
 
-use super::Failure;
-use super::link::Link;
+use super::super::Failure;
+use super::Link;
 use std::panic::resume_unwind;
 use std::thread;
 use std::time::{Duration, Instant};
