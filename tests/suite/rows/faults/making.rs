@@ -34,10 +34,10 @@ fn all_begin(url: &str, own: &std::path::Path) {
 
 #[test]
 fn servers_that_make_the_tables_together_all_find_them() {
-    for round in 0..4 {
+    for round in 0..40 {
         let dir = tempfile::tempdir().unwrap();
         all_begin(&format!("sqlite:{}", dir.path().join("content.db").display()), dir.path());
-        if let Some(postgres) = Postgres::shared() {
+        if let Some(postgres) = Postgres::shared().filter(|_| round < 4) {
             let database = postgres.database();
             all_begin(&database.url(), &dir.path().join(round.to_string()));
             assert_eq!(database.boss("SELECT count(*) FROM lockgate_migrations"), "1");

@@ -123,7 +123,7 @@ impl Drop for Place<'_> {
     }
 }
 
-/// A new connection. A server that is just starting is waited for.
+/// A new connection. A server that is just starting is waited for, and who else makes the same file.
 pub(super) fn first(options: &AnyConnectOptions, dialect: Dialect) -> Result<Seat, Failure> {
     let reactor = Reactor::new()?;
     let connection = reactor.wait(|| connected(options, dialect))?;
@@ -141,6 +141,10 @@ async fn connected(options: &AnyConnectOptions, dialect: Dialect) -> Result<AnyC
         let left = ACQUIRE.saturating_sub(since.elapsed());
         match timeout(left, connect()).await {
             Ok(Err(Failure::Lost(_))) if left > PAUSE => tokio::time::sleep(PAUSE).await,
+            // SQLite waits for nobody while a new file is given its write-ahead log.
+            Ok(Err(Failure::Away(_))) if left > PAUSE && dialect == Dialect::Sqlite => {
+                tokio::time::sleep(PAUSE).await;
+            }
             Ok(Err(Failure::Lost(why))) => return Err(Failure::Away(why)),
             Ok(done) => return done,
             Err(_) => return Err(Failure::Away("it gave no connection in time".to_owned())),
