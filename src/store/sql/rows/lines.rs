@@ -6,13 +6,13 @@
 //! Invariant: each line of a text stands whole in one of its parts, as it stands in what is kept; lines that it no longer has
 //! may stand there, too.
 
-use super::prepare::{After, Before, Prepared};
+use super::prepare::{After, Before, Prepared, count};
 use super::statement::{Draft, Statement};
 use crate::store::rows::Tenant;
 use std::collections::HashSet;
 
-/// One in so many edits puts all lines in the place of the parts, so that they do not become many.
-const WHOLE: i64 = 32;
+/// What a part takes beside its text, in bytes, about: its key, the same in the index of keys, and the head of a row.
+const ROW: usize = 160;
 /// New lines that are so large a part of a text are not kept apart.
 const MUCH: usize = 4;
 
@@ -27,7 +27,7 @@ pub(super) fn tell(tenant: &Tenant, row: &Prepared<'_>, edit: i64, at: i64) -> V
         (None, None) => Vec::new(),
         (None, Some(after)) => vec![part(&after.text)],
         (Some(_), None) => vec![none()],
-        (Some(before), Some(after)) => match added(before, after).filter(|_| edit % WHOLE != 0) {
+        (Some(before), Some(after)) => match added(before, after).filter(|lines| is_apart(lines, after, edit)) {
             Some(lines) if lines.is_empty() => Vec::new(),
             Some(lines) => vec![part(&lines)],
             None => vec![none(), part(&after.text)],
@@ -44,13 +44,22 @@ fn added(before: Before<'_>, after: &After) -> Option<String> {
     (lines.len() * MUCH <= after.text.len()).then_some(lines)
 }
 
+/// Whether new lines become a part of their own. All lines are put in the place of the parts by one in so many edits as have
+/// parts that are together as large as the text: what an edit costs does not grow with the text, nor what is kept of it
+/// beyond twice its size, about. The edits' numbers are random.
+fn is_apart(lines: &str, after: &After, edit: i64) -> bool {
+    let turn = count(after.text.len() / (lines.len() + ROW));
+    turn > 1 && edit % turn != 0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::store::sql::rows::RowKey;
     use crate::text::Stamp;
 
-    const ROW: RowKey<'_> = RowKey { kind: "module", organization: "", app: "", path: "a" };
+    const KEY: RowKey<'_> = RowKey { kind: "module", organization: "", app: "", path: "a" };
+    const SAME: &str = "same and same again\n";
 
     fn told(before: Option<&[u8]>, after: Option<&str>, edit: i64) -> Vec<String> {
         let stamp = Stamp::of(b"");
@@ -63,21 +72,23 @@ mod tests {
             packed: None,
         });
         let before = before.map(|bytes| Before { stamp, bytes, changed: 0 });
-        let row = Prepared { position: 0, key: ROW, before, after, added: 0, removed: 0, keep: false };
+        let row = Prepared { position: 0, key: KEY, before, after, added: 0, removed: 0, keep: false };
         let said = |statement: Statement| statement.parts().0.split('(').next().unwrap().trim().to_owned();
         tell(&Tenant::Nobody, &row, edit, 1).into_iter().map(said).collect()
     }
 
     #[test]
     fn an_edit_adds_the_lines_that_are_new() {
-        let text = |line: &str| format!("{}{line}\nz\n", "same and same again\n".repeat(9));
+        let text = |line: &str| format!("{}{line}\nz\n", SAME.repeat(99));
         let (a, b) = (text("a\u{fffd}"), text("b"));
         let (insert, delete) = ("INSERT INTO lines", "DELETE FROM lines WHERE organization = ''");
         for (before, after, edit, wanted) in [
             (None, Some(&a), 1, vec![insert]),
             (Some(a.as_bytes()), None, 1, vec![delete]),
             (Some(a.as_bytes()), Some(&b), 1, vec![insert]),
-            (Some(a.as_bytes()), Some(&b), 64, vec![delete, insert]),
+            // Twelve parts like this come to as much as the text.
+            (Some(a.as_bytes()), Some(&b), 61, vec![insert]),
+            (Some(a.as_bytes()), Some(&b), 60, vec![delete, insert]),
             (Some(b"all else"), Some(&b), 1, vec![delete, insert]),
             (Some(b"\xff"), Some(&b), 1, vec![delete, insert]),
         ] {
@@ -85,8 +96,8 @@ mod tests {
             assert!(told.len() == wanted.len(), "{told:?}");
             assert!(told.iter().zip(wanted).all(|(told, wanted)| told.starts_with(wanted)), "{told:?}");
         }
-        let turned = "z\nsame and same again\n";
-        assert!(told(Some(a.as_bytes()), Some(turned), 1).is_empty(), "all lines were there");
+        let turned = format!("z\n{}", SAME.repeat(99));
+        assert!(told(Some(a.as_bytes()), Some(&turned), 1).is_empty(), "all lines were there");
     }
 
     #[test]
