@@ -1,10 +1,10 @@
 //! A database of stored content as its users see it: connected to when it is first needed, and again where that failed or
 //! where it is another one by now.
 
-use super::Failure;
 use super::link::{Address, Dialect, Live, Purpose, Session};
 use super::statement::Statement;
-use super::tally::{Tally, Told};
+use super::tally::Tally;
+use super::{Failure, StoreTold};
 use crate::error::Error;
 use crate::store::rows::Tenant;
 use crate::store::state::State;
@@ -46,7 +46,7 @@ impl Depot {
     }
 
     /// Tells of each thing that it is asked from now on; the first who wants to hear of it does.
-    pub fn tell(&self, told: Told) {
+    pub fn tell(&self, told: StoreTold) {
         self.tally.tell(told);
     }
 

@@ -27,11 +27,13 @@ pub(super) fn tell(tenant: &Tenant, row: &Prepared<'_>, edit: i64, at: i64) -> V
         (None, None) => Vec::new(),
         (None, Some(after)) => vec![part(&after.text)],
         (Some(_), None) => vec![none()],
-        (Some(before), Some(after)) => match added(before, after).filter(|lines| is_apart(lines, after, edit)) {
-            Some(lines) if lines.is_empty() => Vec::new(),
-            Some(lines) => vec![part(&lines)],
-            None => vec![none(), part(&after.text)],
-        },
+        (Some(before), Some(after)) => {
+            match added(before, after).filter(|lines| is_apart(lines, after, edit)) {
+                Some(lines) if lines.is_empty() => Vec::new(),
+                Some(lines) => vec![part(&lines)],
+                None => vec![none(), part(&after.text)],
+            }
+        }
     }
 }
 

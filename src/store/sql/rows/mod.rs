@@ -27,6 +27,7 @@ mod prepare;
 mod read;
 #[cfg(feature = "content")]
 mod statement;
+#[cfg(feature = "content")]
 mod tally;
 #[cfg(feature = "content")]
 mod tidy;
@@ -40,9 +41,12 @@ pub use absent::Depot;
 #[cfg(feature = "content")]
 pub use depot::Depot;
 pub(in crate::store) use failure::Failure;
-pub use tally::Told as StoreTold;
 
 use crate::text::Stamp;
+use std::time::Duration;
+
+/// Takes what a database was asked, what became of it, and how long that took.
+pub type StoreTold = Box<dyn Fn(&'static str, &'static str, Duration) + Send + Sync>;
 
 /// The key of a row; an organisation or an app that there is none of is empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

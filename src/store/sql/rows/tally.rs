@@ -1,16 +1,13 @@
 //! What whoever keeps count is told of each thing that a database was asked.
 
-use super::Failure;
+use super::{Failure, StoreTold};
 use std::fmt;
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
-
-/// Takes what a database was asked, what became of it, and how long that took.
-pub type Told = Box<dyn Fn(&'static str, &'static str, Duration) + Send + Sync>;
+use std::time::Instant;
 
 /// Whoever keeps count, if anybody does.
 #[derive(Default)]
-pub(super) struct Tally(OnceLock<Told>);
+pub(super) struct Tally(OnceLock<StoreTold>);
 
 impl fmt::Debug for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -20,7 +17,7 @@ impl fmt::Debug for Tally {
 
 impl Tally {
     /// Tells from now on; the first who asks for it is told.
-    pub fn tell(&self, told: Told) {
+    pub fn tell(&self, told: StoreTold) {
         drop(self.0.set(told));
     }
 
