@@ -6,6 +6,7 @@
 //! Invariant: an answer does not depend on the order in which threads did the work; memory does not grow with what is found.
 
 mod clock;
+mod engine;
 mod finder;
 mod glob;
 mod ignores;

@@ -2,18 +2,15 @@
 //!
 //! Invariant: the time that a pattern takes is linear in the text; one that would be too large is refused.
 
+use super::engine::Engines;
 use super::needle::{Piece, pieces};
 use crate::error::{Code, Error};
-use grep_matcher::Matcher;
-use grep_regex::{RegexMatcher, RegexMatcherBuilder};
-use regex_syntax::hir::Look;
+use regex_syntax::hir::{Hir, HirKind, Look};
 use regex_syntax::{Parser, ParserBuilder};
 use std::ops::Range;
 
-/// The longest pattern, in bytes; the largest program that one may be turned into, and what each thread may remember of it.
+/// The longest pattern, in bytes.
 const LONGEST: usize = 10_000;
-const LARGEST: usize = 10 << 20;
-const MEMORY: usize = 4 << 20;
 
 const SYNTAX: &str = "the syntax is that of the Rust crate regex: look-around and back references are not supported; \
     write \\( \\[ \\{ \\. \\* \\+ \\? \\| \\\\ to find these characters themselves";
@@ -30,7 +27,7 @@ pub enum Reach {
 /// A regular expression that was understood.
 #[derive(Debug)]
 pub struct Pattern {
-    pub(super) matcher: RegexMatcher,
+    pub(super) engines: Engines,
     /// Whether it must see a text as a whole: it reaches over lines, or asks for the text's start or end.
     pub(super) is_whole: bool,
     /// What stands in every match.
@@ -46,18 +43,15 @@ impl Pattern {
             return Err(bad(format!("it is longer than {LONGEST} bytes")));
         }
         let mut parser: Parser = ParserBuilder::new().multi_line(true).utf8(false).build();
-        let (looks, pieces) = match parser.parse(pattern) {
-            Ok(parsed) => (parsed.properties().look_set(), pieces(&parsed)),
-            Err(error) => return Err(bad(said(&error, pattern))),
-        };
-        let mut builder = RegexMatcherBuilder::new();
-        builder.multi_line(true).size_limit(LARGEST).dfa_size_limit(MEMORY);
-        if reach == Reach::Line {
-            builder.line_terminator(Some(b'\n'));
+        let parsed = parser.parse(pattern).map_err(|error| bad(said(&error, pattern)))?;
+        if reach == Reach::Line && asks_for_a_line_end(&parsed) {
+            return Err(bad("it asks for a line end".to_owned())
+                .hint("give multiline: true to find what reaches over lines"));
         }
-        let matcher = builder.build(pattern).map_err(|error| unbuilt(&error))?;
+        let looks = parsed.properties().look_set();
         let is_whole = reach == Reach::Lines || looks.contains(Look::Start) || looks.contains(Look::End);
-        Ok(Pattern { matcher, is_whole, pieces })
+        let engines = Engines::new(pattern, reach, is_whole)?;
+        Ok(Pattern { engines, is_whole, pieces: pieces(&parsed) })
     }
 
     /// What stands in every match, in this order; the same characters as in the text that is searched.
@@ -73,12 +67,11 @@ impl Pattern {
 
     /// The first match in a piece of text, from an offset on.
     pub fn find_at(&self, text: &str, from: usize) -> Option<Range<usize>> {
-        let found = self.matcher.find_at(text.as_bytes(), from).ok().flatten()?;
-        Some(found.start()..found.end())
+        self.engines.after(0).find_at(text.as_bytes(), from)
     }
 }
 
-fn bad(what: String) -> Error {
+pub(super) fn bad(what: String) -> Error {
     Error::new(Code::BadPattern, format!("invalid regex: {what}")).field("pattern").hint(SYNTAX)
 }
 
@@ -93,15 +86,14 @@ fn said(error: &regex_syntax::Error, pattern: &str) -> String {
     format!("{what}, at character {}", before + 1)
 }
 
-fn unbuilt(error: &grep_regex::Error) -> Error {
-    match error.kind() {
-        grep_regex::ErrorKind::NotAllowed(_) => bad("it asks for a line end".to_owned())
-            .hint("give multiline: true to find what reaches over lines"),
-        _ => {
-            let said = error.to_string();
-            let large = said.contains("size limit");
-            bad(if large { "it is too large once its repetitions are written out".to_owned() } else { said })
-        }
+/// Whether no text without a line end can be what a part of it stands for.
+fn asks_for_a_line_end(pattern: &Hir) -> bool {
+    match pattern.kind() {
+        HirKind::Empty | HirKind::Look(_) | HirKind::Class(_) => false,
+        HirKind::Literal(literal) => literal.0.contains(&b'\n'),
+        HirKind::Repetition(repetition) => asks_for_a_line_end(&repetition.sub),
+        HirKind::Capture(capture) => asks_for_a_line_end(&capture.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().any(asks_for_a_line_end),
     }
 }
 
@@ -131,5 +123,22 @@ mod tests {
             assert!(refused.message.contains(said) && refused.message.len() < 300, "{}", refused.message);
         }
         assert!(Pattern::new(r"\w{100}", Reach::Line).is_ok());
+    }
+
+    #[test]
+    fn a_line_end_is_asked_for_where_ripgrep_says_so() {
+        let refuses = |pattern: &str| {
+            let mut builder = grep_regex::RegexMatcherBuilder::new();
+            builder.multi_line(true).line_terminator(Some(b'\n')).build(pattern).is_err()
+        };
+        for given in ["a\nb", r"a\nb", r"[\n]", r"\x0a", r"\n?", r"\n|ab", r"a|(\n)", r"(?-u)[\n]", r"(?i)\n"]
+        {
+            assert!(refuses(given) && Pattern::new(given, Reach::Line).is_err(), "{given}");
+        }
+        for given in
+            [r"\n|a", r"\s", "[^a]", r"[\n\r]", r"\n{0}", "[a&&b]", r"\\n", "$", r"(?s).", r"(?R)$", ""]
+        {
+            assert!(!refuses(given) && Pattern::new(given, Reach::Line).is_ok(), "{given}");
+        }
     }
 }

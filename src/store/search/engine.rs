@@ -1,0 +1,123 @@
+//! The two engines that look for a pattern: a light one that is ready at once, and a heavy one, of ripgrep, that is faster
+//! where there is much text, but takes about a millisecond to make.
+//!
+//! Invariant: both find the same lines.
+
+use super::pattern::{Reach, bad};
+use crate::error::Error;
+use grep_matcher::{Match, Matcher, NoCaptures, NoError};
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_searcher::{Searcher, Sink};
+use regex::bytes::{Regex, RegexBuilder};
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// Bytes that are searched before the heavy engine is made: about as many as are searched in the time that it takes.
+pub(super) const LITTLE: usize = 1 << 20;
+/// The largest program that a pattern may be turned into, and what each thread may remember of it.
+const LARGEST: usize = 10 << 20;
+const MEMORY: usize = 4 << 20;
+
+/// The engines for one pattern.
+#[derive(Debug)]
+pub(super) struct Engines {
+    pattern: String,
+    reach: Reach,
+    light: Light,
+    /// Nothing where it would be too large.
+    heavy: OnceLock<Option<RegexMatcher>>,
+}
+
+/// One of them.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Engine<'e> {
+    Light(&'e Light),
+    Heavy(&'e RegexMatcher),
+}
+
+/// The light one, as ripgrep's searcher asks for it.
+#[derive(Debug)]
+pub(super) struct Light(Regex);
+
+impl Engines {
+    /// Makes the light engine for a pattern that was parsed; the heavy one as well, where only that keeps a match within
+    /// its line.
+    ///
+    /// Errors: `BAD_PATTERN` for one that is too large or asks for a line end.
+    pub fn new(pattern: &str, reach: Reach, is_whole: bool) -> Result<Engines, Error> {
+        let light =
+            RegexBuilder::new(pattern).multi_line(true).size_limit(LARGEST).dfa_size_limit(MEMORY).build();
+        let light = Light(light.map_err(|error| unbuilt(&error.to_string()))?);
+        let engines = Engines { pattern: pattern.to_owned(), reach, light, heavy: OnceLock::new() };
+        if is_whole {
+            let heavy = engines.heavy().map_err(|error| unbuilt(&error.to_string()))?;
+            engines.heavy.get_or_init(|| Some(heavy));
+        }
+        Ok(engines)
+    }
+
+    /// The engine to go on with, where so many bytes were searched already.
+    pub fn after(&self, searched: usize) -> Engine<'_> {
+        let heavy = match self.heavy.get() {
+            None if searched >= LITTLE => self.heavy.get_or_init(|| self.heavy().ok()).as_ref(),
+            made => made.and_then(Option::as_ref),
+        };
+        heavy.map_or(Engine::Light(&self.light), Engine::Heavy)
+    }
+
+    fn heavy(&self) -> Result<RegexMatcher, grep_regex::Error> {
+        let mut builder = RegexMatcherBuilder::new();
+        builder.multi_line(true).size_limit(LARGEST).dfa_size_limit(MEMORY);
+        if self.reach == Reach::Line {
+            builder.line_terminator(Some(b'\n'));
+        }
+        builder.build(&self.pattern)
+    }
+}
+
+impl Engine<'_> {
+    /// Gives a sink the lines of a text that match.
+    pub fn search(self, searcher: &mut Searcher, text: &[u8], sink: impl Sink) {
+        // Neither the matchers nor the sinks have an error to give.
+        drop(match self {
+            Engine::Light(light) => searcher.search_slice(light, text, sink),
+            Engine::Heavy(heavy) => searcher.search_slice(heavy, text, sink),
+        });
+    }
+
+    /// The first match from an offset on.
+    pub fn find_at(self, text: &[u8], from: usize) -> Option<Range<usize>> {
+        let found = match self {
+            Engine::Light(light) => light.find_at(text, from).ok(),
+            Engine::Heavy(heavy) => heavy.find_at(text, from).ok(),
+        };
+        found.flatten().map(|found| found.start()..found.end())
+    }
+}
+
+/// It says of no line end that it finds none, so that it is given the lines one by one, without their ends.
+impl Matcher for Light {
+    type Captures = NoCaptures;
+    type Error = NoError;
+
+    fn find_at(&self, text: &[u8], from: usize) -> Result<Option<Match>, NoError> {
+        Ok(self.0.find_at(text, from).map(|found| Match::new(found.start(), found.end())))
+    }
+
+    fn shortest_match_at(&self, text: &[u8], from: usize) -> Result<Option<usize>, NoError> {
+        Ok(self.0.shortest_match_at(text, from))
+    }
+
+    fn new_captures(&self) -> Result<NoCaptures, NoError> {
+        Ok(NoCaptures::new())
+    }
+}
+
+fn unbuilt(said: &str) -> Error {
+    let large = said.contains("size limit");
+    bad(if large {
+        "it is too large once its repetitions are written out".to_owned()
+    } else {
+        said.to_owned()
+    })
+}
