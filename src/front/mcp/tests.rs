@@ -1,3 +1,7 @@
+//! A client in the same process, over a pipe.
+
+mod told;
+
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -8,8 +12,7 @@ use tokio::time::timeout;
 
 use super::server::{Server, instructions};
 use super::*;
-use crate::front::tools::{TOOLS, Tool};
-use crate::front::toolset::Toolset;
+use crate::front::tools::TOOLS;
 
 /// A client in the same process.
 struct Client {
@@ -229,91 +232,4 @@ async fn the_end_of_the_input_ends_the_server() {
     client.begin("2025-06-18").await;
     client.input.shutdown().await.unwrap();
     timeout(Duration::from_secs(20), client.served).await.unwrap().unwrap().unwrap();
-}
-
-#[test]
-fn the_default_tools_and_the_instructions_stay_small() {
-    for (tools, most) in [("edit,look", 8 * 1024), ("edit", 6 * 1024), ("all", 24 * 1024)] {
-        let listed = serde_json::to_string(&listed(&tools.parse().unwrap(), Access::Write)).unwrap();
-        assert!(listed.len() <= most, "{tools}: {} bytes", listed.len());
-    }
-    assert_eq!(Selection::default(), "edit,look".parse().unwrap());
-    for tools in Toolset::ALL.map(Toolset::name).into_iter().chain(["edit,look", "all"]) {
-        let told = instructions(&tools.parse().unwrap(), Access::Write);
-        assert!(told.len() < 600, "{tools}: {} characters", told.len());
-    }
-}
-
-#[test]
-fn what_names_an_entity_is_listed_beside_the_tools_of_content_alone() {
-    let fields = |tools: &str, tool: &str| {
-        let listed = listed(&tools.parse().unwrap(), Access::Write);
-        let tools = listed["tools"].as_array().unwrap();
-        let found = tools.iter().find(|listed| listed["name"] == tool).unwrap();
-        let fields = found["inputSchema"]["properties"].as_object().unwrap();
-        fields.keys().filter(|name| ["entity_type", "app_id", "organization_id"].contains(&&***name)).count()
-    };
-    assert_eq!(fields("content", "patch_content"), 3);
-    let scoped: Vec<&Tool> =
-        TOOLS.iter().filter(|tool| (tool.schema)()["properties"]["entity_type"].is_object()).collect();
-    for tool in scoped {
-        assert_eq!(fields("all", tool.name), 3, "{}", tool.name);
-        if tool.toolset != Toolset::Content {
-            let alone = tool.toolset.name();
-            assert_eq!(fields(alone, tool.name), 0, "{}", tool.name);
-            assert_eq!(fields(&format!("{alone},content"), tool.name), 3, "{}", tool.name);
-        }
-    }
-}
-
-fn words(text: &str) -> Vec<&str> {
-    text.split(|c: char| !c.is_alphanumeric() && c != '_').collect()
-}
-
-#[test]
-fn the_instructions_speak_of_no_tool_that_is_not_there() {
-    for tools in Toolset::ALL.map(Toolset::name).into_iter().chain(["edit,look", "text,code"]) {
-        for access in [Access::Write, Access::ReadOnly] {
-            let selection: Selection = tools.parse().unwrap();
-            let told = instructions(&selection, access);
-            for tool in TOOLS.iter().filter(|tool| words(&told).contains(&tool.name)) {
-                assert!(selection.tools(access).any(|offered| offered.name == tool.name), "{tools}: {told}");
-            }
-        }
-    }
-}
-
-#[test]
-fn the_hints_are_honest() {
-    let hints = |name: &str| {
-        let tool = crate::front::tools::TOOLS.iter().find(|tool| tool.name == name).unwrap();
-        serde_json::to_value(server::listing(tool, &Selection::default())).unwrap()["annotations"].clone()
-    };
-    assert_eq!(
-        hints("safe_edit_file"),
-        json!({"title": "Edit a file", "readOnlyHint": false, "destructiveHint": true, "idempotentHint": false,
-            "openWorldHint": false})
-    );
-    assert_eq!(
-        hints("read_content_lines"),
-        json!({"title": "Read lines of a file", "readOnlyHint": true, "destructiveHint": false,
-            "idempotentHint": true, "openWorldHint": false})
-    );
-    let flags = |name: &str| {
-        let hints = hints(name);
-        ["readOnlyHint", "destructiveHint", "idempotentHint"].map(|hint| hints[hint] == json!(true))
-    };
-    for name in ["edit_files", "undo_edit", "redo_edit"] {
-        assert_eq!(flags(name), [false, true, false], "{name}");
-    }
-    assert_eq!(flags("list_edits"), [true, false, true]);
-    assert_eq!(flags("patch_content"), [false, true, false]);
-    for name in ["replace_content", "delete_content"] {
-        assert_eq!(flags(name), [false, true, true], "{name}");
-    }
-    assert_eq!(
-        hints("create_file"),
-        json!({"title": "Create a file (deprecated)", "readOnlyHint": false, "destructiveHint": false,
-            "idempotentHint": true, "openWorldHint": false})
-    );
 }

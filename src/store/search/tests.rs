@@ -1,13 +1,12 @@
-//! What a walk comes to and what it leaves out, held against the walk of the crate `ignore` and against the admission of
-//! single paths.
+//! What a walk comes to, what it leaves out, and what a search counts.
+
+mod names;
+mod rules;
 
 use super::*;
 use crate::error::Code;
-use ignore::WalkBuilder;
 use proptest::prelude::*;
-use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -194,107 +193,6 @@ fn a_beginning_of_a_path_is_one() {
 }
 
 #[test]
-fn other_names_of_what_is_protected_are_not_searched() {
-    let scene = Scene::new(&[
-        ("open.txt", "needle\n"),
-        (".env", "needle\n"),
-        ("plain/secret.txt", "needle\n"),
-        ("plain/settings/settings.json", "needle\n"),
-        ("plain/settings/fine.json", "needle\n"),
-        ("hooks/run.sh", "needle\n"),
-        (".git/objects/pack", "needle\n"),
-    ]);
-    let root = scene.root();
-    let found = || -> Vec<String> {
-        let hits = scene.hits("needle", 100);
-        assert_eq!(hits.total, hits.files.iter().map(|(_, count)| count).sum::<usize>());
-        hits.files.into_iter().map(|(place, _)| place.shown().to_owned()).collect()
-    };
-    let all = [
-        "hooks/run.sh",
-        "open.txt",
-        "plain/secret.txt",
-        "plain/settings/fine.json",
-        "plain/settings/settings.json",
-    ];
-    assert_eq!(found(), all, "the control: nothing leads to them yet");
-    fs::hard_link(root.join(".env"), root.join("second.txt")).unwrap();
-    fs::hard_link(root.join(".git/objects/pack"), root.join("pack.txt")).unwrap();
-    fs::hard_link(root.join("open.txt"), root.join("open too.txt")).unwrap();
-    symlink("plain/secret.txt", root.join(".envrc")).unwrap();
-    symlink("plain/settings", root.join(".vscode")).unwrap();
-    fs::create_dir(root.join(".husky")).unwrap();
-    symlink("../hooks/run.sh", root.join(".husky/pre-push")).unwrap();
-    assert_eq!(found(), ["open too.txt", "open.txt", "plain/settings/fine.json"]);
-    // As each of them is refused by itself.
-    for path in ["second.txt", "pack.txt", "plain/secret.txt", "plain/settings/settings.json", "hooks/run.sh"]
-    {
-        assert_eq!(scene.files.admit_to_read(path).unwrap_err().code, Code::Protected, "{path}");
-        assert_eq!(scene.refused(path), Some(Code::Protected), "{path}");
-    }
-    assert_eq!(scene.found("plain/settings", Hidden::Seen), ["plain/settings/fine.json"]);
-}
-
-#[test]
-fn a_link_is_not_followed_and_no_loop_is_walked() {
-    let scene = Scene::new(&[("real/a.txt", "needle\n")]);
-    let root = scene.root();
-    fs::write(scene.dir.path().join("theirs.txt"), "needle\n").unwrap();
-    symlink("..", root.join("real/up")).unwrap();
-    symlink("loop", root.join("loop")).unwrap();
-    symlink("../theirs.txt", root.join("theirs.txt")).unwrap();
-    symlink("..", root.join("out")).unwrap();
-    symlink("real", root.join("same")).unwrap();
-    assert_eq!(scene.found("", Hidden::Seen), ["real/a.txt"]);
-    assert_eq!(scene.found("same", Hidden::Seen), ["real/a.txt"]);
-    assert_eq!(scene.found("same/*.txt", Hidden::Seen), ["real/a.txt"]);
-    assert_eq!(scene.refused("out"), Some(Code::PathOutsideRoot));
-    assert_eq!(scene.refused("theirs.txt"), Some(Code::PathOutsideRoot));
-}
-
-#[test]
-fn a_root_within_another_is_walked_once() {
-    let dir = tempfile::tempdir().unwrap();
-    let top = dir.path().canonicalize().unwrap().join("top");
-    for path in ["a", "inner/a", "inner/deep/a"] {
-        write(&top.join(path), "needle\n");
-    }
-    let files = Files::open(&[top.clone(), top.join("inner")]).unwrap();
-    let clock = clock(&Nobody);
-    let bounds = Bounds { most: 100, largest: 1 << 20, clock: &clock };
-    let names = |path: Option<&str>| -> Vec<String> {
-        let Within::Below(below) = files.within(path).unwrap() else { panic!() };
-        let found = files.find(&below, Hidden::LeftOut, bounds);
-        found.files.iter().map(|(place, _)| place.shown().to_owned()).collect()
-    };
-    let inner = |path: &str| top.join("inner").join(path).display().to_string();
-    assert_eq!(names(None), ["a".to_owned(), inner("a"), inner("deep/a")]);
-    assert_eq!(names(Some("inner")), ["inner/a", "inner/deep/a"]);
-    assert_eq!(names(Some(&inner("deep"))), [inner("deep/a")]);
-}
-
-#[test]
-fn the_rules_of_a_repository_above_a_root_count_and_others_do_not() {
-    let dir = tempfile::tempdir().unwrap();
-    let top = dir.path().canonicalize().unwrap();
-    write(&top.join("outer/repository/sub/root/a.txt"), "");
-    write(&top.join("outer/repository/sub/root/b.txt"), "");
-    write(&top.join("outer/repository/sub/root/c.txt"), "");
-    write(&top.join("outer/.gitignore"), "c.txt\n");
-    write(&top.join("outer/repository/.gitignore"), "b.txt\n");
-    let names = || {
-        let files = Files::open(&[top.join("outer/repository/sub/root")]).unwrap();
-        let Within::Below(below) = files.within(None).unwrap() else { panic!() };
-        let clock = clock(&Nobody);
-        let found = files.find(&below, Hidden::LeftOut, Bounds { most: 9, largest: 9, clock: &clock });
-        found.files.iter().map(|(place, _)| place.shown().to_owned()).collect::<Vec<_>>()
-    };
-    assert_eq!(names(), ["a.txt", "b.txt", "c.txt"]);
-    fs::create_dir(top.join("outer/repository/.git")).unwrap();
-    assert_eq!(names(), ["a.txt", "c.txt"]);
-}
-
-#[test]
 fn a_search_that_nobody_waits_for_ends() {
     let scene = Scene::new(&[("a", "needle\n")]);
     let Within::Below(below) = scene.files.within(None).unwrap() else { panic!() };
@@ -322,57 +220,8 @@ fn what_cannot_be_searched_is_counted() {
     assert_eq!(hits.passed, PassedOver { large: 1, unreadable: 0, unnamed: 1, slow: 0 });
 }
 
-/// What the crate's own walk gives, in the order of the paths.
-fn reference(root: &Path) -> BTreeSet<String> {
-    let mut walk = WalkBuilder::new(root);
-    walk.hidden(false).ignore(false).git_global(false).require_git(false).parents(false);
-    walk.filter_entry(|entry| entry.file_name() != ".git");
-    let is_file = |entry: &ignore::DirEntry| entry.file_type().is_some_and(|kind| kind.is_file());
-    let name =
-        |entry: ignore::DirEntry| entry.path().strip_prefix(root).unwrap().to_str().unwrap().to_owned();
-    walk.build().map(Result::unwrap).filter(is_file).map(name).collect()
-}
-
-fn any_path() -> impl Strategy<Value = String> {
-    let name = prop::sample::select(vec!["a", "b", "c.log", "build", ".x"]);
-    prop::collection::vec(name, 1..4).prop_map(|names| names.join("/"))
-}
-
-fn any_rules() -> impl Strategy<Value = String> {
-    let rule = prop::sample::select(vec![
-        "a", "/a", "a/", "*.log", "!c.log", "build/", "/build", "b/*", "!b/a", "**/a", "a/**", ".x", "# a",
-        "\\!x", "a/b", "!a/", "c.l?g", "[ab]",
-    ]);
-    prop::collection::vec(rule, 0..4).prop_map(|rules| rules.join("\n"))
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
-    #[test]
-    fn the_rules_of_git_mean_what_they_mean_to_others(
-        paths in prop::collection::vec(any_path(), 1..12),
-        rules in prop::collection::vec((any_path(), any_rules()), 0..4),
-        top in any_rules(),
-        excluded in prop::option::of(any_rules()),
-    ) {
-        let scene = Scene::new(&[]);
-        let root = scene.root();
-        for path in &paths {
-            // Some of them are folders by now.
-            let _ = fs::create_dir_all(root.join(path).parent().unwrap()).and_then(|()| fs::write(root.join(path), ""));
-        }
-        let mut rules = rules;
-        rules.push((String::new(), top));
-        for (folder, rules) in &rules {
-            let _unless_a_file = fs::write(root.join(folder).join(".gitignore"), rules);
-        }
-        if let Some(excluded) = excluded {
-            write(&root.join(".git/info/exclude"), &excluded);
-        }
-        let found: BTreeSet<String> = scene.found("", Hidden::Seen).into_iter().collect();
-        prop_assert_eq!(found, reference(&root));
-    }
-
     #[test]
     fn the_first_matches_do_not_depend_on_threads(
         texts in prop::collection::vec("[ab\n]{0,12}", 1..20), most in 1_usize..12,

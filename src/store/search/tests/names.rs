@@ -1,0 +1,84 @@
+//! Files with several names, links, and roots within roots, held against the admission of single paths.
+
+use super::*;
+use std::os::unix::fs::symlink;
+
+#[test]
+fn other_names_of_what_is_protected_are_not_searched() {
+    let scene = Scene::new(&[
+        ("open.txt", "needle\n"),
+        (".env", "needle\n"),
+        ("plain/secret.txt", "needle\n"),
+        ("plain/settings/settings.json", "needle\n"),
+        ("plain/settings/fine.json", "needle\n"),
+        ("hooks/run.sh", "needle\n"),
+        (".git/objects/pack", "needle\n"),
+    ]);
+    let root = scene.root();
+    let found = || -> Vec<String> {
+        let hits = scene.hits("needle", 100);
+        assert_eq!(hits.total, hits.files.iter().map(|(_, count)| count).sum::<usize>());
+        hits.files.into_iter().map(|(place, _)| place.shown().to_owned()).collect()
+    };
+    let all = [
+        "hooks/run.sh",
+        "open.txt",
+        "plain/secret.txt",
+        "plain/settings/fine.json",
+        "plain/settings/settings.json",
+    ];
+    assert_eq!(found(), all, "the control: nothing leads to them yet");
+    fs::hard_link(root.join(".env"), root.join("second.txt")).unwrap();
+    fs::hard_link(root.join(".git/objects/pack"), root.join("pack.txt")).unwrap();
+    fs::hard_link(root.join("open.txt"), root.join("open too.txt")).unwrap();
+    symlink("plain/secret.txt", root.join(".envrc")).unwrap();
+    symlink("plain/settings", root.join(".vscode")).unwrap();
+    fs::create_dir(root.join(".husky")).unwrap();
+    symlink("../hooks/run.sh", root.join(".husky/pre-push")).unwrap();
+    assert_eq!(found(), ["open too.txt", "open.txt", "plain/settings/fine.json"]);
+    // As each of them is refused by itself.
+    for path in ["second.txt", "pack.txt", "plain/secret.txt", "plain/settings/settings.json", "hooks/run.sh"]
+    {
+        assert_eq!(scene.files.admit_to_read(path).unwrap_err().code, Code::Protected, "{path}");
+        assert_eq!(scene.refused(path), Some(Code::Protected), "{path}");
+    }
+    assert_eq!(scene.found("plain/settings", Hidden::Seen), ["plain/settings/fine.json"]);
+}
+
+#[test]
+fn a_link_is_not_followed_and_no_loop_is_walked() {
+    let scene = Scene::new(&[("real/a.txt", "needle\n")]);
+    let root = scene.root();
+    fs::write(scene.dir.path().join("theirs.txt"), "needle\n").unwrap();
+    symlink("..", root.join("real/up")).unwrap();
+    symlink("loop", root.join("loop")).unwrap();
+    symlink("../theirs.txt", root.join("theirs.txt")).unwrap();
+    symlink("..", root.join("out")).unwrap();
+    symlink("real", root.join("same")).unwrap();
+    assert_eq!(scene.found("", Hidden::Seen), ["real/a.txt"]);
+    assert_eq!(scene.found("same", Hidden::Seen), ["real/a.txt"]);
+    assert_eq!(scene.found("same/*.txt", Hidden::Seen), ["real/a.txt"]);
+    assert_eq!(scene.refused("out"), Some(Code::PathOutsideRoot));
+    assert_eq!(scene.refused("theirs.txt"), Some(Code::PathOutsideRoot));
+}
+
+#[test]
+fn a_root_within_another_is_walked_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let top = dir.path().canonicalize().unwrap().join("top");
+    for path in ["a", "inner/a", "inner/deep/a"] {
+        write(&top.join(path), "needle\n");
+    }
+    let files = Files::open(&[top.clone(), top.join("inner")]).unwrap();
+    let clock = clock(&Nobody);
+    let bounds = Bounds { most: 100, largest: 1 << 20, clock: &clock };
+    let names = |path: Option<&str>| -> Vec<String> {
+        let Within::Below(below) = files.within(path).unwrap() else { panic!() };
+        let found = files.find(&below, Hidden::LeftOut, bounds);
+        found.files.iter().map(|(place, _)| place.shown().to_owned()).collect()
+    };
+    let inner = |path: &str| top.join("inner").join(path).display().to_string();
+    assert_eq!(names(None), ["a".to_owned(), inner("a"), inner("deep/a")]);
+    assert_eq!(names(Some("inner")), ["inner/a", "inner/deep/a"]);
+    assert_eq!(names(Some(&inner("deep"))), [inner("deep/a")]);
+}
