@@ -7,6 +7,7 @@ Exits with 1 and a trace at the first thing that is not as it should be.
 
 import os
 import pty
+import select
 import subprocess
 import sys
 import tempfile
@@ -16,25 +17,26 @@ BINARY = sys.argv[1]
 
 
 def run(root, answer, *arguments):
-    """Runs a command whose three streams are a terminal; gives its exit code and what the terminal shows."""
+    """Runs a command whose three streams are a terminal; gives its exit code and what the terminal shows.
+
+    Our own end of the command's side stays open until all is read: so nothing is lost by the end of the command.
+    """
     main, side = pty.openpty()
     env = {"HOME": str(root.parent), "PATH": "/usr/bin:/bin", "TERM": "dumb"}
     child = subprocess.Popen([BINARY, *arguments, "--root", str(root)], stdin=side, stdout=side, stderr=side, env=env)
-    os.close(side)
     shown, answered = b"", False
     while True:
-        try:
-            piece = os.read(main, 4096)
-        except OSError:
+        ended = child.poll() is not None
+        if select.select([main], [], [], 0 if ended else 0.02)[0]:
+            shown += os.read(main, 4096)
+        elif ended:
             break
-        if not piece:
-            break
-        shown += piece
         if not answered and b"[y/N]" in shown:
             os.write(main, answer)
             answered = True
+    os.close(side)
     os.close(main)
-    return child.wait(), shown.decode(), answered
+    return child.returncode, shown.decode(), answered
 
 
 with tempfile.TemporaryDirectory() as folder:
