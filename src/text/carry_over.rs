@@ -42,9 +42,12 @@ impl Plan {
         let sides = Sides { old: Lines::new(&texts[0], &starts[0]), new: Lines::new(&texts[1], &starts[1]) };
         let runs = sides.runs(from.is_alike(to));
         let after = from.apply(self)?;
+        let spans: Vec<_> =
+            self.splices().iter().map(|splice| splice.span.clone()).zip(self.landings()).collect();
+        let course = Course { from, after: &after, spans: &spans };
         let mut splices = Vec::with_capacity(self.splices().len());
-        for (splice, landing) in self.splices().iter().zip(self.landings()) {
-            let asked = Asked::of((from, &splice.span), (&after, &landing));
+        for (splice, span) in self.splices().iter().zip(&spans) {
+            let asked = Asked::of(&course, span);
             match runs.iter().find(|run| run.holds(&asked)).and_then(|run| run.shift(splice, from, to)) {
                 Some(shifted) => splices.push(shifted),
                 None => return Ok(Err(asked.clash(&runs))),
@@ -52,6 +55,51 @@ impl Plan {
         }
         Plan::new(to, splices).map(Ok)
     }
+}
+
+/// What a plan makes of the version that it was made for.
+struct Course<'a> {
+    from: &'a Buffer,
+    after: &'a Buffer,
+    /// The bytes of each splice in either, in order.
+    spans: &'a [(Range<usize>, Range<usize>)],
+}
+
+impl Course<'_> {
+    /// The lines of the version before between which new lines, put in before line `at`, could as well have been put in.
+    ///
+    /// How far they slide is seen in the version after, where the plan's other new lines stand as well.
+    fn reached(&self, at: usize, new: &Range<usize>) -> Range<usize> {
+        let (lines, before) = (self.after.lines(), self.from.lines());
+        let [first, end] = [new.start, new.end].map(|byte| lines.at(self.after.offset(byte)) - 1);
+        let (up, down) = slides(&lines, &(first..end));
+        let start_of = |line: usize| self.after.byte(lines.span(line + 1).start);
+        let [high, low] = [(first - up, Side::Above), (end + down, Side::Below)]
+            .map(|(line, side)| self.from.offset(self.origin(start_of(line), side)));
+        let start = if up > 0 { before.at(high) - 1 } else { at };
+        let end = if down > 0 { before.at(low) - usize::from(before.starts_at(low)) } else { at };
+        start..end
+    }
+
+    /// Where a byte of the version after was before; for a new one, the end of what it replaced on that side.
+    fn origin(&self, byte: usize, side: Side) -> usize {
+        let begun = |(_, new): &&(Range<usize>, Range<usize>)| match side {
+            Side::Above => new.start <= byte,
+            Side::Below => new.start < byte,
+        };
+        match (self.spans.iter().take_while(begun).last(), side) {
+            (None, _) => byte,
+            (Some((old, new)), Side::Above) if byte < new.end => old.start,
+            (Some((old, new)), Side::Below) if byte < new.end => old.end,
+            (Some((old, new)), _) => old.end + (byte - new.end),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Side {
+    Above,
+    Below,
 }
 
 /// The lines that a splice touches, counted from 0: those that it changes, or between which it inserts.
@@ -64,7 +112,8 @@ struct Asked {
 }
 
 impl Asked {
-    fn of((from, old): (&Buffer, &Range<usize>), (after, new): (&Buffer, &Range<usize>)) -> Asked {
+    fn of(course: &Course<'_>, (old, new): &(Range<usize>, Range<usize>)) -> Asked {
+        let Course { from, after, .. } = course;
         let [start, end] =
             [old.start, old.end.saturating_sub(1).max(old.start)].map(|byte| from.offset(byte));
         let lines = from.lines();
@@ -74,15 +123,15 @@ impl Asked {
         let inserts = old.is_empty() && lines.starts_at(start) && (is_last || !is_open);
         let touched = if inserts { first..first } else { first..lines.at(end).max(first + 1) };
         let ends = is_last && !new.is_empty() && is_open;
-        let (up, down) = match (inserts, new.is_empty()) {
-            (true, _) => {
-                let [first, end] = [new.start, new.end].map(|byte| after.lines().at(after.offset(byte)) - 1);
-                slides(&after.lines(), &(first..end))
+        let reached = match (inserts, new.is_empty()) {
+            (true, _) => course.reached(first, new),
+            (false, true) => {
+                let (up, down) = slides(&lines, &touched);
+                touched.start - up..touched.end + down
             }
-            (false, true) => slides(&lines, &touched),
-            (false, false) => (0, 0),
+            (false, false) => touched,
         };
-        Asked { lines: touched.start - up..touched.end + down, inserts, ends }
+        Asked { lines: reached, inserts, ends }
     }
 
     /// The change that is nearest to these lines.
@@ -249,6 +298,13 @@ mod tests {
             ("a\r\nb\nc\r\n", "a\r\nB\nc\r\n", "0\r\na\r\nb\nc\r\n", "0\na\nB\nc\n"),
             ("a\nb\nc", "a\nb\nc\nd", "A\nb\nc", "A\nb\nc\nd"),
             ("a\nb\nc\n", "a\nc\n", "a\nb\nc\nd\n", "a\nc\nd\n"),
+            // An insertion slides over lines that are in part the plan's own.
+            (
+                "a\nb\n\nc\n}\n}\n\nd\n",
+                "a\nb\nx\n\n\n\n\n\nc\nd\n",
+                "new\na\nb\n\nc\n}\n}\n\nd\n",
+                "new\na\nb\nx\n\n\n\n\n\nc\nd\n",
+            ),
         ] {
             assert_eq!(carried(from, edited, to).as_deref(), Ok(both), "{from:?} {edited:?} {to:?}");
         }
