@@ -1,13 +1,14 @@
 //! The house keeps its own rules: who may use whom, who is pure, who may name what, and how long things may be.
 
 mod reading;
+mod suite;
 
-use std::fs;
 use std::path::Path;
 
-use reading::{climbs_out, functions, pure_places, rooms_named, sources, table, uncommented};
+use reading::{climbs_out, functions, pure_places, rooms_named, rust_files, sources, table};
 
-/// Lines that a file may have without the tests at its end, and that the median file that is no test has at most.
+/// Lines that a file may have without the tests at its end, also one of tests or benchmarks, and that the median file
+/// that is no test has at most.
 const FILE_LINES: (usize, usize) = (300, 120);
 
 /// Lines that a function's body may have, and that the median function has at most.
@@ -152,14 +153,23 @@ fn names(code: &str, word: &str) -> bool {
 #[test]
 fn files_are_short() {
     let sources = sources();
-    let long: Vec<_> = sources.iter().filter(|source| source.lines.len() > FILE_LINES.0).collect();
-    let named: Vec<_> = long.iter().map(|source| (&source.path, source.lines.len())).collect();
-    assert!(named.is_empty(), "over {} lines without the tests at their end: {named:?}", FILE_LINES.0);
+    let mut all: Vec<(String, usize)> =
+        sources.iter().map(|source| (source.path.clone(), source.lines.len())).collect();
+    for (path, text) in ["tests", "benches"].iter().flat_map(|home| rust_files(home)) {
+        all.push((path.display().to_string(), text.lines().count()));
+    }
+    let long = too_long(&all);
+    assert!(long.is_empty(), "over {} lines without the tests at their end: {long:?}", FILE_LINES.0);
     let mut lengths: Vec<usize> =
         sources.iter().filter(|source| !source.is_test).map(|source| source.lines.len()).collect();
     lengths.sort_unstable();
     let median = lengths[lengths.len() / 2];
     assert!(median <= FILE_LINES.1, "the median file has {median} lines");
+}
+
+/// The files that have more lines than a file may have.
+fn too_long(files: &[(String, usize)]) -> Vec<&(String, usize)> {
+    files.iter().filter(|(_, lines)| *lines > FILE_LINES.0).collect()
 }
 
 #[test]
@@ -175,37 +185,6 @@ fn functions_are_short() {
     assert!(long.is_empty(), "over {} lines: {long:?}", FUNCTION_LINES.0);
     let (median, ..) = &lengths[lengths.len() / 2];
     assert!(*median <= FUNCTION_LINES.1, "the median function has {median} lines");
-}
-
-#[test]
-fn no_file_of_the_suite_is_forgotten() {
-    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
-    let names = |folder: &Path| -> Vec<String> {
-        let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-        let rust = files.filter(|path| path.extension().is_some_and(|it| it == "rs"));
-        rust.map(|path| path.file_stem().unwrap().to_string_lossy().into_owned()).collect()
-    };
-    let mut forgotten =
-        unnamed(&fs::read_to_string(home.join("all.rs")).unwrap(), &names(&home.join("suite")));
-    for folder in fs::read_dir(home.join("suite"))
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.is_dir())
-    {
-        let inside = fs::read_to_string(folder.with_extension("rs"))
-            .or_else(|_| fs::read_to_string(folder.join("mod.rs")));
-        let files: Vec<String> = names(&folder).into_iter().filter(|name| name != "mod").collect();
-        forgotten.extend(unnamed(&inside.unwrap_or_default(), &files));
-    }
-    assert!(forgotten.is_empty(), "files of tests that no test binary has: {forgotten:?}");
-    let beside: Vec<String> = names(&home).into_iter().filter(|name| name != "all").collect();
-    assert!(beside.is_empty(), "with `autotests = false` these are never run: {beside:?}");
-}
-
-/// The files that a module does not name.
-fn unnamed(module: &str, files: &[String]) -> Vec<String> {
-    let named = |name: &&String| uncommented(module).contains(&format!("mod {name};"));
-    files.iter().filter(|name| !named(name)).cloned().collect()
 }
 
 /// Positive controls: what these tests look for is found when it is there.
@@ -240,9 +219,18 @@ mod controls {
     }
 
     #[test]
-    fn a_forgotten_file_is_seen() {
-        let files = ["store".to_owned(), "regex".to_owned()];
-        assert_eq!(unnamed("mod suite {\n    mod store;\n    // mod regex;\n}", &files), ["regex"]);
+    fn long_files_are_seen() {
+        let files = [("a.rs".to_owned(), 300), ("b.rs".to_owned(), 301)];
+        assert_eq!(too_long(&files), [&files[1]]);
+        for (home, known) in [("tests", "suite/rows/contract/past.rs"), ("benches", "serving/load.rs")] {
+            let found = rust_files(home);
+            let lines =
+                found.iter().find(|(path, _)| path.ends_with(known)).map(|(_, text)| text.lines().count());
+            assert!(
+                lines.is_some_and(|lines| lines > 40),
+                "{home}/{known} is not among those that are measured"
+            );
+        }
     }
 
     #[test]

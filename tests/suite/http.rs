@@ -1,6 +1,7 @@
 //! The server over HTTP, before raw bytes and before the SDKs of the protocol: who is let in, who reaches what, and what one
 //! client can do to others.
 
+mod bodies;
 mod content;
 mod crowd;
 mod ending;
@@ -9,6 +10,7 @@ mod page;
 mod pairs;
 pub mod raw;
 mod reach;
+pub mod served;
 mod setup;
 mod turns;
 

@@ -1,8 +1,6 @@
 //! The past, through the engine: edits carried over from older versions, sent again, taken back and made again.
 
-#[path = "past/undo.rs"]
 mod undo;
-#[path = "past/versions.rs"]
 mod versions;
 
 use std::sync::Arc;

@@ -16,7 +16,6 @@ use serde_json::{Value, json};
 /// The greatest share of cases that Python takes and this crate refuses, in percent.
 const REFUSED_AT_MOST: f64 = 2.0;
 
-#[path = "regex_parity/grammar.rs"]
 mod grammar;
 
 /// One case.

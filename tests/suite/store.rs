@@ -1,20 +1,13 @@
 //! The store as its callers see it, on real files: who may pass, what is read, what is written, and what is left behind.
 
-#[path = "store/admission.rs"]
 mod admission;
-#[path = "store/beside.rs"]
 mod beside;
-#[path = "store/matrix.rs"]
+mod foreign;
 mod matrix;
-#[path = "store/protected.rs"]
 mod protected;
-#[path = "store/rights.rs"]
 pub mod rights;
-#[path = "store/roots.rs"]
 mod roots;
-#[path = "store/swap.rs"]
 mod swap;
-#[path = "store/writing.rs"]
 mod writing;
 
 use lockgate::error::{Code, Error};

@@ -1,17 +1,16 @@
 //! A person's word that commands may run: how it is given, what ends it, and who cannot give it.
 
+mod record;
+mod running;
+pub mod scene;
+
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
 use super::store::not_run;
-use super::wire::{Answer, Server};
 use scene::{Scene, outcome};
-
-pub mod scene;
 
 /// The exit code of what is not trusted.
 const WITHHELD: i32 = 8;
@@ -125,54 +124,6 @@ fn a_change_of_what_is_included_ends_it() {
     assert_eq!(scene.call(&["trust", "revoke"]).stdout, "revoked   2 records\n");
 }
 
-/// The one record that there is.
-fn record(scene: &Scene) -> PathBuf {
-    let mut records = fs::read_dir(scene.at("user/state/lockgate/trust")).unwrap();
-    let only = records.next().unwrap().unwrap().path();
-    assert!(records.next().is_none());
-    only
-}
-
-#[test]
-fn a_record_that_says_nothing_counts_as_none() {
-    let scene = scene();
-    scene.trust(".");
-    let record = record(&scene);
-    let good = fs::read_to_string(&record).unwrap();
-    let bad = [
-        (String::new(), "cannot be understood"),
-        ("{}".to_owned(), "cannot be understood"),
-        (good.replace("\"when\"", "\"then\""), "cannot be understood"),
-        (good.replace("\"version\": 1", "\"version\": 2"), "has the version 2"),
-        (good.replace("\"quality.yaml\"", "\"sub/quality.yaml\""), "the commands of sub/quality.yaml in"),
-        (good.replace("/root\"", "/other\""), "/other"),
-    ];
-    for (text, why) in bad {
-        assert_ne!(text, good);
-        fs::write(&record, text).unwrap();
-        let status = scene.call(&["trust", "status"]);
-        assert!(status.exit == WITHHELD && status.stdout.contains(why), "{why}: {}", status.stdout);
-    }
-    fs::write(&record, &good).unwrap();
-    trusted(&scene);
-    fs::set_permissions(&record, fs::Permissions::from_mode(0o666)).unwrap();
-    withheld(&scene, "counts as none: it may be written by others (mode 0666)");
-}
-
-#[test]
-fn a_record_is_of_one_root() {
-    let scene = scene();
-    scene.trust(".");
-    let root = scene.at("outside/root");
-    fs::create_dir(&root).unwrap();
-    fs::copy(scene.at("root/quality.yaml"), root.join("quality.yaml")).unwrap();
-    let status = scene.call(&["trust", "status", "--root", root.to_str().unwrap()]);
-    assert_eq!(status.exit, WITHHELD, "{}", status.stdout);
-    scene.link(&scene.root(), "outside/link");
-    let status = scene.call(&["trust", "status", "--root", scene.at("outside/link").to_str().unwrap()]);
-    assert_eq!(status.exit, 0, "{}", status.stdout);
-}
-
 #[test]
 fn what_would_run_is_shown_whole_and_cannot_pretend() {
     let scene = scene();
@@ -274,155 +225,10 @@ fn a_person_is_asked_and_only_yes_means_yes() {
 }
 
 #[test]
-fn nothing_is_recorded_where_an_edit_could_reach_it() {
-    let scene = scene();
-    for state in ["root/.state", "root", "root/sub/deep/new"] {
-        let mut trust = scene.command();
-        trust.args(["trust", "--yes"]).env("XDG_STATE_HOME", scene.at(state)).stdin(Stdio::null());
-        let done = outcome(&trust.output().unwrap());
-        assert_eq!(done.exit, 4, "{}", done.stderr);
-        assert!(done.stderr.contains("lies inside the root"), "{}", done.stderr);
-        assert!(!scene.at(state).join("lockgate").exists());
-    }
-}
-
-#[test]
-fn lockgate_s_own_folders_cannot_be_edited() {
-    let scene = Scene::new();
-    for made in [false, true] {
-        let user = scene.at("root");
-        let mut server = Server::start_by(
-            {
-                let mut command = scene.command();
-                command.env("XDG_STATE_HOME", user.join("state")).env("XDG_CACHE_HOME", user.join("cache"));
-                command
-            },
-            &user,
-            &["--tools", "all"],
-        );
-        if made {
-            fs::create_dir_all(user.join("state/lockgate/trust")).unwrap();
-            fs::create_dir_all(user.join("cache/lockgate")).unwrap();
-            scene.link(&user.join("state/lockgate"), "root/link");
-        }
-        let more = if made { ["link/x", "link/trust/x"] } else { ["state/lockgate", "state/LockGate/x"] };
-        for path in ["state/lockgate/trust/x.json", "cache/lockgate/x/y"].into_iter().chain(more) {
-            let answer = server.call("create_file", &json!({"path": path, "content": "x\n"}));
-            assert_eq!(answer.code(), "PROTECTED", "{path}: {}", answer.structured);
-            assert!(answer.text.contains("lockgate's own folders"), "{}", answer.text);
-        }
-        for path in ["state/other/x", "lockgate/x", "cache/x"] {
-            let path = format!("{path}{made}");
-            let answer = server.call("create_file", &json!({"path": path, "content": "x\n"}));
-            assert_eq!(answer.status(), "written", "{path}: {}", answer.structured);
-        }
-    }
-    let mut inside = scene.command();
-    inside
-        .args(["edit", "--path", "x", "--content", "x", "--root"])
-        .arg(scene.at("root/state/lockgate/trust"));
-    let done = outcome(&inside.env("XDG_STATE_HOME", scene.at("root/state")).output().unwrap());
-    assert!(done.exit == 2 && done.stderr.contains("lies in lockgate's own folder"), "{}", done.stderr);
-}
-
-#[test]
 fn no_tool_gives_a_word() {
     let scene = scene();
     let mut server = scene.server(&["--tools", "all"]);
     let id = server.post("tools/list", json!({}));
     let listed = server.wait(id).unwrap()["result"]["tools"].to_string();
     assert!(listed.contains("safe_edit_file") && !listed.contains("trust"), "{listed}");
-}
-
-/// Gives the file another text, and tells whether the gate's program ran.
-fn edited(scene: &Scene, server: &mut Server, path: &str, text: &str) -> (Answer, bool) {
-    let answer = server.call("safe_edit_file", &json!({"path": path, "content": text}));
-    assert_eq!(answer.status(), "written", "{}", answer.structured);
-    (answer, !scene.ran().is_empty())
-}
-
-#[track_caller]
-fn says_why(answer: &Answer, why: &str) {
-    let notes = answer.structured["notes"].to_string();
-    assert!(notes.contains(why) && notes.contains("lockgate trust"), "{why}: {}", answer.structured);
-}
-
-#[test]
-fn a_word_that_is_given_or_taken_back_counts_at_once() {
-    let scene = scene();
-    let mut server = scene.server(&["--tools", "all"]);
-    let (answer, ran) = edited(&scene, &mut server, "app.py", "x = 2\n");
-    assert!(!ran);
-    says_why(&answer, NEVER);
-    scene.trust(".");
-    assert!(edited(&scene, &mut server, "app.py", "x = 3\n").1);
-    scene.append("root/quality.yaml", "# a remark\n");
-    let (answer, ran) = edited(&scene, &mut server, "app.py", "x = 4\n");
-    assert!(!ran);
-    says_why(&answer, CHANGED);
-    scene.trust(".");
-    assert!(edited(&scene, &mut server, "app.py", "x = 5\n").1);
-    scene.call(&["trust", "revoke"]);
-    assert!(!edited(&scene, &mut server, "app.py", "x = 6\n").1);
-}
-
-#[test]
-fn a_word_for_one_process_is_for_what_was_there() {
-    let scene = scene();
-    let mut server = scene.server(&["--tools", "all", "--trust"]);
-    assert!(edited(&scene, &mut server, "app.py", "x = 2\n").1);
-    withheld(&scene, NEVER);
-    // A policy that is put there meanwhile, and one that is changed, are nobody's word.
-    scene.policy("root/sub/quality.yaml", "[it]");
-    let (answer, ran) = edited(&scene, &mut server, "sub/app.py", "x = 1\n");
-    assert!(!ran);
-    says_why(&answer, "sub/quality.yaml was written after this process began");
-    assert!(edited(&scene, &mut server, "app.py", "x = 3\n").1);
-    scene.append("root/quality.yaml", "# a remark\n");
-    let (answer, ran) = edited(&scene, &mut server, "app.py", "x = 4\n");
-    assert!(!ran);
-    says_why(&answer, "quality.yaml was written after this process began");
-    // What is written down counts all the same.
-    scene.trust(".");
-    assert!(edited(&scene, &mut server, "app.py", "x = 5\n").1);
-}
-
-#[test]
-fn a_word_for_one_process_is_not_for_a_policy_that_was_moved_or_linked() {
-    let scene = scene();
-    fs::remove_file(scene.at("root/quality.yaml")).unwrap();
-    scene.policy("root/elsewhere/quality.yaml", "[it]");
-    scene.policy("root/sub/ready.yaml", "[it]");
-    let mut server = scene.server(&["--tools", "all", "--trust"]);
-    assert!(edited(&scene, &mut server, "elsewhere/app.py", "x = 1\n").1, "the control");
-    fs::rename(scene.at("root/sub/ready.yaml"), scene.at("root/sub/quality.yaml")).unwrap();
-    scene.link(Path::new("../elsewhere/quality.yaml"), "root/one/quality.yaml");
-    scene.link(Path::new("../elsewhere"), "root/two/.lockgate");
-    for path in ["sub/app.py", "one/app.py", "two/app.py"] {
-        let (answer, ran) = edited(&scene, &mut server, path, "x = 1\n");
-        assert!(!ran, "{path}");
-        says_why(&answer, "was written after this process began");
-    }
-}
-
-#[test]
-fn a_word_for_one_process_is_for_the_programs_that_were_there() {
-    let scene = scene();
-    let mut server = scene.server(&["--tools", "all", "--trust"]);
-    assert!(edited(&scene, &mut server, "app.py", "x = 2\n").1);
-    scene.program("bin/other");
-    scene.link(&scene.at("bin/other"), "bin/it");
-    let (answer, ran) = edited(&scene, &mut server, "app.py", "x = 3\n");
-    assert!(!ran);
-    says_why(&answer, "the program of the gate it is another now");
-}
-
-#[test]
-fn an_edit_of_the_command_line_takes_the_word_too() {
-    let scene = scene();
-    let edit = ["edit", "--json", "--path", "app.py", "--content", "x = 2\n", "--mode", "verify_only"];
-    assert_eq!(scene.call(&edit).exit, 0);
-    assert_eq!(scene.ran(), [""; 0]);
-    assert_eq!(scene.call(&[&edit[..], &["--trust"]].concat()).exit, 0);
-    assert_eq!(scene.ran(), [scene.at("bin/it").display().to_string()]);
 }

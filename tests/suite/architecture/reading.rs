@@ -31,11 +31,10 @@ impl Source {
     }
 }
 
-/// Every source file under `src`.
-pub fn sources() -> Vec<Source> {
-    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut texts: Vec<(PathBuf, String)> = Vec::new();
-    let mut folders = vec![home.clone()];
+/// Every Rust file below a folder of the package, with its text.
+pub fn rust_files(home: &str) -> Vec<(PathBuf, String)> {
+    let mut texts = Vec::new();
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join(home)];
     while let Some(folder) = folders.pop() {
         for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
             if path.is_dir() {
@@ -47,6 +46,13 @@ pub fn sources() -> Vec<Source> {
         }
     }
     texts.sort();
+    texts
+}
+
+/// Every source file under `src`.
+pub fn sources() -> Vec<Source> {
+    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let texts = rust_files("src");
     let tests: BTreeSet<PathBuf> = texts.iter().flat_map(|(path, text)| test_files(path, text)).collect();
     assert!(texts.len() > 40, "only {} files were found", texts.len());
     let source = |(path, text): &(PathBuf, String)| Source {

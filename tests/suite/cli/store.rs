@@ -1,13 +1,14 @@
 //! `lockgate store`, and what is said of stored content on every command line.
 
+mod database;
+
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::suite::wire::{Outcome, Server, lockgate, run_for};
+use crate::suite::wire::{Outcome, Server, run_for};
 
 /// A user with a database of their own, and a folder to work in.
 struct Scene {
@@ -217,89 +218,6 @@ fn apps_and_tables_are_told_of() {
     let at = |path: &str| format!("sqlite:{}", scene.folder.path().join(path).display());
     assert_eq!(scene.json(&["store", "app", "list", "--store", &at("other.db")], 0), json!({"apps": []}));
     scene.run(&["store", "app", "list", "--store", &at("")], 70);
-}
-
-#[test]
-fn a_password_is_shown_to_nobody() {
-    let scene = Scene::new();
-    let root = scene.folder.path();
-    scene.write("in/module/_global/a.py", "x = 1\n");
-    let commands: &[&[&str]] = &[
-        &["store", "migrate"],
-        &["store", "export", "out"],
-        &["store", "import", "in"],
-        &["store", "app", "list"],
-        &["serve", "--http", "127.0.0.1:0"],
-        &["edit", "--path", "a.txt", "--content", "x"],
-        &["log"],
-        &["show", "d50c-1"],
-        &["undo", "d50c-1"],
-        &["redo", "d50c-1"],
-    ];
-    for command in commands {
-        for url in ["postgres://u:hunter2@127.0.0.1:1/d", "postgres://127.0.0.1:1/d?password=hunter2"] {
-            let outcome = scene.run(&[*command, &["--store", url]].concat(), 2);
-            assert!(
-                outcome.stderr.contains("a password among the arguments"),
-                "{command:?}: {}",
-                outcome.stderr
-            );
-            assert!(!outcome.stderr.contains("hunter2"), "{}", outcome.stderr);
-        }
-        for url in [
-            "mysql://u:hunter2@127.0.0.1/d",
-            "postgres://u:hunter2@[/d",
-            "hunter2",
-            "sqlite:hunter2?mode=rwc",
-        ] {
-            let said = said_with(&scene, command, url);
-            assert!(
-                said.0 == 2 && said.1.contains("LOCKGATE_STORE") || said.1.contains("URL of the store"),
-                "{said:?}"
-            );
-            assert!(!said.1.contains("hunter2"), "{command:?} {url}: {}", said.1);
-        }
-    }
-    // A database that cannot be reached, with all that can be logged.
-    for command in commands.iter().filter(|command| command[0] == "store") {
-        let (exit, said) = said_with(&scene, command, "postgres://u:hunter2@127.0.0.1:1/secret_name");
-        assert_eq!(exit, 70, "{command:?}: {said}");
-        assert!(said.contains("STORE_UNAVAILABLE") && !said.contains("hunter2"), "{said}");
-    }
-    let (_, help) = said_with(&scene, &["serve", "--help"], "postgres://u:hunter2@h/d");
-    assert!(help.contains("--store <URL>") && !help.contains("hunter2"), "{help}");
-    assert!(!root.join("a.txt").exists());
-}
-
-/// The exit code of a command with that URL in its environment, and all that it says.
-fn said_with(scene: &Scene, arguments: &[&str], url: &str) -> (i32, String) {
-    let mut command = lockgate(scene.home.path());
-    command.args(arguments).current_dir(scene.folder.path());
-    command.env("LOCKGATE_STORE", url).env("LOCKGATE_LOG", "trace").env("RUST_LOG", "trace");
-    let out = command.output().unwrap();
-    let said = [out.stdout, out.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
-    (out.status.code().unwrap_or(-1), said)
-}
-
-#[test]
-fn a_database_that_edits_could_change_is_refused() {
-    let scene = Scene::new();
-    scene.write("root/a.txt", "x\n");
-    let root = scene.folder.path().join("root").display().to_string();
-    for path in ["root/content.db", "root/../root/sub/content.db"] {
-        let url = format!("sqlite:{path}");
-        let edit = ["edit", "--root", &root, "--store", &url, "--path", "a.txt", "--content", "y\n"];
-        let refused = scene.run(&edit, 2);
-        assert!(refused.stderr.contains("inside the root"), "{}", refused.stderr);
-    }
-    assert_eq!(scene.files("root").len(), 1);
-    for organization in ["", "a\nb", &"x".repeat(129)] {
-        let refused = scene.run(&["log", "--root", &root, "--organization", organization], 2);
-        assert!(refused.stderr.contains("1 to 128 bytes"), "{}", refused.stderr);
-    }
-    let edit = ["edit", "--root", &root, "--store", "sqlite:aside.db", "--path", "a.txt", "--content", "y\n"];
-    scene.run(&edit, 0);
-    assert!(!Path::new(&scene.folder.path().join("aside.db")).exists(), "edits of files need no database");
 }
 
 #[test]

@@ -6,7 +6,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::raw::{Client, ERAS, Era, OTHER, Served, TOKEN, entry, page, written};
+use super::raw::{Client, ERAS, Era, page};
+use super::served::{OTHER, Served, TOKEN, entry, written};
 use crate::suite::wire::{lockgate, run_for};
 
 /// A third token.

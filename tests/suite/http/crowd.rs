@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 
-use super::raw::{Client, ERAS, Era, Raw, Served, TOKEN, entry, head, page};
+use super::raw::{Client, ERAS, Era, Raw, head, page};
+use super::served::{OTHER, Served, TOKEN, entry};
 use crate::suite::wire::PATIENCE;
 
 /// How much longer a client may wait beside a crowd, in times of an undisturbed run; the best of some runs counts.
@@ -201,7 +202,7 @@ fn one_token_has_no_more_requests_and_sessions_than_it_may() {
     let root = tempfile::tempdir().unwrap();
     std::fs::write(root.path().join("a.txt"), "a\n").unwrap();
     let shared = format!("roots: [{}]", root.path().display());
-    let tokens = entry("alice", TOKEN, &shared) + &entry("bob", super::raw::OTHER, &shared);
+    let tokens = entry("alice", TOKEN, &shared) + &entry("bob", OTHER, &shared);
     let served = Served::configured(&format!("limits: {{ requests: 2, sessions: 2 }}\ntokens:\n{tokens}"));
     let client = served.client(TOKEN, Era::New);
     let message = client.message(
@@ -223,7 +224,7 @@ fn one_token_has_no_more_requests_and_sessions_than_it_may() {
     third.send(&whole);
     let refused = third.response().unwrap();
     assert_eq!((refused.status, refused.header("retry-after")), (429, "1"));
-    let mut bob = served.client(super::raw::OTHER, Era::New);
+    let mut bob = served.client(OTHER, Era::New);
     assert_eq!(bob.call("read_content_lines", &json!({"path": "a.txt"}))["isError"], json!(false));
     half.iter_mut().for_each(|raw| raw.send(body));
     for raw in &mut half {
@@ -236,7 +237,7 @@ fn one_token_has_no_more_requests_and_sessions_than_it_may() {
     let hello = more.message(0, "initialize", hello);
     more.raw.send(more.request(&hello));
     assert_eq!(more.raw.response().unwrap().status, 503);
-    drop(served.client(super::raw::OTHER, Era::Old));
+    drop(served.client(OTHER, Era::Old));
     assert_eq!(sessions.len(), 2);
     assert_eq!(page(served.address, "/healthz", None).status, 200);
 }

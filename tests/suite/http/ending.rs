@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::raw::{ERAS, Era, Served, TOKEN, page};
+use super::raw::{ERAS, Era, head, page};
+use super::served::{Served, TOKEN};
 use crate::suite::cli::stopped::{hanging, runs, wait_until};
 
 fn tag(what: &str) -> String {
@@ -99,7 +100,7 @@ fn an_idle_server_with_sessions_and_streams_ends_at_once() {
         let mut headers: Vec<(&str, &str)> =
             headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         headers.push(("Host", "localhost"));
-        client.raw.send(super::raw::head("GET", "/mcp", &headers));
+        client.raw.send(head("GET", "/mcp", &headers));
         assert_eq!(client.raw.head().unwrap().status, 200);
     }
     let _idle: Vec<_> = (0..20).map(|_| served.connect()).collect();

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::raw::{Client, Era, OTHER, Served, TOKEN, entry};
+use super::raw::{Client, Era};
+use super::served::{OTHER, Served, TOKEN, entry};
 
 /// Pairs of requests with one id, over all pairings; and connections that a client has at a time.
 const PAIRS: u64 = 10_000;

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::raw::{Client, ERAS, Era, OTHER, Served, TOKEN, entry};
+use super::raw::{Client, ERAS, Era, head};
+use super::served::{OTHER, Served, TOKEN, entry};
 
 const SECRET: &str = "the_secret_of_alice";
 
@@ -169,9 +170,9 @@ fn a_session_of_one_token_is_none_of_another_s() {
     let mut headers: Vec<(&str, &str)> =
         headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     headers.push(("Host", "localhost"));
-    thief.raw.send(super::raw::head("GET", "/mcp", &headers));
+    thief.raw.send(head("GET", "/mcp", &headers));
     assert_eq!(thief.raw.response().unwrap().status, 404);
-    thief.raw.send(super::raw::head("DELETE", "/mcp", &headers));
+    thief.raw.send(head("DELETE", "/mcp", &headers));
     thief.raw.response().unwrap();
     let mut alice = alice;
     let read = alice.call("read_content_lines", &json!({"path": "there.py"}));

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::raw::{ERAS, Era, Raw, Served, TOKEN, entry, head, page, written};
+use super::raw::{ERAS, Era, Raw, head, page};
+use super::served::{Served, TOKEN, entry, written};
 use crate::suite::wire::{lockgate, run_for};
 
 fn words(words: &[&str]) -> Vec<String> {

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::raw::{Client, Era, OTHER, Served, TOKEN, entry, written};
+use super::raw::{Client, Era};
+use super::served::{OTHER, Served, TOKEN, entry, written};
 use crate::suite::rows::postgres::Postgres;
 use crate::suite::wire::lockgate;
 

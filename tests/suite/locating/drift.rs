@@ -1,8 +1,9 @@
 //! What a caller may get wrong in a quote: search and replacement drift alike.
 
 use super::dice::Dice;
+use super::draft::Draft;
 use super::fold::normal;
-use super::world::{From, World, blank, indent_of};
+use super::world::{From, World};
 
 /// One kind of drift.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +50,7 @@ pub const ALL: [Layer; 22] = [
     Invisible, Slip, Elide, Gutter, Fence, Prefix, Escapes, Quotes,
 ];
 
-const GUTTERS: [(&str, &str); 6] =
+pub const GUTTERS: [(&str, &str); 6] =
     [("", ": "), ("", "| "), ("   ", "\t"), ("L", ":"), ("", "\u{2192}"), ("src/a.py:", ":")];
 
 impl Layer {
@@ -63,7 +64,7 @@ impl Layer {
 }
 
 /// A quoted line and where it comes from.
-type Side = Vec<(String, From)>;
+pub type Side = Vec<(String, From)>;
 
 /// A quote that drifted.
 #[derive(Debug, Clone)]
@@ -110,247 +111,7 @@ impl Quote {
     }
 }
 
-struct Draft {
-    search: Side,
-    replace: Side,
-    layers: Vec<Layer>,
-}
-
-impl Draft {
-    fn new(world: &World) -> Draft {
-        let search =
-            world.block.clone().map(|index| (world.lines[index].text.clone(), From::Kept(index))).collect();
-        let replace = world.rows.iter().map(|row| (row.text.clone(), row.from)).collect();
-        Draft { search, replace, layers: Vec::new() }
-    }
-
-    fn quote(&self, ended: (bool, bool)) -> Quote {
-        let text = |side: &Side, ended: bool| {
-            let lines: Vec<&str> = side.iter().map(|(text, _)| text.as_str()).collect();
-            let ends = !lines.is_empty() && (ended || lines.last().is_some_and(|last| blank(last)));
-            lines.join("\n") + if ends { "\n" } else { "" }
-        };
-        Quote {
-            search: text(&self.search, ended.0),
-            replace: text(&self.replace, ended.1),
-            layers: self.layers.clone(),
-        }
-    }
-
-    fn each(&mut self, change: impl Fn(&str, From) -> String) -> bool {
-        let before = (self.search.clone(), self.replace.clone());
-        for (text, from) in self.search.iter_mut().chain(&mut self.replace) {
-            if !blank(text) {
-                *text = change(text, *from);
-            }
-        }
-        (&self.search, &self.replace) != (&before.0, &before.1)
-    }
-
-    /// Marks drift in both, or, where the search has none, in neither: those of the replacement alone are meant so.
-    fn marked(&mut self, change: impl Fn(&str, From) -> String) -> bool {
-        let before = (self.search.clone(), self.replace.clone());
-        self.each(change);
-        if self.search != before.0 {
-            return true;
-        }
-        (self.search, self.replace) = before;
-        false
-    }
-
-    fn indented(&mut self, change: impl Fn(&str) -> Option<String>) -> bool {
-        let all = self.search.iter().chain(&self.replace).filter(|(text, _)| !blank(text));
-        if !all.clone().all(|(text, _)| change(indent_of(text)).is_some()) {
-            return false;
-        }
-        self.each(|text, _| change(indent_of(text)).unwrap() + text.trim_start())
-    }
-
-    #[expect(clippy::too_many_lines, reason = "one arm for each layer")]
-    fn drift(&mut self, layer: Layer, world: &World, dice: &mut Dice<'_>) -> bool {
-        let blanks = |indent: &str| indent.bytes().all(|byte| byte == b' ').then_some(indent.len());
-        let salt = dice.below(3);
-        match layer {
-            Trail if salt == 0 => self.each(|text, _| text.trim_end().to_owned()),
-            Trail => self.each(|text, from| match from {
-                From::Kept(index) | From::Changed(index) if index % 2 == salt - 1 => format!("{text}  "),
-                _ => text.to_owned(),
-            }),
-            Dedent => {
-                let all = self.search.iter().chain(&self.replace).filter(|(text, _)| !blank(text));
-                let common = all.map(|(text, _)| indent_of(text).to_owned()).min_by_key(String::len).unwrap();
-                self.indented(|indent| indent.strip_prefix(common.as_str()).map(str::to_owned))
-            }
-            Deeper => self.indented(|indent| Some(format!("{}{indent}", [world.unit, "   ", " "][salt]))),
-            Blanks => {
-                let width = dice.pick(&[4, 2, 8]);
-                self.indented(|indent| Some(indent.replace('\t', &" ".repeat(width))))
-            }
-            Tabs => self.indented(|indent| {
-                blanks(indent)
-                    .filter(|blanks| blanks % world.unit.len() == 0)
-                    .map(|blanks| "\t".repeat(blanks / world.unit.len()))
-            }),
-            Unit => {
-                let (from, to) = if world.unit.len() == 2 { (2, 4) } else { (4, 2) };
-                self.indented(|indent| {
-                    blanks(indent)
-                        .filter(|blanks| blanks % from == 0)
-                        .map(|blanks| " ".repeat(blanks / from * to))
-                })
-            }
-            Head => self.head(),
-            Off => {
-                let at = self.search[dice.below(self.search.len())].1;
-                self.each(
-                    |text, from| {
-                        if origin(from) == origin(at) { format!(" {text}") } else { text.to_owned() }
-                    },
-                )
-            }
-            Drop => {
-                let before = self.search.len() + self.replace.len();
-                for side in [&mut self.search, &mut self.replace] {
-                    side.retain(|(text, _)| !blank(text));
-                }
-                self.search.len() + self.replace.len() != before
-            }
-            Double => {
-                for side in [&mut self.search, &mut self.replace] {
-                    let doubled = |line: (String, From)| match line.1 {
-                        From::Kept(index) if index % 3 == salt => vec![line, (String::new(), From::Added)],
-                        _ => vec![line],
-                    };
-                    *side = std::mem::take(side).into_iter().flat_map(doubled).collect();
-                }
-                true
-            }
-            Plain => self.marked(|text, _| {
-                let text =
-                    text.replace(['\u{201c}', '\u{201d}'], "\"").replace(['\u{2018}', '\u{2019}'], "'");
-                text.replace('\u{2013}', "-")
-                    .replace('\u{2026}', "...")
-                    .replace('\u{a0}', " ")
-                    .replace('\u{200b}', "")
-            }),
-            Curly => self.marked(|text, _| curly(text)),
-            Entities => self.marked(|text, _| {
-                text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-            }),
-            Nbsp | Invisible => self.marked(|text, _| {
-                let blank = if layer == Nbsp { "\u{a0}" } else { " \u{200b}" };
-                let trail = &text[text.trim_end().len()..];
-                indent_of(text).to_owned() + &text.trim().replace(' ', blank) + trail
-            }),
-            Slip => self.slip(dice),
-            Elide => self.elide(dice),
-            Gutter => self.gutter(world, dice),
-            Prefix => {
-                for (sign, side) in [("-", &mut self.search), ("+", &mut self.replace)] {
-                    for (text, from) in side {
-                        let kept =
-                            world.rows.iter().any(|row| row.from == *from) && matches!(from, From::Kept(_));
-                        *text = format!("{}{text}", if kept { " " } else { sign });
-                    }
-                }
-                true
-            }
-            Fence | Escapes | Quotes => false,
-        }
-    }
-
-    /// Both begin with the same line, and it was quoted from its first letter on.
-    fn head(&mut self) -> bool {
-        let (Some(first), Some(row)) = (self.search.first_mut(), self.replace.first_mut()) else {
-            return false;
-        };
-        let alike = indent_of(&first.0) == indent_of(&row.0) && origin(first.1) == origin(row.1);
-        if !alike || blank(&first.0) || indent_of(&first.0).is_empty() {
-            return false;
-        }
-        for line in [first, row] {
-            line.0 = line.0.trim_start().to_owned();
-        }
-        true
-    }
-
-    /// Two letters of a word are swapped.
-    fn slip(&mut self, dice: &mut Dice<'_>) -> bool {
-        let at = dice.below(self.search.len());
-        let (text, from) = self.search[at].clone();
-        let word = text.split(|letter: char| !letter.is_ascii_lowercase()).find(|word| word.len() >= 5);
-        let Some(word) = word else { return false };
-        let swapped = format!("{}{}{}{}", &word[..2], &word[3..4], &word[2..3], &word[4..]);
-        if swapped == word {
-            return false;
-        }
-        self.each(|text, other| {
-            if origin(other) == origin(from) { text.replacen(word, &swapped, 1) } else { text.to_owned() }
-        })
-    }
-
-    /// A run of lines that stay, inside of both.
-    fn elide(&mut self, dice: &mut Dice<'_>) -> bool {
-        let mark = dice.pick(&["...", "# ... existing code ...", "// ...", "\u{2026}"]);
-        let (count, length) = (self.search.len(), 1 + dice.below(4));
-        if count < length + 2 {
-            return false;
-        }
-        let from = 1 + dice.below(count - length - 1);
-        let run: Vec<From> = self.search[from..from + length].iter().map(|line| line.1).collect();
-        if run.contains(&From::Added) {
-            return false;
-        }
-        let at = |side: &Side| {
-            side.windows(length).position(|lines| lines.iter().map(|line| line.1).eq(run.iter().copied()))
-        };
-        let Some(row) = at(&self.replace).filter(|row| *row > 0 && row + length < self.replace.len()) else {
-            return false;
-        };
-        let indent = indent_of(&self.search[from].0).to_owned();
-        for (side, start) in [(&mut self.search, from), (&mut self.replace, row)] {
-            side.splice(start..start + length, [(format!("{indent}{mark}"), From::Added)]);
-        }
-        true
-    }
-
-    fn gutter(&mut self, world: &World, dice: &mut Dice<'_>) -> bool {
-        let (before, behind) = dice.pick(&GUTTERS);
-        // Blanks before each line could be the gutter's.
-        let both = !dice.one_in(3) || self.layers.iter().any(|layer| layer.of_indent());
-        for side in [&mut self.search, &mut self.replace].into_iter().take(1 + usize::from(both)) {
-            for (index, (text, _)) in side.iter_mut().enumerate() {
-                *text = format!("{before}{}{behind}{text}", world.block.start + index + 1);
-            }
-        }
-        true
-    }
-}
-
-fn origin(from: From) -> Option<usize> {
-    match from {
-        From::Kept(index) | From::Changed(index) => Some(index),
-        From::Added => None,
-    }
-}
-
-/// A straight quote opens behind a blank and at the start, and closes elsewhere.
-fn curly(text: &str) -> String {
-    let mut before = ' ';
-    let mut write = |character: char| {
-        let opens = before.is_whitespace();
-        before = character;
-        match character {
-            '"' if opens => '\u{201c}',
-            '"' => '\u{201d}',
-            '\'' => '\u{2019}',
-            other => other,
-        }
-    };
-    text.chars().map(&mut write).collect()
-}
-
-fn wrapped(layer: Layer, quote: Quote, dice: &mut Dice<'_>) -> Quote {
+pub fn wrapped(layer: Layer, quote: Quote, dice: &mut Dice<'_>) -> Quote {
     let once = dice.one_in(3);
     let change = |text: &str| match layer {
         Escapes => text.replace('\\', "\\\\").replace('\n', "\\n").replace('\t', "\\t").replace('"', "\\\""),

@@ -1,17 +1,11 @@
 //! What becomes of edits when the database, its disk or the wire to it fails: each is there once or not at all, the answer
 //! says no more than is known, and the same server serves again when the trouble is over.
 
-#[path = "faults/ended.rs"]
 mod ended;
-#[path = "faults/file.rs"]
 mod file;
-#[path = "faults/full.rs"]
 mod full;
-#[path = "faults/making.rs"]
 mod making;
-#[path = "faults/refused.rs"]
 mod refused;
-#[path = "faults/wire.rs"]
 mod wire;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

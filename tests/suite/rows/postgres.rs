@@ -2,20 +2,29 @@
 //!
 //! Invariant: a cluster ends, and its folder goes, with the process that began it, also where that is killed.
 
+mod database;
+mod host;
+mod running;
+
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write as _};
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Pid;
 
 use crate::suite::store::not_run;
 use crate::suite::wire::PATIENCE;
+pub use database::Database;
+pub use host::behind;
+use host::{id_of, programs, told};
+pub use running::Ending;
+use running::{GUARD, Running};
 
 /// The role that made the cluster, and whom nothing holds.
 pub const BOSS: &str = "boss";
@@ -24,17 +33,6 @@ pub const KEEPER: &str = "keeper";
 /// Its password, which needs to be written otherwise in a URL.
 pub const PASSWORD: &str = "s3cret/@:?";
 pub const PASSWORD_IN_URL: &str = "s3cret%2F%40%3A%3F";
-
-/// Runs a cluster until its input ends, and removes its folder if it was told so first.
-const GUARD: &str = r#"
-folder=$1; shift
-"$@" & pid=$!
-echo $pid
-read -r last
-kill -QUIT $pid 2>/dev/null
-wait $pid
-[ "$last" = keep ] || rm -rf "$folder"
-"#;
 
 /// A cluster.
 pub struct Postgres {
@@ -45,30 +43,6 @@ pub struct Postgres {
     behind: Vec<OsString>,
     settings: Vec<(String, String)>,
     running: Mutex<Option<Running>>,
-}
-
-/// A cluster that runs.
-struct Running {
-    guard: Child,
-    input: Option<ChildStdin>,
-    postmaster: Pid,
-}
-
-/// How a cluster is ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
-    /// As by a person: connections are closed, all is written.
-    Clean,
-    /// As by a person in a hurry: what is open is lost, and recovered at the next start.
-    Immediate,
-    /// As by a machine without memory: every process of it is killed.
-    Killed,
-}
-
-/// A database of a cluster, which belongs to [`KEEPER`].
-pub struct Database<'p> {
-    pub postgres: &'p Postgres,
-    pub name: String,
 }
 
 impl Postgres {
@@ -246,26 +220,7 @@ impl Postgres {
     /// Ends the cluster; it can be begun again.
     pub fn end(&self, how: Ending) {
         let Some(mut running) = self.running.lock().unwrap().take() else { return };
-        match how {
-            Ending::Clean => kill_process(running.postmaster, Signal::INT).unwrap(),
-            Ending::Immediate => kill_process(running.postmaster, Signal::QUIT).unwrap(),
-            Ending::Killed => {
-                let children = children(running.postmaster);
-                kill_process(running.postmaster, Signal::KILL).unwrap();
-                for child in children {
-                    // Those that saw it first have ended.
-                    kill_process(child, Signal::KILL).ok();
-                }
-            }
-        }
-        let gone = || !Path::new(&format!("/proc/{}", running.postmaster.as_raw_nonzero())).exists();
-        let begun = Instant::now();
-        // The guard's shell reaps it only when its input ends.
-        while !gone() && !is_dead(running.postmaster) {
-            assert!(begun.elapsed() < PATIENCE, "PostgreSQL does not end");
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        running.end("keep");
+        running.stop(how);
     }
 
     /// Makes a database that belongs to [`KEEPER`].
@@ -308,52 +263,6 @@ impl Postgres {
     }
 }
 
-impl Database<'_> {
-    /// The URL by which a server reaches it through the socket.
-    pub fn url(&self) -> String {
-        let (folder, name) = (self.postgres.folder.display(), &self.name);
-        let folder = folder.to_string().replace('/', "%2F");
-        format!("postgres://{KEEPER}:{PASSWORD_IN_URL}@localhost/{name}?host={folder}")
-    }
-
-    /// The URL by which a server reaches it through a proxy.
-    pub fn url_at(&self, address: std::net::SocketAddr) -> String {
-        format!("postgres://{KEEPER}:{PASSWORD_IN_URL}@{address}/{}", self.name)
-    }
-
-    /// Runs SQL that nothing holds, and gives its rows.
-    #[track_caller]
-    pub fn boss(&self, sql: &str) -> String {
-        self.postgres.boss(&self.name, sql)
-    }
-
-    /// Runs SQL as a server could, and gives its rows.
-    #[track_caller]
-    pub fn keeper(&self, sql: &str) -> String {
-        told(self.postgres.psql(&self.name, KEEPER, sql))
-    }
-
-    /// Runs SQL as a server could; `Err` has what the database said.
-    pub fn try_keeper(&self, sql: &str) -> Result<String, String> {
-        let output = self.postgres.psql(&self.name, KEEPER, sql);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        if output.status.success() {
-            Ok(String::from_utf8(output.stdout).unwrap().trim_end().to_owned())
-        } else {
-            Err(said)
-        }
-    }
-}
-
-impl Running {
-    fn end(&mut self, last: &str) {
-        if let Some(mut input) = self.input.take() {
-            writeln!(input, "{last}").ok();
-        }
-        self.guard.wait().ok();
-    }
-}
-
 impl Drop for Postgres {
     fn drop(&mut self) {
         if let Ok(running) = self.running.get_mut()
@@ -363,69 +272,4 @@ impl Drop for Postgres {
         }
         std::fs::remove_dir_all(&self.folder).ok();
     }
-}
-
-/// A command with these words before it, in the same surroundings.
-pub fn behind(words: &[OsString], command: &Command) -> Command {
-    let mut whole = Command::new(&words[0]);
-    whole.args(&words[1..]).arg(command.get_program()).args(command.get_args());
-    for (name, value) in command.get_envs() {
-        match value {
-            Some(value) => whole.env(name, value),
-            None => whole.env_remove(name),
-        };
-    }
-    whole
-}
-
-#[track_caller]
-fn told(output: Output) -> String {
-    assert!(output.status.success(), "psql: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
-}
-
-/// The folder of the programs of PostgreSQL: on the search path, or where Debian has them, the newest.
-fn programs() -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let named = std::env::split_paths(&path).map(|folder| folder.join("initdb"));
-    let mut debian: Vec<(u32, PathBuf)> = std::fs::read_dir("/usr/lib/postgresql")
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|entry| {
-            Some((entry.file_name().to_str()?.parse().ok()?, entry.path().join("bin/initdb")))
-        })
-        .collect();
-    debian.sort();
-    let all = debian.into_iter().rev().map(|(_, path)| path).chain(named);
-    all.filter_map(|path| path.canonicalize().ok())
-        .filter_map(|path| path.parent().map(Path::to_owned))
-        .find(|folder| ["initdb", "postgres", "psql"].iter().all(|name| folder.join(name).exists()))
-}
-
-/// The user of that name, and its group.
-fn id_of(user: &str) -> Option<(u32, u32)> {
-    let users = std::fs::read_to_string("/etc/passwd").ok()?;
-    let line = users.lines().find(|line| line.split(':').next() == Some(user))?.to_owned();
-    let mut fields = line.split(':').skip(2);
-    Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
-}
-
-/// The processes that a process began and that are still there.
-fn children(of: Pid) -> Vec<Pid> {
-    let parent = |stat: &str| stat.rsplit(')').next()?.split_whitespace().nth(1)?.parse::<i32>().ok();
-    let all = std::fs::read_dir("/proc").unwrap().flatten();
-    let ids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    ids.filter(|id| {
-        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-        parent(&stat) == Some(of.as_raw_nonzero().get())
-    })
-    .filter_map(Pid::from_raw)
-    .collect()
-}
-
-/// Whether a process has ended, and nobody has asked yet how.
-fn is_dead(id: Pid) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", id.as_raw_nonzero())).unwrap_or_default();
-    stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z'))
 }

@@ -1,20 +1,22 @@
 //! The same place to edit, kept in files, in SQLite or in PostgreSQL, with two servers at it.
 
+mod told;
+
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use lockgate::edit::Edit;
 use lockgate::engine::{Depot, Entry, Remembered, Report, Sight, Tenant, Workspace};
-use lockgate::error::{Code, Disk, Error};
+use lockgate::error::{Code, Error};
 use lockgate::gate::Watch;
 use lockgate::request::{
     Author, Direction, Entity, EntityKind, Expect, History, ListLook, Look, Mode, Realm, Request, Revert,
     Scrutiny, SearchLook, Target,
 };
-use lockgate::text::Stamp;
 use tempfile::TempDir;
 
 use super::postgres::{Database, Postgres};
+use told::Told;
 
 /// Where texts are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,15 +40,9 @@ pub struct World {
     pub servers: [Arc<Workspace>; 2],
     pub runtime: tokio::runtime::Runtime,
     /// What was answered so far, with the names of edits as the numbers of their coming.
-    told: Mutex<Told>,
+    pub told: Told,
     pub dir: TempDir,
     database: Option<Database<'static>>,
-}
-
-#[derive(Default)]
-struct Told {
-    lines: Vec<String>,
-    edits: Vec<String>,
 }
 
 impl World {
@@ -75,7 +71,7 @@ impl World {
         });
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        let world = World { kept, servers, runtime, told: Mutex::default(), dir, database };
+        let world = World { kept, servers, runtime, told: Told::default(), dir, database };
         if kept != Kept::Files {
             // The first look makes the tables.
             assert_eq!(
@@ -137,7 +133,7 @@ impl World {
     pub fn edit_as(&self, path: &str, edit: Edit, mode: Mode, expect: Expect) -> Result<Report, Error> {
         let request = self.request(path, edit, mode, expect);
         let answer = self.runtime.block_on(self.servers[0].edit(request, Watch::idle()));
-        self.tell("edit", answer.as_ref().map(|report| self.report(report)));
+        self.told.tell("edit", answer.as_ref().map(|report| self.told.report(report)));
         answer
     }
 
@@ -147,7 +143,7 @@ impl World {
 
     pub fn edit_all(&self, requests: Vec<Request>) -> Result<Vec<Report>, Error> {
         let answer = self.runtime.block_on(self.servers[0].edit_all(requests, Watch::idle()));
-        self.tell("edit_all", answer.as_ref().map(|reports| self.reports(reports)));
+        self.told.tell("edit_all", answer.as_ref().map(|reports| self.told.reports(reports)));
         answer
     }
 
@@ -165,7 +161,7 @@ impl World {
             author,
         };
         let answer = self.runtime.block_on(self.servers[0].revert(revert, Watch::idle()));
-        self.tell("revert", answer.as_ref().map(|reports| self.reports(reports)));
+        self.told.tell("revert", answer.as_ref().map(|reports| self.told.reports(reports)));
         answer
     }
 
@@ -180,15 +176,16 @@ impl World {
     pub fn history(&self, path: Option<&str>, most: usize) -> Vec<Entry> {
         let history = History { of: path.map(|path| self.target(path)), most };
         let entries = self.runtime.block_on(self.servers[0].history(history)).unwrap();
-        let shown: Vec<String> = entries.iter().map(|entry| self.entry(entry)).collect();
-        self.tell("history", Ok(shown.join("; ")));
+        let shown: Vec<String> = entries.iter().map(|entry| self.told.entry(entry)).collect();
+        self.told.tell("history", Ok(shown.join("; ")));
         entries
     }
 
     pub fn remembered(&self, report: &Report) -> Remembered {
         let id = report.edit_id.unwrap().to_string();
         let remembered = self.runtime.block_on(self.servers[0].remembered(id)).unwrap();
-        self.tell("remembered", Ok(format!("{} {:?}", self.entry(&remembered.entry), remembered.diffs)));
+        self.told
+            .tell("remembered", Ok(format!("{} {:?}", self.told.entry(&remembered.entry), remembered.diffs)));
         remembered
     }
 
@@ -240,80 +237,8 @@ impl World {
 
     /// What was answered so far.
     pub fn told(self) -> Vec<String> {
-        self.told.into_inner().unwrap().lines
+        self.told.lines()
     }
-
-    pub fn tell(&self, what: &str, answer: Result<String, &Error>) {
-        let line = match answer {
-            Ok(answer) => format!("{what}: {answer}"),
-            Err(refusal) => format!("{what}: {}", shown(refusal)),
-        };
-        self.told.lock().unwrap().lines.push(line);
-    }
-
-    /// The name of an edit, as the number of its coming.
-    fn named(&self, id: &str) -> String {
-        let mut told = self.told.lock().unwrap();
-        let at = told.edits.iter().position(|known| known == id).unwrap_or_else(|| {
-            told.edits.push(id.to_owned());
-            told.edits.len() - 1
-        });
-        format!("#{at}")
-    }
-
-    fn report(&self, report: &Report) -> String {
-        let edit = report.edit_id.map(|id| self.named(&id.to_string()));
-        let findings: Vec<_> =
-            report.verdict.findings.iter().map(|found| (&found.gate, found.line, &found.message)).collect();
-        let short = |stamp: Option<Stamp>| stamp.map(|stamp| stamp.hex()[..12].to_owned());
-        format!(
-            "{} {} {:?} {:?} {} {} {edit:?} {:?} {:?} {findings:?} {:?} {:?}",
-            report.path,
-            report.status.name(),
-            short(report.version),
-            short(report.previous_version),
-            report.created,
-            report.removed,
-            report.replacements,
-            report.shifts,
-            report.warnings,
-            report.diff().render(9999).0,
-        )
-    }
-
-    fn reports(&self, reports: &[Report]) -> String {
-        reports.iter().map(|report| self.report(report)).collect::<Vec<_>>().join("; ")
-    }
-
-    fn entry(&self, entry: &Entry) -> String {
-        let Entry { id, deed, undone, changes, at: _ } = entry;
-        let changes: Vec<_> = changes
-            .iter()
-            .map(|change| {
-                (&change.path, change.before, change.after, change.added, change.removed, change.kept)
-            })
-            .collect();
-        let kind = match deed.kind {
-            lockgate::engine::Kind::Edit => "edit".to_owned(),
-            lockgate::engine::Kind::Undo(of) => format!("undo of {}", self.named(&of.to_string())),
-            lockgate::engine::Kind::Redo(of) => format!("redo of {}", self.named(&of.to_string())),
-        };
-        let id = self.named(&id.to_string());
-        format!("{id} {kind} {} {} {:?} {undone} {changes:?}", deed.tool, deed.author, deed.gates)
-    }
-}
-
-/// What a refusal says, as far as it is the same for whatever is refused.
-fn shown(refusal: &Error) -> String {
-    let known = match refusal.disk {
-        Disk::Untouched => "untouched",
-        Disk::Unknown => "unknown",
-    };
-    let best = refusal.best.as_ref().map(|best| format!("{best:?}"));
-    let since = refusal.since.as_ref().map(|since| since.diff.clone());
-    // Where several sorts could be meant, the sort is said beside the path.
-    let message = refusal.message.replace("app_file", "file").replace("of file ", "of ");
-    format!("{} {:?} {message} {known} {best:?} {since:?}", refusal.code.name(), refusal.field)
 }
 
 /// The sort of entity of that name.

@@ -4,11 +4,12 @@ use std::ffi::OsString;
 
 use serde_json::json;
 
-use super::super::postgres::{Postgres, behind};
-use super::super::proxy::{At, Proxy, Then, When};
-use super::super::world::OWNER;
 use super::{Client, clear, the_app};
-use crate::suite::http::raw::{Era, Served, TOKEN, entry, written};
+use crate::suite::http::raw::Era;
+use crate::suite::http::served::{Served, TOKEN, entry, written};
+use crate::suite::rows::postgres::{Postgres, behind};
+use crate::suite::rows::proxy::{At, Proxy, Then, When};
+use crate::suite::rows::world::OWNER;
 use crate::suite::wire::lockgate;
 
 const SERVERS: usize = 6;

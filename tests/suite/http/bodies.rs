@@ -1,0 +1,69 @@
+//! What a request may carry: as much as it says, and a message.
+
+use serde_json::json;
+
+use super::matrix::files;
+use super::raw::{ERAS, Era, head};
+use super::served::{Served, TOKEN};
+
+/// What is not in the matrix: a limit that is not told beforehand, the default limit, and other paths.
+#[test]
+fn a_body_is_as_large_as_it_is_whatever_it_says() {
+    let root = tempfile::tempdir().unwrap();
+    let served = Served::of(root.path(), &[]);
+    let client = served.client(TOKEN, Era::New);
+    let headers = client.headers("tools/call", "safe_edit_file");
+    let mut headers: Vec<(&str, &str)> =
+        headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    headers.push(("Host", "localhost"));
+    for (length, status) in [((4_u64 << 20) + 1, 413), (1 << 60, 413)] {
+        let mut raw = served.connect();
+        let length = length.to_string();
+        raw.send(head("POST", "/mcp", &[&headers[..], &[("Content-Length", &length)]].concat()));
+        assert_eq!(raw.response().unwrap().status, status, "{length}");
+    }
+    let mut raw = served.connect();
+    raw.send(head("POST", "/mcp", &[&headers[..], &[("Transfer-Encoding", "chunked")]].concat()));
+    let chunk = format!("{:x}\r\n{}\r\n", 1 << 20, " ".repeat(1 << 20));
+    // Whoever sends on after the answer may find the connection closed.
+    (0..5).try_for_each(|_| raw.try_send(&chunk)).ok();
+    assert_eq!(raw.response().unwrap().status, 413);
+    let arguments = json!({"path": "a.txt", "content": "x\n".repeat(1_000_000), "show_diff": false});
+    let message = client.message(1, "tools/call", json!({"name": "safe_edit_file", "arguments": arguments}));
+    let mut raw = served.connect();
+    raw.send(client.request(&message));
+    assert_eq!(raw.response().unwrap().answer()["result"]["structuredContent"]["status"], "written");
+    assert_eq!(files(root.path()).len(), 1);
+}
+
+#[test]
+fn bodies_that_are_no_messages_are_told_what_they_are() {
+    let root = tempfile::tempdir().unwrap();
+    let served = Served::of(root.path(), &[]);
+    for era in ERAS {
+        let client = served.client(TOKEN, era);
+        let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
+        for (body, status, code) in [
+            ("garbage", 400, -32700),
+            ("", 400, -32700),
+            ("{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"ping\"", 400, -32700),
+            ("[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]", 400, -32600),
+            ("{\"id\":5}", 400, -32600),
+            (deep.as_str(), 400, -32700),
+        ] {
+            let headers = client.headers("ping", "");
+            let mut headers: Vec<(&str, &str)> =
+                headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+            let length = body.len().to_string();
+            headers.extend([("Host", "localhost"), ("Content-Length", length.as_str())]);
+            let mut raw = served.connect();
+            raw.send(head("POST", "/mcp", &headers) + body);
+            let response = raw.response().unwrap();
+            assert_eq!(
+                (response.status, &response.answer()["error"]["code"]),
+                (status, &json!(code)),
+                "{body:.60}"
+            );
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Where a quote fits two places alike, nothing is applied.
+
+use lockgate::edit::{Aim, Needle, Search};
+
+use super::dice::Dice;
+use super::world::World;
+use super::{Locator, asked, check, naive, read, real, world};
+
+/// A file with two copies of a block, and a quote that is as far from one as from the other.
+fn twins(dice: &mut Dice<'_>) -> Option<(Vec<u8>, Search)> {
+    let mut request = asked("", "", dice);
+    let kind = dice.below(3);
+    let world = World::new(dice)?;
+    let block = world.quoted().join("\n");
+    let (one, other, quoted) = match kind {
+        0 => (block.clone(), block.clone(), block),
+        1 => (indented(&block, "    "), indented(&block, "        "), indented(&block, "            ")),
+        _ => {
+            let marked = |mark: &str| format!("{block}\nlast {mark}one more word{mark}");
+            (marked("\u{201c}"), marked("\u{201f}"), marked("\""))
+        }
+    };
+    let file = format!("begin\n{one}\nbetween\n{other}\nend\n");
+    let ended = if dice.one_in(2) { "\n" } else { "" };
+    request.needle = Needle::Literal(format!("{quoted}{ended}"));
+    request.replace = if kind == 1 {
+        format!("{quoted}\n            more{ended}")
+    } else {
+        format!("{quoted}\nmore{ended}")
+    };
+    // Every match is what a plain replacement of strings is asked for.
+    request.aim = if kind == 0 { Aim::Block } else { dice.pick(&[Aim::Block, Aim::Matches]) };
+    Some((file.into_bytes(), request))
+}
+
+fn indented(text: &str, by: &str) -> String {
+    let line = |line: &str| if world::blank(line) { line.to_owned() } else { format!("{by}{line}") };
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// A quote that fits two places alike is refused.
+fn refuses_twins(bytes: &[u8], locator: Locator) -> Result<(), String> {
+    let Some((file, request)) = twins(&mut Dice::new(bytes)) else { return Ok(()) };
+    let shown = String::from_utf8_lossy(&file).into_owned();
+    match locator(&request, &read(file)) {
+        Ok(applied) => Err(format!("{request:?}\n{shown:?}\n{:?}", String::from_utf8_lossy(&applied.bytes))),
+        Err(_) => Ok(()),
+    }
+}
+
+#[test]
+fn a_quote_that_fits_two_places_alike_is_refused() {
+    check(1_500, |bytes| refuses_twins(bytes, real)).unwrap_or_else(|why| panic!("{why}"));
+}
+
+#[test]
+fn the_first_of_two_places_is_caught() {
+    assert!(check(500, |bytes| refuses_twins(bytes, naive::paste)).is_err());
+}

@@ -1,0 +1,159 @@
+//! Looking: at lines, at whole texts, for a pattern, and at what there is.
+
+use lockgate::edit::Edit;
+use lockgate::engine::Sight;
+use lockgate::error::Code;
+use lockgate::request::{Expect, LineLook, Look};
+use lockgate::text::Stamp;
+
+use super::asked::{search, utf16, written};
+use crate::suite::rows::world::World;
+
+pub fn lines_and_whole_texts(world: &World) {
+    let crlf = "one\r\ntwo\r\nthree\r\nfour\r\nfive";
+    let made = world.put("src/a.txt", crlf.as_bytes());
+    world.put("src/empty.txt", b"");
+    let look = |path: &str, start_line, end_line| {
+        let target = world.target(path);
+        let sight = world.look(Look::Lines(LineLook { target, start_line, end_line }));
+        let shown = sight.map(|sight| match sight {
+            Sight::Lines(reading) => {
+                assert_eq!(
+                    Some(reading.text.stamp()),
+                    made.version.filter(|_| path == "src/a.txt").or(Some(Stamp::of(b"")))
+                );
+                let text: Vec<&str> = (reading.start_line..=reading.end_line)
+                    .map(|line| reading.text.lines().text(line))
+                    .collect();
+                format!("{} {} {} {text:?}", reading.path, reading.start_line, reading.end_line)
+            }
+            other => panic!("{other:?}"),
+        });
+        world.told.tell("lines", shown.as_ref().cloned());
+        shown
+    };
+    assert_eq!(look("src/a.txt", 2, 3).unwrap(), "src/a.txt 2 3 [\"two\", \"three\"]");
+    assert_eq!(look("src/a.txt", 5, 99).unwrap(), "src/a.txt 5 5 [\"five\"]");
+    assert_eq!(look("src/a.txt", 6, 7).unwrap_err().code, Code::RangeOutOfBounds);
+    assert_eq!(look("src/none.txt", 1, 1).unwrap_err().code, Code::FileNotFound);
+    assert!(look("src/empty.txt", 1, 9).is_ok());
+    assert_eq!(world.text("src/a.txt"), crlf);
+}
+
+/// What a search showed, in a line for each match.
+pub fn found(world: &World, pattern: &str, path: Option<&str>, most: usize) -> Result<Vec<String>, Code> {
+    let sight = world.search(pattern, path, most);
+    let shown = sight.map(|sight| match sight {
+        Sight::Matches(matches) => {
+            let mut lines: Vec<String> = matches
+                .found
+                .iter()
+                .map(|found| {
+                    let (before, after) = (found.before.len(), found.after.len());
+                    format!(
+                        "{}:{}:{}+{before}+{after} {}",
+                        found.path,
+                        found.line,
+                        found.text,
+                        found.version.hex()
+                    )
+                })
+                .collect();
+            lines.push(format!("{} {}", matches.total, matches.truncated));
+            lines
+        }
+        other => panic!("{other:?}"),
+    });
+    world.told.tell("search", shown.as_ref().map(|lines| lines.join("; ")));
+    shown.map_err(|refusal| refusal.code).map(|lines| {
+        lines.iter().map(|line| line.split_whitespace().next().unwrap_or_default().to_owned()).collect()
+    })
+}
+
+pub fn searching(world: &World) {
+    world.put("src/a.py", b"import os\n\ndef get_agents(client):\n    return os\n");
+    world.put("src/b.py", "# get_agents, é\u{1F600}\nx = 'Get_Agents'\n".as_bytes());
+    world.put("src/deep/c.txt", b"nothing\r\nget_agents\r\nend");
+    world.put("src/deep/d.txt", &utf16("get_agents\nsecond\n", [0xFF, 0xFE]));
+    world.put("src/e_f.txt", b"100% a_b\nget agents\n");
+    world.put("src/empty.txt", b"");
+    let all = found(world, "get_agents", None, 20).unwrap();
+    assert_eq!(all[..3], ["src/a.py:3:def", "src/b.py:1:#", "src/deep/c.txt:2:get_agents+1+1"]);
+    assert_eq!(all.len(), 5, "{all:?}");
+    for (pattern, path, most) in [
+        ("def get_.*\\(", None, 20),
+        ("(?i)get_agents", None, 20),
+        ("get_agents", Some("src/a.py"), 20),
+        ("get_agents", Some("src/deep"), 20),
+        ("get_agents", Some("src/**/*.py"), 20),
+        ("get_agents", None, 2),
+        ("^$", None, 20),
+        (".", None, 5),
+        ("100% a_b", None, 20),
+        ("a.b", None, 20),
+        ("é\u{1F600}", None, 20),
+        ("é", None, 20),
+        ("\u{1F600}", None, 20),
+        ("no such thing", None, 20),
+        ("os|second", None, 20),
+        ("[ge]et", None, 20),
+        ("end$", None, 20),
+        ("nothing$", None, 20),
+        ("\\d+%", None, 20),
+        ("(", None, 20),
+        ("x", Some("src/none.py"), 20),
+    ] {
+        found(world, pattern, path, most).ok();
+    }
+    // What was changed, taken back or removed is found as it is now.
+    let edit = written(world, "src/a.py", search("get_agents", "get_people"));
+    assert_eq!(found(world, "get_people", None, 20).unwrap().len(), 2);
+    world.undo(&edit).unwrap();
+    assert_eq!(found(world, "get_people", None, 20).unwrap(), ["0"]);
+    world.edit("src/a.py", Edit::Remove, Expect::Anything).unwrap();
+    assert_eq!(found(world, "get_agents", None, 20).unwrap().len(), 4);
+}
+
+pub fn listing(world: &World) {
+    for path in [
+        "src/b.txt",
+        "src/a.txt",
+        "src/deep/x.py",
+        "src/deep-er.txt",
+        "src/B.txt",
+        "src/é.txt",
+        "src/a_c",
+        "src/axc",
+    ] {
+        world.put(path, path.as_bytes());
+    }
+    let listed = |prefix: &str, most: usize| {
+        let sight = world.list(prefix, most);
+        let shown = sight.map(|sight| match sight {
+            Sight::Entries(entries) => {
+                let mut paths: Vec<String> = entries
+                    .entries
+                    .iter()
+                    .map(|entry| format!("{} {} {}", entry.path, entry.size, entry.version.unwrap().hex()))
+                    .collect();
+                paths.push(entries.truncated.to_string());
+                paths
+            }
+            other => panic!("{other:?}"),
+        });
+        world.told.tell("list", shown.as_ref().map(|lines| lines.join("; ")));
+        shown.unwrap().len() - 1
+    };
+    assert_eq!(listed("src/", 20), 8);
+    assert_eq!(listed("src", 20), 8);
+    listed("src/deep", 20);
+    assert_eq!(listed("src/deep/", 20), 1);
+    assert_eq!(listed("src/a_", 20), 1);
+    assert_eq!(listed("src/a", 2), 2);
+    assert_eq!(listed("src/", 7), 7);
+    assert_eq!(listed("src/", 8), 8);
+    assert_eq!(listed("src/none", 8), 0);
+    assert_eq!(listed("src/%", 8), 0);
+    world.edit("src/b.txt", Edit::Remove, Expect::Anything).unwrap();
+    assert_eq!(listed("src/", 20), 7);
+}

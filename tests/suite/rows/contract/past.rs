@@ -1,0 +1,110 @@
+//! What was: taken back, made again, and told of.
+
+use lockgate::edit::Edit;
+use lockgate::engine::{Kind, Report, Status};
+use lockgate::error::Code;
+use lockgate::request::{Direction, Expect};
+
+use super::asked::{FIVE, content, lines, search, written};
+use crate::suite::rows::world::World;
+
+pub fn taking_back_and_making_again(world: &World) {
+    let made = written(world, "src/a.txt", content(FIVE));
+    let edit = written(world, "src/a.txt", lines(2, 2, "TWO\n"));
+    for _ in 0..2 {
+        let back = world.undo(&edit).unwrap();
+        assert_eq!((back[0].status, world.text("src/a.txt").as_str()), (Status::Written, FIVE));
+        assert_eq!((back[0].version, back[0].previous_version), (made.version, edit.version));
+        let standing = world.undo(&edit).unwrap();
+        assert_eq!((standing[0].status, standing[0].edit_id), (Status::AlreadyApplied, edit.edit_id));
+        let again = world.revert(Direction::Redo, None, Some("src/a.txt")).unwrap();
+        assert_eq!((again[0].status, again[0].version), (Status::Written, edit.version));
+    }
+    let back = world.revert(Direction::Undo, None, Some("src/a.txt")).unwrap();
+    assert_eq!(back[0].version, made.version);
+    // An undo is taken back by its own name, too.
+    let undo = back[0].edit_id.unwrap().to_string();
+    let again = world.revert(Direction::Undo, Some(&undo), None).unwrap();
+    assert_eq!(again[0].version, edit.version);
+    let none = world.revert(Direction::Redo, None, Some("src/a.txt")).unwrap_err();
+    assert_eq!((none.code, none.field.as_deref()), (Code::InvalidInput, Some("path")));
+    let none = world.revert(Direction::Undo, None, Some("src/none.txt")).unwrap_err();
+    assert_eq!((none.code, none.field.as_deref()), (Code::InvalidInput, Some("path")));
+    for id in ["e-nothing", "0", ""] {
+        assert_eq!(
+            world.revert(Direction::Undo, Some(id), None).unwrap_err().code,
+            Code::InvalidInput,
+            "{id}"
+        );
+    }
+}
+
+pub fn taking_back_what_made_and_what_removed(world: &World) {
+    let made = written(world, "src/a.txt", content(FIVE));
+    let back = world.undo(&made).unwrap();
+    assert!(back[0].removed && back[0].version.is_none());
+    assert_eq!(world.bytes("src/a.txt"), None);
+    let again = world.redo(&made).unwrap();
+    assert!(again[0].created && again[0].version == made.version);
+    let gone = world.edit("src/a.txt", Edit::Remove, Expect::Anything).unwrap();
+    let back = world.undo(&gone).unwrap();
+    assert!(back[0].created && back[0].version == made.version);
+    world.redo(&gone).unwrap();
+    assert_eq!(world.bytes("src/a.txt"), None);
+    // Somebody else's text stands where the removed one is to come back.
+    written(world, "src/a.txt", content("theirs\n"));
+    assert_eq!(world.undo(&gone).unwrap_err().code, Code::EditConflict);
+    assert_eq!(world.text("src/a.txt"), "theirs\n");
+    // What was made was changed since: it is not removed with the change.
+    let other = written(world, "src/b.txt", content("mine\n"));
+    written(world, "src/b.txt", content("changed\n"));
+    assert_eq!(world.undo(&other).unwrap_err().code, Code::EditConflict);
+    assert_eq!(world.text("src/b.txt"), "changed\n");
+}
+
+pub fn taking_back_one_of_many(world: &World) {
+    written(world, "src/a.txt", content(FIVE));
+    let edits: Vec<Report> = ["one", "two", "three", "four", "five"]
+        .iter()
+        .map(|word| written(world, "src/a.txt", search(word, &format!("{word}\n{word}!"))))
+        .collect();
+    let back = world.undo(&edits[2]).unwrap();
+    assert_eq!(world.text("src/a.txt"), "one\none!\ntwo\ntwo!\nthree\nfour\nfour!\nfive\nfive!\n");
+    assert!(back[0].notes.iter().any(|note| note.contains("carried over")), "{:?}", back[0].notes);
+    world.redo(&edits[2]).unwrap();
+    assert_eq!(world.text("src/a.txt"), "one\none!\ntwo\ntwo!\nthree\nthree!\nfour\nfour!\nfive\nfive!\n");
+    written(world, "src/a.txt", search("two!", "zwei!"));
+    let refusal = world.undo(&edits[1]).unwrap_err();
+    assert_eq!(refusal.code, Code::EditConflict);
+    assert_eq!(world.text("src/a.txt"), "one\none!\ntwo\nzwei!\nthree\nthree!\nfour\nfour!\nfive\nfive!\n");
+}
+
+pub fn what_is_remembered(world: &World) {
+    let made = written(world, "src/a.txt", content(FIVE));
+    let other = written(world, "src/b.txt", content("b\n"));
+    let second = written(world, "src/a.txt", lines(1, 2, "ONE\n"));
+    world.undo(&second).unwrap();
+    let of_a = world.history(Some("src/a.txt"), 10);
+    assert_eq!(of_a.len(), 3);
+    assert!(matches!(of_a[0].deed.kind, Kind::Undo(of) if Some(of) == second.edit_id));
+    assert_eq!((Some(of_a[1].id), of_a[1].undone), (second.edit_id, true));
+    assert_eq!((Some(of_a[2].id), of_a[2].undone), (made.edit_id, false));
+    assert_eq!((of_a[1].changes[0].added, of_a[1].changes[0].removed), (1, 2));
+    assert_eq!((of_a[1].deed.tool.as_str(), of_a[1].deed.author.as_str()), ("suite", "tester"));
+    assert!(of_a.windows(2).all(|two| two[0].at >= two[1].at));
+    assert_eq!(world.history(None, 10).len(), 4);
+    assert_eq!(world.history(None, 2).len(), 2);
+    assert_eq!(world.history(Some("src/a.txt"), 1)[0].id, of_a[0].id);
+    assert_eq!(
+        world.history(Some("src/b.txt"), 10).iter().map(|entry| Some(entry.id)).collect::<Vec<_>>(),
+        [other.edit_id]
+    );
+    assert_eq!(world.history(Some("src/none.txt"), 10), []);
+    let shown = world.remembered(&second);
+    assert!(shown.diffs[0].as_ref().unwrap().contains("-one\n-two\n+ONE\n"), "{:?}", shown.diffs);
+    let shown = world.remembered(&made);
+    assert!(shown.diffs[0].as_ref().unwrap().contains("+five\n"), "{:?}", shown.diffs);
+    // Both servers remember the same.
+    let again = lockgate::request::History { of: Some(world.target("src/a.txt")), most: 10 };
+    assert_eq!(world.runtime.block_on(world.servers[1].history(again)).unwrap(), of_a);
+}

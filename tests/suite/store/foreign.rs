@@ -1,0 +1,113 @@
+//! What others do to a file between its reading and its publishing is a conflict.
+
+use super::*;
+
+#[test]
+fn foreign_changes_between_reading_and_publishing_are_conflicts() {
+    type Change = fn(&Path);
+    let changes: [(&str, Change); 5] = [
+        ("was changed", |path| fs::write(path, "other").unwrap()),
+        ("was changed", |path| fs::write(path, "longer than before").unwrap()),
+        ("was removed", |path| fs::remove_file(path).unwrap()),
+        ("was replaced", |path| {
+            fs::write(path.with_extension("tmp"), "first").unwrap();
+            fs::rename(path.with_extension("tmp"), path).unwrap();
+        }),
+        ("became a symlink", |path| {
+            fs::rename(path, path.with_extension("moved")).unwrap();
+            std::os::unix::fs::symlink(path.with_extension("moved"), path).unwrap();
+        }),
+    ];
+    for (seen, change) in changes {
+        let scene = Scene::new(&[("a.txt", "first")]);
+        let place = scene.files.admit("a.txt").unwrap();
+        let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
+        change(&scene.at("a.txt"));
+        let (tree, content) = (scene.tree(), fs::read(scene.at("a.txt")).ok());
+        let error =
+            publish(&scene.files, &place, Some(snapshot.held(Content::of(b"first"))), b"ours").unwrap_err();
+        assert_eq!(error.code, Code::EditConflict, "{}", error.message);
+        assert!(
+            error.message.contains(seen) && error.hint.unwrap().contains(seen),
+            "{seen}: {}",
+            error.message
+        );
+        assert_eq!((scene.tree(), fs::read(scene.at("a.txt")).ok()), (tree, content), "{seen}");
+    }
+}
+
+#[test]
+fn a_same_sized_write_that_hides_its_time_is_still_seen() {
+    let scene = Scene::new(&[("a.txt", "first")]);
+    let place = scene.files.admit("a.txt").unwrap();
+    let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
+    let time = fs::metadata(scene.at("a.txt")).unwrap().modified().unwrap();
+    fs::write(scene.at("a.txt"), "other").unwrap();
+    fs::File::options().write(true).open(scene.at("a.txt")).unwrap().set_modified(time).unwrap();
+    assert_eq!(fs::metadata(scene.at("a.txt")).unwrap().modified().unwrap(), time);
+    let error =
+        publish(&scene.files, &place, Some(snapshot.held(Content::of(b"first"))), b"ours").unwrap_err();
+    assert_eq!((error.code, scene.text("a.txt").as_str()), (Code::EditConflict, "other"));
+    assert_eq!(
+        fs::metadata(scene.at("a.txt")).unwrap().modified().unwrap(),
+        time,
+        "a refused file keeps its time"
+    );
+}
+
+#[test]
+fn a_file_that_appeared_is_a_conflict_and_new_folders_go() {
+    let scene = Scene::new(&[]);
+    let place = scene.files.admit("a.txt").unwrap();
+    fs::write(scene.at("a.txt"), "faster").unwrap();
+    let error = publish(&scene.files, &place, None, b"ours").unwrap_err();
+    assert_eq!((error.code, scene.text("a.txt").as_str()), (Code::EditConflict, "faster"));
+    let place = scene.files.admit("d/e/a.txt").unwrap();
+    fs::write(scene.at("d"), "a file now").unwrap();
+    assert_eq!(publish(&scene.files, &place, None, b"ours").unwrap_err().code, Code::EditConflict);
+    assert_eq!(scene.tree(), ["a.txt", "d"]);
+}
+
+#[test]
+fn a_folder_that_was_exchanged_is_a_conflict() {
+    let scene = Scene::new(&[("d/a.txt", "1"), ("e/a.txt", "1")]);
+    let place = scene.files.admit("d/a.txt").unwrap();
+    let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
+    fs::rename(scene.at("d"), scene.at("was")).unwrap();
+    scene.link("e", "d");
+    let error = publish(&scene.files, &place, Some(snapshot.held(Content::of(b"1"))), b"2").unwrap_err();
+    assert_eq!((error.code, scene.text("e/a.txt").as_str()), (Code::EditConflict, "1"));
+    assert!(error.message.contains("another folder"), "{}", error.message);
+    fs::remove_file(scene.at("d")).unwrap();
+    fs::rename(scene.at("was"), scene.at("d")).unwrap();
+    let place = scene.files.admit("d/new.txt").unwrap();
+    fs::rename(scene.at("d"), scene.at("was")).unwrap();
+    scene.link("e", "d");
+    assert_eq!(publish(&scene.files, &place, None, b"x").unwrap_err().code, Code::EditConflict);
+    assert!(!scene.at("e/new.txt").exists(), "it would have been made in a folder that nobody admitted");
+}
+
+#[test]
+fn a_folder_that_gave_way_to_something_else_is_a_conflict() {
+    type Replace = fn(&Scene);
+    let replacements: [(&str, Replace); 4] = [
+        ("a file", |scene| fs::write(scene.at("d"), "").unwrap()),
+        ("a link out of the root", |scene| scene.link("/etc", "d")),
+        ("a link up", |scene| scene.link("..", "d")),
+        ("a loop", |scene| scene.link("d", "d")),
+    ];
+    for (what, replace) in replacements {
+        let scene = Scene::new(&[("d/a.txt", "1"), ("e/x", "")]);
+        let place = scene.files.admit("d/a.txt").unwrap();
+        let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
+        fs::rename(scene.at("d"), scene.at("was")).unwrap();
+        replace(&scene);
+        let error = publish(&scene.files, &place, Some(snapshot.held(Content::of(b"1"))), b"2").unwrap_err();
+        assert_eq!(error.code, Code::EditConflict, "{what}: {}", error.message);
+        assert_eq!(scene.files.read(&place, LIMIT).unwrap_err().code, Code::EditConflict, "{what}");
+    }
+    let scene = Scene::new(&[]);
+    let place = scene.files.admit("new/a.txt").unwrap();
+    fs::write(scene.at("new"), "").unwrap();
+    assert_eq!(scene.files.read(&place, LIMIT).unwrap_err().code, Code::EditConflict);
+}

@@ -1,0 +1,112 @@
+//! Where a word is written down: what a record says, of which root, and that no edit reaches it.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use serde_json::json;
+
+use super::scene::{Scene, outcome};
+use super::{WITHHELD, scene, trusted, withheld};
+use crate::suite::wire::Server;
+
+/// The one record that there is.
+fn record(scene: &Scene) -> PathBuf {
+    let mut records = fs::read_dir(scene.at("user/state/lockgate/trust")).unwrap();
+    let only = records.next().unwrap().unwrap().path();
+    assert!(records.next().is_none());
+    only
+}
+
+#[test]
+fn a_record_that_says_nothing_counts_as_none() {
+    let scene = scene();
+    scene.trust(".");
+    let record = record(&scene);
+    let good = fs::read_to_string(&record).unwrap();
+    let bad = [
+        (String::new(), "cannot be understood"),
+        ("{}".to_owned(), "cannot be understood"),
+        (good.replace("\"when\"", "\"then\""), "cannot be understood"),
+        (good.replace("\"version\": 1", "\"version\": 2"), "has the version 2"),
+        (good.replace("\"quality.yaml\"", "\"sub/quality.yaml\""), "the commands of sub/quality.yaml in"),
+        (good.replace("/root\"", "/other\""), "/other"),
+    ];
+    for (text, why) in bad {
+        assert_ne!(text, good);
+        fs::write(&record, text).unwrap();
+        let status = scene.call(&["trust", "status"]);
+        assert!(status.exit == WITHHELD && status.stdout.contains(why), "{why}: {}", status.stdout);
+    }
+    fs::write(&record, &good).unwrap();
+    trusted(&scene);
+    fs::set_permissions(&record, fs::Permissions::from_mode(0o666)).unwrap();
+    withheld(&scene, "counts as none: it may be written by others (mode 0666)");
+}
+
+#[test]
+fn a_record_is_of_one_root() {
+    let scene = scene();
+    scene.trust(".");
+    let root = scene.at("outside/root");
+    fs::create_dir(&root).unwrap();
+    fs::copy(scene.at("root/quality.yaml"), root.join("quality.yaml")).unwrap();
+    let status = scene.call(&["trust", "status", "--root", root.to_str().unwrap()]);
+    assert_eq!(status.exit, WITHHELD, "{}", status.stdout);
+    scene.link(&scene.root(), "outside/link");
+    let status = scene.call(&["trust", "status", "--root", scene.at("outside/link").to_str().unwrap()]);
+    assert_eq!(status.exit, 0, "{}", status.stdout);
+}
+
+#[test]
+fn nothing_is_recorded_where_an_edit_could_reach_it() {
+    let scene = scene();
+    for state in ["root/.state", "root", "root/sub/deep/new"] {
+        let mut trust = scene.command();
+        trust.args(["trust", "--yes"]).env("XDG_STATE_HOME", scene.at(state)).stdin(Stdio::null());
+        let done = outcome(&trust.output().unwrap());
+        assert_eq!(done.exit, 4, "{}", done.stderr);
+        assert!(done.stderr.contains("lies inside the root"), "{}", done.stderr);
+        assert!(!scene.at(state).join("lockgate").exists());
+    }
+}
+
+#[test]
+fn lockgate_s_own_folders_cannot_be_edited() {
+    let scene = Scene::new();
+    for made in [false, true] {
+        let user = scene.at("root");
+        let mut server = Server::start_by(
+            {
+                let mut command = scene.command();
+                command.env("XDG_STATE_HOME", user.join("state")).env("XDG_CACHE_HOME", user.join("cache"));
+                command
+            },
+            &user,
+            &["--tools", "all"],
+        );
+        if made {
+            fs::create_dir_all(user.join("state/lockgate/trust")).unwrap();
+            fs::create_dir_all(user.join("cache/lockgate")).unwrap();
+            scene.link(&user.join("state/lockgate"), "root/link");
+        }
+        let more = if made { ["link/x", "link/trust/x"] } else { ["state/lockgate", "state/LockGate/x"] };
+        for path in ["state/lockgate/trust/x.json", "cache/lockgate/x/y"].into_iter().chain(more) {
+            let answer = server.call("create_file", &json!({"path": path, "content": "x\n"}));
+            assert_eq!(answer.code(), "PROTECTED", "{path}: {}", answer.structured);
+            assert!(answer.text.contains("lockgate's own folders"), "{}", answer.text);
+        }
+        for path in ["state/other/x", "lockgate/x", "cache/x"] {
+            let path = format!("{path}{made}");
+            let answer = server.call("create_file", &json!({"path": path, "content": "x\n"}));
+            assert_eq!(answer.status(), "written", "{path}: {}", answer.structured);
+        }
+    }
+    let mut inside = scene.command();
+    inside
+        .args(["edit", "--path", "x", "--content", "x", "--root"])
+        .arg(scene.at("root/state/lockgate/trust"));
+    let done = outcome(&inside.env("XDG_STATE_HOME", scene.at("root/state")).output().unwrap());
+    assert!(done.exit == 2 && done.stderr.contains("lies in lockgate's own folder"), "{}", done.stderr);
+}

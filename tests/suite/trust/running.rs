@@ -1,0 +1,103 @@
+//! A word counts for servers and commands that run: at once where it is given or taken back, and only for what was there.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::json;
+
+use super::scene::Scene;
+use super::{CHANGED, NEVER, scene, withheld};
+use crate::suite::wire::{Answer, Server};
+
+/// Gives the file another text, and tells whether the gate's program ran.
+fn edited(scene: &Scene, server: &mut Server, path: &str, text: &str) -> (Answer, bool) {
+    let answer = server.call("safe_edit_file", &json!({"path": path, "content": text}));
+    assert_eq!(answer.status(), "written", "{}", answer.structured);
+    (answer, !scene.ran().is_empty())
+}
+
+#[track_caller]
+fn says_why(answer: &Answer, why: &str) {
+    let notes = answer.structured["notes"].to_string();
+    assert!(notes.contains(why) && notes.contains("lockgate trust"), "{why}: {}", answer.structured);
+}
+
+#[test]
+fn a_word_that_is_given_or_taken_back_counts_at_once() {
+    let scene = scene();
+    let mut server = scene.server(&["--tools", "all"]);
+    let (answer, ran) = edited(&scene, &mut server, "app.py", "x = 2\n");
+    assert!(!ran);
+    says_why(&answer, NEVER);
+    scene.trust(".");
+    assert!(edited(&scene, &mut server, "app.py", "x = 3\n").1);
+    scene.append("root/quality.yaml", "# a remark\n");
+    let (answer, ran) = edited(&scene, &mut server, "app.py", "x = 4\n");
+    assert!(!ran);
+    says_why(&answer, CHANGED);
+    scene.trust(".");
+    assert!(edited(&scene, &mut server, "app.py", "x = 5\n").1);
+    scene.call(&["trust", "revoke"]);
+    assert!(!edited(&scene, &mut server, "app.py", "x = 6\n").1);
+}
+
+#[test]
+fn a_word_for_one_process_is_for_what_was_there() {
+    let scene = scene();
+    let mut server = scene.server(&["--tools", "all", "--trust"]);
+    assert!(edited(&scene, &mut server, "app.py", "x = 2\n").1);
+    withheld(&scene, NEVER);
+    // A policy that is put there meanwhile, and one that is changed, are nobody's word.
+    scene.policy("root/sub/quality.yaml", "[it]");
+    let (answer, ran) = edited(&scene, &mut server, "sub/app.py", "x = 1\n");
+    assert!(!ran);
+    says_why(&answer, "sub/quality.yaml was written after this process began");
+    assert!(edited(&scene, &mut server, "app.py", "x = 3\n").1);
+    scene.append("root/quality.yaml", "# a remark\n");
+    let (answer, ran) = edited(&scene, &mut server, "app.py", "x = 4\n");
+    assert!(!ran);
+    says_why(&answer, "quality.yaml was written after this process began");
+    // What is written down counts all the same.
+    scene.trust(".");
+    assert!(edited(&scene, &mut server, "app.py", "x = 5\n").1);
+}
+
+#[test]
+fn a_word_for_one_process_is_not_for_a_policy_that_was_moved_or_linked() {
+    let scene = scene();
+    fs::remove_file(scene.at("root/quality.yaml")).unwrap();
+    scene.policy("root/elsewhere/quality.yaml", "[it]");
+    scene.policy("root/sub/ready.yaml", "[it]");
+    let mut server = scene.server(&["--tools", "all", "--trust"]);
+    assert!(edited(&scene, &mut server, "elsewhere/app.py", "x = 1\n").1, "the control");
+    fs::rename(scene.at("root/sub/ready.yaml"), scene.at("root/sub/quality.yaml")).unwrap();
+    scene.link(Path::new("../elsewhere/quality.yaml"), "root/one/quality.yaml");
+    scene.link(Path::new("../elsewhere"), "root/two/.lockgate");
+    for path in ["sub/app.py", "one/app.py", "two/app.py"] {
+        let (answer, ran) = edited(&scene, &mut server, path, "x = 1\n");
+        assert!(!ran, "{path}");
+        says_why(&answer, "was written after this process began");
+    }
+}
+
+#[test]
+fn a_word_for_one_process_is_for_the_programs_that_were_there() {
+    let scene = scene();
+    let mut server = scene.server(&["--tools", "all", "--trust"]);
+    assert!(edited(&scene, &mut server, "app.py", "x = 2\n").1);
+    scene.program("bin/other");
+    scene.link(&scene.at("bin/other"), "bin/it");
+    let (answer, ran) = edited(&scene, &mut server, "app.py", "x = 3\n");
+    assert!(!ran);
+    says_why(&answer, "the program of the gate it is another now");
+}
+
+#[test]
+fn an_edit_of_the_command_line_takes_the_word_too() {
+    let scene = scene();
+    let edit = ["edit", "--json", "--path", "app.py", "--content", "x = 2\n", "--mode", "verify_only"];
+    assert_eq!(scene.call(&edit).exit, 0);
+    assert_eq!(scene.ran(), [""; 0]);
+    assert_eq!(scene.call(&[&edit[..], &["--trust"]].concat()).exit, 0);
+    assert_eq!(scene.ran(), [scene.at("bin/it").display().to_string()]);
+}
