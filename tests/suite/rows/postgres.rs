@@ -22,7 +22,7 @@ use crate::suite::store::not_run;
 use crate::suite::wire::PATIENCE;
 pub use database::Database;
 pub use host::behind;
-use host::{id_of, programs, told};
+use host::{id_of, is_dead, programs, told};
 pub use running::Ending;
 use running::{GUARD, Running};
 
@@ -200,8 +200,7 @@ impl Postgres {
             if own && lines.last().is_some_and(|line| line.trim() == "ready") {
                 return Ok(running);
             }
-            let gone = !Path::new(&format!("/proc/{}", postmaster.as_raw_nonzero())).exists();
-            if gone || begun.elapsed() > PATIENCE {
+            if is_dead(postmaster) || begun.elapsed() > PATIENCE {
                 running.end("keep");
                 return Err(std::fs::read_to_string(self.folder.join("log")).unwrap_or_default());
             }

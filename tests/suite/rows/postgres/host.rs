@@ -65,8 +65,10 @@ pub fn children(of: Pid) -> Vec<Pid> {
     .collect()
 }
 
-/// Whether a process has ended, and nobody has asked yet how.
+/// Whether a process has ended, also where nobody has asked yet how: a shell that waits for a line does not.
 pub fn is_dead(id: Pid) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", id.as_raw_nonzero())).unwrap_or_default();
-    stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z'))
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", id.as_raw_nonzero()));
+    let zombie =
+        |stat: String| stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z'));
+    stat.map_or(true, zombie)
 }

@@ -1,7 +1,6 @@
 //! A cluster that runs: who guards it, and the ways in which it ends.
 
 use std::io::Write as _;
-use std::path::Path;
 use std::process::{Child, ChildStdin};
 use std::time::{Duration, Instant};
 
@@ -50,22 +49,22 @@ impl Running {
 
     /// Ends the cluster; its folder stays.
     pub fn stop(&mut self, how: Ending) {
+        // Those whom the first process of a cluster does not wait for, as it is killed.
+        let mut orphans = Vec::new();
         match how {
             Ending::Clean => kill_process(self.postmaster, Signal::INT).unwrap(),
             Ending::Immediate => kill_process(self.postmaster, Signal::QUIT).unwrap(),
             Ending::Killed => {
-                let children = children(self.postmaster);
+                orphans = children(self.postmaster);
                 kill_process(self.postmaster, Signal::KILL).unwrap();
-                for child in children {
+                for orphan in &orphans {
                     // Those that saw it first have ended.
-                    kill_process(child, Signal::KILL).ok();
+                    kill_process(*orphan, Signal::KILL).ok();
                 }
             }
         }
-        let gone = || !Path::new(&format!("/proc/{}", self.postmaster.as_raw_nonzero())).exists();
         let begun = Instant::now();
-        // The guard's shell reaps it only when its input ends.
-        while !gone() && !is_dead(self.postmaster) {
+        while !is_dead(self.postmaster) || !orphans.iter().copied().all(is_dead) {
             assert!(begun.elapsed() < PATIENCE, "PostgreSQL does not end");
             std::thread::sleep(Duration::from_millis(5));
         }
