@@ -1,14 +1,18 @@
 //! What each room of the line costs, and how it grows: `cargo bench --bench rooms`.
 #![expect(clippy::unwrap_used, reason = "a benchmark stops at the first trouble")]
 
+#[path = "../tests/suite/edits.rs"]
+#[expect(dead_code, reason = "the tests make more sorts of edits than this does")]
+mod edits;
+
 use std::hint::black_box;
 use std::path::Path;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use edits::searching;
 use lockgate::edit::pattern::Flags;
-use lockgate::edit::{Aim, Bounds, Edit, LineEdit, Needle, Scene, Search, Standing, plan};
+use lockgate::edit::{Bounds, Edit, LineEdit, Needle, Scene, plan};
 use lockgate::gate::{Draft, Grant, Means, Stands, Watch, Workshop, judge};
-use lockgate::locate::Tolerance;
 use lockgate::policy::{Isolation, Policy, Profile, language_of};
 use lockgate::text::{Buffer, Hints, bytes_outside_unchanged, diff};
 
@@ -16,19 +20,6 @@ const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
 
 const SCENE: Scene<'static> =
     Scene { path: "a.py", language: Some("python"), bounds: Bounds { bytes: 1 << 30, steps: 40_000_000 } };
-
-fn searching(needle: Needle, replace: String) -> Edit {
-    Edit::Search(Search {
-        needle,
-        replace,
-        count: None,
-        lines: None,
-        within: None,
-        aim: Aim::Matches,
-        tolerance: Tolerance::Wrapping,
-        standing: Standing::Again,
-    })
-}
 
 fn text(lines: usize) -> String {
     (0..lines).map(|line| format!("value_{line:07} = compute({line}, scale)\n")).collect()

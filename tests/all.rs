@@ -20,6 +20,7 @@ mod suite {
     mod delta;
     mod docs;
     mod drafts;
+    mod edits;
     mod fuzz;
     mod gates;
     mod gates_cli;

@@ -5,13 +5,14 @@ mod versions;
 
 use std::sync::Arc;
 
-use lockgate::edit::{Aim, Edit, Insertion, LineEdit, Needle, Search, Standing};
+use lockgate::edit::Edit;
 use lockgate::engine::{Report, Workspace};
 use lockgate::error::Error;
 use lockgate::gate::Watch;
-use lockgate::locate::Tolerance;
 use lockgate::request::{Author, Direction, Expect, Mode, Request, Revert, Scrutiny, Target};
 use tempfile::TempDir;
+
+use crate::suite::edits::{self, insertion, lines, search};
 
 /// A workspace over a folder of its own.
 struct Scene {
@@ -77,33 +78,11 @@ fn request(path: &str, edit: Edit, expect: Expect) -> Request {
 }
 
 fn content(path: &str, text: &str) -> Request {
-    request(path, Edit::Content(text.to_owned()), Expect::Anything)
+    request(path, edits::content(text), Expect::Anything)
 }
 
 fn line(number: usize, text: &str) -> Edit {
-    Edit::Lines(vec![LineEdit {
-        start_line: number,
-        end_line: number,
-        new_content: text.to_owned(),
-        expect: None,
-    }])
-}
-
-fn insertion(number: usize, text: &str) -> Edit {
-    Edit::Insert(vec![Insertion { at_line: number, content: text.to_owned(), expect: None }])
-}
-
-fn search(from: &str, to: &str) -> Edit {
-    Edit::Search(Search {
-        needle: Needle::Literal(from.to_owned()),
-        replace: to.to_owned(),
-        count: None,
-        lines: None,
-        within: None,
-        aim: Aim::Matches,
-        tolerance: Tolerance::Wrapping,
-        standing: Standing::Again,
-    })
+    lines(number, number, text)
 }
 
 fn version(report: &Report) -> Expect {

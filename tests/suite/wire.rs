@@ -38,6 +38,17 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// Reads the result of a call.
+    pub fn of(result: &Value) -> Answer {
+        let parts = result["content"].as_array().cloned().unwrap_or_default();
+        let texts: Vec<&str> = parts.iter().filter_map(|part| part["text"].as_str()).collect();
+        Answer {
+            is_error: result["isError"] == json!(true),
+            structured: result["structuredContent"].clone(),
+            text: texts.join("\n"),
+        }
+    }
+
     /// The code of a refusal, empty for a success.
     pub fn code(&self) -> &str {
         self.structured["code"].as_str().unwrap_or("")
@@ -180,13 +191,7 @@ impl Server {
         let Some(result) = message.get("result") else {
             return Err(format!("an error of the protocol instead of a refusal: {}", message["error"]));
         };
-        let parts = result["content"].as_array().cloned().unwrap_or_default();
-        let texts: Vec<&str> = parts.iter().filter_map(|part| part["text"].as_str()).collect();
-        Ok(Answer {
-            is_error: result["isError"] == json!(true),
-            structured: result["structuredContent"].clone(),
-            text: texts.join("\n"),
-        })
+        Ok(Answer::of(result))
     }
 
     /// Calls a tool and waits for its answer.

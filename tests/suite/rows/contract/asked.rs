@@ -1,44 +1,13 @@
-//! What is asked for, in short.
+//! What the scenes of the contract ask for in common.
 
-use lockgate::edit::{Aim, Edit, Insertion, LineEdit, Needle, Search, Standing};
+use lockgate::edit::Edit;
 use lockgate::engine::{Report, Status};
-use lockgate::locate::Tolerance;
 use lockgate::request::Expect;
 use lockgate::text::Stamp;
 
 use crate::suite::rows::world::World;
 
 pub const FIVE: &str = "one\ntwo\nthree\nfour\nfive\n";
-
-pub fn content(text: &str) -> Edit {
-    Edit::Content(text.to_owned())
-}
-
-pub fn lines(first: usize, last: usize, text: &str) -> Edit {
-    Edit::Lines(vec![LineEdit {
-        start_line: first,
-        end_line: last,
-        new_content: text.to_owned(),
-        expect: None,
-    }])
-}
-
-pub fn insertion(at: usize, text: &str) -> Edit {
-    Edit::Insert(vec![Insertion { at_line: at, content: text.to_owned(), expect: None }])
-}
-
-pub fn search(from: &str, to: &str) -> Edit {
-    Edit::Search(Search {
-        needle: Needle::Literal(from.to_owned()),
-        replace: to.to_owned(),
-        count: None,
-        lines: None,
-        within: None,
-        aim: Aim::Matches,
-        tolerance: Tolerance::Wrapping,
-        standing: Standing::Again,
-    })
-}
 
 #[track_caller]
 pub fn written(world: &World, path: &str, edit: Edit) -> Report {

@@ -7,7 +7,8 @@ use lockgate::gate::Watch;
 use lockgate::request::{Expect, Mode};
 use lockgate::text::Stamp;
 
-use super::asked::{FIVE, content, insertion, lines, search, written};
+use super::asked::{FIVE, written};
+use crate::suite::edits::{content, insertion, lines, search};
 use crate::suite::rows::world::{Kept, World, version};
 
 pub fn the_four_modes(world: &World) {

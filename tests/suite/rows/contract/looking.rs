@@ -6,7 +6,8 @@ use lockgate::error::Code;
 use lockgate::request::{Expect, LineLook, Look};
 use lockgate::text::Stamp;
 
-use super::asked::{search, utf16, written};
+use super::asked::{utf16, written};
+use crate::suite::edits::search;
 use crate::suite::rows::world::World;
 
 pub fn lines_and_whole_texts(world: &World) {

@@ -5,7 +5,8 @@ use lockgate::engine::{Kind, Report, Status};
 use lockgate::error::Code;
 use lockgate::request::{Direction, Expect};
 
-use super::asked::{FIVE, content, lines, search, written};
+use super::asked::{FIVE, written};
+use crate::suite::edits::{content, lines, search};
 use crate::suite::rows::world::World;
 
 pub fn taking_back_and_making_again(world: &World) {

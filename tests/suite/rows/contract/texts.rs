@@ -5,8 +5,9 @@ use lockgate::error::Code;
 use lockgate::request::{Expect, Look, Mode};
 use lockgate::text::Stamp;
 
-use super::asked::{content, insertion, search, utf16, written};
+use super::asked::{utf16, written};
 use super::looking::found;
+use crate::suite::edits::{content, insertion, search};
 use crate::suite::rows::world::World;
 
 pub fn every_text_byte_for_byte(world: &World) {

@@ -7,7 +7,7 @@ use lockgate::gate::Watch;
 use lockgate::request::{Expect, Mode};
 use lockgate::text::Stamp;
 
-use super::asked::{content, insertion};
+use crate::suite::edits::{content, insertion};
 use crate::suite::rows::world::World;
 
 const WORKERS: usize = 6;

@@ -130,13 +130,7 @@ impl Caller {
             Caller::Http(client) => {
                 let message = client.raw.response()?.answer();
                 let result = message.get("result").ok_or_else(|| message.to_string())?;
-                let parts = result["content"].as_array().cloned().unwrap_or_default();
-                let texts: Vec<&str> = parts.iter().filter_map(|part| part["text"].as_str()).collect();
-                Ok(Answer {
-                    is_error: result["isError"] == json!(true),
-                    structured: result["structuredContent"].clone(),
-                    text: texts.join("\n"),
-                })
+                Ok(Answer::of(result))
             }
         }
     }

@@ -1,0 +1,43 @@
+//! Edits in short, as a caller of the library says them.
+
+use lockgate::edit::{Aim, Edit, Insertion, LineEdit, Needle, Search, Standing};
+use lockgate::locate::Tolerance;
+
+/// The whole text.
+pub fn content(text: &str) -> Edit {
+    Edit::Content(text.to_owned())
+}
+
+/// Other text for these lines.
+pub fn lines(first: usize, last: usize, text: &str) -> Edit {
+    Edit::Lines(vec![LineEdit {
+        start_line: first,
+        end_line: last,
+        new_content: text.to_owned(),
+        expect: None,
+    }])
+}
+
+/// New lines before this one.
+pub fn insertion(at: usize, text: &str) -> Edit {
+    Edit::Insert(vec![Insertion { at_line: at, content: text.to_owned(), expect: None }])
+}
+
+/// Other text for each match of a quoted one.
+pub fn search(from: &str, to: &str) -> Edit {
+    searching(Needle::Literal(from.to_owned()), to.to_owned())
+}
+
+/// Other text for each match, also where it stands there already.
+pub fn searching(needle: Needle, replace: String) -> Edit {
+    Edit::Search(Search {
+        needle,
+        replace,
+        count: None,
+        lines: None,
+        within: None,
+        aim: Aim::Matches,
+        tolerance: Tolerance::Wrapping,
+        standing: Standing::Again,
+    })
+}
