@@ -1,18 +1,11 @@
-//! The house keeps its own rules: who may use whom, who is pure, who may name what, and how long things may be.
+//! The house keeps its own rules: who may use whom, who is pure, and who may name what.
 
 mod reading;
 mod suite;
 
 use std::path::Path;
 
-use reading::{climbs_out, functions, pure_places, rooms_named, rust_files, sources, table};
-
-/// Lines that a file may have without the tests at its end, also one of tests or benchmarks, and that the median file
-/// that is no test has at most.
-const FILE_LINES: (usize, usize) = (300, 120);
-
-/// Lines that a function's body may have, and that the median function has at most.
-const FUNCTION_LINES: (usize, usize) = (50, 8);
+use reading::{climbs_out, pure_places, rooms_named, sources, table};
 
 /// What only some places may name: the names, and the places, as the beginnings of paths under `src`. A name that ends
 /// in `_` or `:` is the beginning of one.
@@ -150,43 +143,6 @@ fn names(code: &str, word: &str) -> bool {
     })
 }
 
-#[test]
-fn files_are_short() {
-    let sources = sources();
-    let mut all: Vec<(String, usize)> =
-        sources.iter().map(|source| (source.path.clone(), source.lines.len())).collect();
-    for (path, text) in ["tests", "benches"].iter().flat_map(|home| rust_files(home)) {
-        all.push((path.display().to_string(), text.lines().count()));
-    }
-    let long = too_long(&all);
-    assert!(long.is_empty(), "over {} lines without the tests at their end: {long:?}", FILE_LINES.0);
-    let mut lengths: Vec<usize> =
-        sources.iter().filter(|source| !source.is_test).map(|source| source.lines.len()).collect();
-    lengths.sort_unstable();
-    let median = lengths[lengths.len() / 2];
-    assert!(median <= FILE_LINES.1, "the median file has {median} lines");
-}
-
-/// The files that have more lines than a file may have.
-fn too_long(files: &[(String, usize)]) -> Vec<&(String, usize)> {
-    files.iter().filter(|(_, lines)| *lines > FILE_LINES.0).collect()
-}
-
-#[test]
-fn functions_are_short() {
-    let mut lengths = Vec::new();
-    for source in sources().iter().filter(|source| !source.is_test) {
-        lengths.extend(
-            functions(&source.lines).into_iter().map(|(name, length)| (length, name, source.path.clone())),
-        );
-    }
-    lengths.sort();
-    let long: Vec<_> = lengths.iter().filter(|(length, ..)| *length > FUNCTION_LINES.0).collect();
-    assert!(long.is_empty(), "over {} lines: {long:?}", FUNCTION_LINES.0);
-    let (median, ..) = &lengths[lengths.len() / 2];
-    assert!(*median <= FUNCTION_LINES.1, "the median function has {median} lines");
-}
-
 /// Positive controls: what these tests look for is found when it is there.
 mod controls {
     use super::reading::{Source, test_files};
@@ -216,31 +172,6 @@ mod controls {
     fn a_name_is_told_from_its_parts() {
         assert!(names("use syn::File;", "syn::") && names("oxc_span::Span", "oxc_") && names("rmcp", "rmcp"));
         assert!(!names("async_rmcp", "rmcp") && !names("rmcps", "rmcp") && !names("my_syn::x", "syn::"));
-    }
-
-    #[test]
-    fn long_files_are_seen() {
-        let files = [("a.rs".to_owned(), 300), ("b.rs".to_owned(), 301)];
-        assert_eq!(too_long(&files), [&files[1]]);
-        for (home, known) in [("tests", "suite/rows/contract/past.rs"), ("benches", "serving/load.rs")] {
-            let found = rust_files(home);
-            let lines =
-                found.iter().find(|(path, _)| path.ends_with(known)).map(|(_, text)| text.lines().count());
-            assert!(
-                lines.is_some_and(|lines| lines > 40),
-                "{home}/{known} is not among those that are measured"
-            );
-        }
-    }
-
-    #[test]
-    fn long_functions_are_measured() {
-        let body = "    let x = 1;\n".repeat(60);
-        let code = format!(
-            "impl A {{\n    pub fn short(&self) -> u8 {{ 1 }}\n}}\npub(crate) async fn long(\n    a: u8,\n) -> u8 {{\n{body}    // a reason\n\n}}\nfn none();\n"
-        );
-        let lines: Vec<String> = code.lines().map(str::to_owned).collect();
-        assert_eq!(functions(&lines), [("short".to_owned(), 1), ("long".to_owned(), 60)]);
     }
 
     #[test]

@@ -178,26 +178,3 @@ pub fn pure_places() -> Vec<String> {
 fn page() -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/architecture.md")).unwrap()
 }
-
-/// The functions of formatted code, each with the number of lines of its body that hold code.
-pub fn functions(lines: &[String]) -> Vec<(String, usize)> {
-    let start =
-        Regex::new(r"^(\s*)(?:pub(?:\([^)]*\))? )?(?:const )?(?:async )?(?:unsafe )?fn (\w+)").unwrap();
-    let mut functions = Vec::new();
-    for (at, line) in lines.iter().enumerate() {
-        let Some(found) = start.captures(line) else { continue };
-        let end = format!("{}}}", &found[1]);
-        let opens = |line: &&String| {
-            line.trim_end().ends_with('{') || line.trim_end().ends_with('}') || line.trim_end().ends_with(';')
-        };
-        let Some(head) = lines[at..].iter().position(|line| opens(&line)) else { continue };
-        let body: Vec<&String> = match lines[at + head].trim_end() {
-            head if head.ends_with(';') => continue,
-            head if head.ends_with('}') => Vec::new(),
-            _ => lines[at + head + 1..].iter().take_while(|line| **line != end).collect(),
-        };
-        let code = body.iter().filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with("//"));
-        functions.push((found[2].to_owned(), code.count().max(1)));
-    }
-    functions
-}

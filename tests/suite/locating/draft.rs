@@ -61,7 +61,6 @@ impl Draft {
         self.each(|text, _| change(indent_of(text)).unwrap() + text.trim_start())
     }
 
-    #[expect(clippy::too_many_lines, reason = "one arm for each layer")]
     pub fn drift(&mut self, layer: Layer, world: &World, dice: &mut Dice<'_>) -> bool {
         let blanks = |indent: &str| indent.bytes().all(|byte| byte == b' ').then_some(indent.len());
         let salt = dice.below(3);
