@@ -28,6 +28,7 @@ mod suite {
     mod http;
     mod init;
     mod journal;
+    mod limits;
     mod locating;
     mod looking;
     mod mcp;
