@@ -18,6 +18,7 @@ mod suite {
     mod cli;
     mod damage;
     mod delta;
+    mod depth;
     mod docs;
     mod drafts;
     mod edits;

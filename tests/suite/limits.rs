@@ -1,14 +1,13 @@
 //! Commands under the limits of a shell: few descriptors, few processes, small files.
 
-use std::io::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use lockgate::error::Family;
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::wire::{Server, lockgate};
+use super::wire::{Server, lockgate, serve_once};
 
 /// The exit codes that a command may have, beside 0 and 127 where the system cannot even load the program.
 const EXIT_CODES: [Family; 8] = [
@@ -78,28 +77,6 @@ fn ended_well(output: &Output, what: &str) {
     assert!(code == Some(0) || !said.is_empty() || !output.stdout.is_empty(), "{what} says nothing");
 }
 
-fn serve_one_call(mut command: Command, text: &str) -> Output {
-    let calls = [
-        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18",
-            "capabilities": {}, "clientInfo": {"name": "limits", "version": "1"}}}),
-        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
-        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "safe_edit_file",
-            "arguments": {"path": "a.txt", "content": text}}}),
-    ];
-    let mut server = command
-        .arg("serve")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut input = server.stdin.take().unwrap();
-    // One that has ended already reads nothing.
-    let _sent = calls.iter().try_for_each(|call| writeln!(input, "{call}"));
-    drop(input);
-    server.wait_with_output().unwrap()
-}
-
 #[test]
 fn no_limit_on_descriptors_makes_a_command_panic_or_write_half_an_edit() {
     let project = Project::new();
@@ -121,7 +98,11 @@ fn no_limit_on_descriptors_makes_a_command_panic_or_write_half_an_edit() {
                 assert_eq!(project.text(), before, "{what}");
             }
         }
-        let output = serve_one_call(project.limited(&ulimit), &text);
+        let output = serve_once(
+            project.limited(&ulimit),
+            "safe_edit_file",
+            &json!({"path": "a.txt", "content": text}),
+        );
         ended_well(&output, &format!("{limit} descriptors, serve"));
         assert!(project.text() == "old\n" || project.text() == text, "{limit}");
     }
