@@ -34,6 +34,7 @@ mod suite {
     mod looking;
     mod mcp;
     mod misdeeds;
+    mod moved;
     mod parallel;
     mod past;
     mod policy;
