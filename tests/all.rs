@@ -18,6 +18,7 @@ mod suite {
     mod cli;
     mod damage;
     mod delta;
+    mod depth;
     mod docs;
     mod drafts;
     mod edits;
@@ -28,10 +29,12 @@ mod suite {
     mod http;
     mod init;
     mod journal;
+    mod limits;
     mod locating;
     mod looking;
     mod mcp;
     mod misdeeds;
+    mod moved;
     mod parallel;
     mod past;
     mod policy;

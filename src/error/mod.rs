@@ -126,7 +126,7 @@ codes! {
         "The policy file that covers this path cannot be understood, so nothing it covers is written."
         "a person corrects the policy file";
     NoSpace "NO_SPACE" System
-        "The disk is full, or a quota is used up."
+        "The disk is full, a quota is used up, or the file would be larger than this process may write."
         "free some space and send the request again";
     StoreUnavailable "STORE_UNAVAILABLE" System
         "The journal, in which every edit is written down first, or the store of what is named, cannot be used."

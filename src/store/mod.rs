@@ -10,6 +10,7 @@
 mod access;
 mod admit;
 mod alias;
+mod ancestors;
 mod dispatch;
 mod editorconfig;
 mod exchange;

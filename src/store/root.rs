@@ -45,6 +45,25 @@ impl Root {
         self.spellings.iter().filter_map(rest).max_by_key(|(length, _)| *length)
     }
 
+    /// Refuses a root whose path leads to another folder by now, or to none: what a caller names by that path does not
+    /// lie in the folder that is held open. It costs one stat.
+    ///
+    /// Errors: `IO_FAILED`.
+    pub fn check_in_place(&self) -> Result<(), Error> {
+        use std::os::unix::fs::MetadataExt as _;
+        let path = self.real();
+        let why = match path.metadata() {
+            Ok(found) if (Identity { device: found.dev(), inode: found.ino() }) == self.identity => {
+                return Ok(());
+            }
+            Ok(_) => "is another folder than the one that lockgate opened".to_owned(),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => "is no longer there".to_owned(),
+            Err(error) => format!("cannot be looked at: {error}"),
+        };
+        let hint = "put the folder back, or start lockgate again so that it opens the folder that is there";
+        Err(Error::new(Code::IoFailed, format!("the root {} {why}", path.display())).hint(hint))
+    }
+
     /// The root's own folder.
     pub fn top(&self) -> std::io::Result<Folder> {
         self.folder("")
@@ -160,6 +179,28 @@ mod tests {
             assert_eq!((error.code, error.field.as_deref()), (Code::InvalidInput, Some("roots")), "{path:?}");
         }
         assert!(Root::open(dir.path()).is_ok());
+    }
+
+    #[test]
+    fn a_root_that_was_moved_away_or_replaced_is_refused_until_it_is_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let [there, aside] = ["p", "p.bak"].map(|name| dir.path().join(name));
+        std::fs::create_dir(&there).unwrap();
+        let root = Root::open(&there).unwrap();
+        assert_eq!(root.check_in_place(), Ok(()));
+        std::fs::rename(&there, &aside).unwrap();
+        let gone = root.check_in_place().unwrap_err();
+        assert!(gone.message.ends_with("is no longer there"), "{gone}");
+        std::fs::create_dir(&there).unwrap();
+        std::fs::write(there.join("new"), "").unwrap();
+        let replaced = root.check_in_place().unwrap_err();
+        assert_eq!(replaced.code, Code::IoFailed);
+        assert!(replaced.message.contains("is another folder"), "{replaced}");
+        // The control: what is held open is the folder that was moved away.
+        assert!(root.top().unwrap().stat("new").is_err());
+        std::fs::remove_dir_all(&there).unwrap();
+        std::fs::rename(&aside, &there).unwrap();
+        assert_eq!(root.check_in_place(), Ok(()));
     }
 
     #[test]

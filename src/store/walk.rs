@@ -73,6 +73,7 @@ pub(super) fn walk(roots: &[Root], root: usize, path: &str, shown: &str) -> Resu
 
 fn start(roots: &[Root], root: usize, shown: &str) -> Result<Found, Error> {
     let there = roots.get(root).ok_or_else(|| trouble::outside(shown))?;
+    there.check_in_place()?;
     let folder = there.top().map_err(|error| trouble::failed_io("opening the root", shown, &error))?;
     let top = Step { name: String::new(), folder, identity: there.identity() };
     Ok(Found { root, folders: vec![top], missing: Vec::new(), file: None, followed: false })

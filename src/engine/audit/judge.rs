@@ -69,9 +69,13 @@ impl Workspace {
         };
         let root = audit.grounds.get(survey.ground).map_or(0, |ground| ground.root);
         std::thread::scope(|scope| {
-            for _ in 0..threads {
-                scope.spawn(|| self.work(&line));
-            }
+            let start = |_| std::thread::Builder::new().spawn_scoped(scope, || self.work(&line)).map(drop);
+            // One suffices; without any, nobody would take what is put into the queue.
+            let started = (0..threads).map(start).reduce(std::io::Result::or);
+            started.unwrap_or(Ok(())).map_err(|why| {
+                Error::new(Code::IoFailed, format!("no thread can be started to judge files: {why}"))
+                    .hint("raise the limit on processes (`ulimit -u`), and start it again")
+            })?;
             let queue = queue;
             for (at, changed) in survey.changed.iter().enumerate() {
                 if watch.cancelled() {

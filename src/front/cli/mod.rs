@@ -12,6 +12,7 @@ mod edit;
 mod excerpt;
 mod gates;
 mod init;
+mod limits;
 mod paint;
 mod past;
 mod roots;
@@ -77,6 +78,7 @@ enum Command {
 ///
 /// Usage errors, `--help` and `--version` end the process here.
 pub fn run() -> ExitCode {
+    limits::catch_file_size_signal();
     let done = match Cli::parse().command {
         Command::Serve(args) => serve::run(*args),
         Command::Edit(args) => edit::run(*args),

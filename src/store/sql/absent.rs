@@ -6,6 +6,7 @@ use super::{Begun, Failure, Row, Wanted};
 use crate::store::journal::{Bounds, Deed, EditId, Entry};
 use crate::store::publish::Content;
 use std::path::Path;
+use std::time::SystemTime;
 
 /// A database that cannot be opened.
 #[derive(Debug)]
@@ -64,7 +65,11 @@ impl Database {
         match *self {}
     }
 
-    pub fn newest(&self, _: Wanted, _: Option<&str>) -> Result<Option<Entry>, Failure> {
+    pub fn newest(&self, _: Wanted, _: &str) -> Result<Option<Entry>, Failure> {
+        match *self {}
+    }
+
+    pub fn last(&self, _: Wanted) -> Result<Option<(SystemTime, Entry)>, Failure> {
         match *self {}
     }
 

@@ -8,6 +8,7 @@ use super::{Failure, Row};
 use crate::store::journal::{Deed, Kind};
 use crate::text::Stamp;
 use rusqlite::{Transaction, params};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 impl Database {
@@ -78,7 +79,7 @@ fn insert_edit(transaction: &Transaction<'_>, deed: &Deed) -> rusqlite::Result<i
     };
     let request: &[u8] = deed.request.bytes();
     transaction.prepare_cached(insert)?.insert(params![
-        now(),
+        moment(),
         deed.tool,
         deed.author,
         request,
@@ -131,6 +132,15 @@ pub(super) fn count(count: usize) -> i64 {
 pub(super) fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// The time of a new edit: later than that of any edit which this process wrote down before, in whichever journal, so
+/// that the edits of several roots have one order.
+fn moment() -> i64 {
+    static LAST: AtomicI64 = AtomicI64::new(0);
+    let now = now();
+    let next = |last: i64| now.max(last.saturating_add(1));
+    LAST.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(next(last))).map_or(now, next)
 }
 
 /// A stamp out of a row.

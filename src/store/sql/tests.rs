@@ -58,7 +58,11 @@ fn number(database: &Database, sql: &str) -> i64 {
 }
 
 fn newest(database: &Database, wanted: Wanted, path: Option<&str>) -> Option<u64> {
-    database.newest(wanted, path).unwrap().map(|entry| entry.id.number())
+    let entry = match path {
+        Some(path) => database.newest(wanted, path).unwrap(),
+        None => database.last(wanted).unwrap().map(|(_, entry)| entry),
+    };
+    entry.map(|entry| entry.id.number())
 }
 
 #[test]
