@@ -24,6 +24,7 @@ mod suite {
     mod fuzz;
     mod gates;
     mod gates_cli;
+    mod git_folders;
     mod hostile_names;
     mod http;
     mod init;

@@ -6,10 +6,11 @@ use super::call::{Call, Past, Target};
 use super::check::Seen;
 use super::draft::Draft;
 use super::{Decision, Report, Workspace};
+use crate::edit::Edit;
 use crate::error::Error;
 use crate::gate::{Outcome, Verdict};
 use crate::policy::Publishing;
-use crate::store::{Bounds, Content, Done, Entry, Kind, Told, Write, Written};
+use crate::store::{Bounds, Content, Done, Entry, Kind, Place, Planned, Told, Write, Written};
 use crate::text::Buffer;
 
 /// The most characters that the journal is told of the gates.
@@ -26,6 +27,22 @@ impl Workspace {
             Ok(seen)
         };
         targets.iter_mut().enumerate().map(read).collect()
+    }
+
+    /// Refuses a call after which a folder would be a git folder, whether it is to be written or only shown.
+    pub(super) fn refuse_git_folders(&self, call: &Call, drafts: &[Draft<'_>]) -> Result<(), Error> {
+        let (mut numbers, mut planned) = (Vec::new(), Vec::new());
+        for (at, draft) in drafts.iter().enumerate() {
+            let Place::File(place) = &draft.target.place else { continue };
+            if draft.drafted.differs && draft.request.edit != Edit::Remove {
+                numbers.push(at);
+                planned.push(Planned { place, after: Some(draft.drafted.buffer.bytes()) });
+            }
+        }
+        self.store.files.refuse_git_folders(&planned).map_err(|(number, refusal)| match numbers.get(number) {
+            Some(at) => call.names(refusal, *at),
+            None => refusal,
+        })
     }
 
     /// Publishes what is to be written, unless one of the drafts is refused.
@@ -120,7 +137,7 @@ fn write<'a>(draft: &'a Draft<'_>) -> Write<'a> {
     Write {
         place: &target.place,
         before: seen.snapshot.as_ref().map(|snapshot| (snapshot, content(&seen.buffer))),
-        after: (request.edit != crate::edit::Edit::Remove).then(|| content(&drafted.buffer)),
+        after: (request.edit != Edit::Remove).then(|| content(&drafted.buffer)),
         mode,
         folders,
         told: Told { added, removed, keep: target.rules.journals(target.place.in_root()) },

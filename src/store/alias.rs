@@ -109,11 +109,13 @@ fn way(found: &Found, name: &str) -> Vec<(Identity, String)> {
     way
 }
 
-/// What git itself takes for a git folder, whatever its name.
+/// Returns true if git takes a folder for a git folder, whatever its name.
+///
+/// Git wants `HEAD`, and `objects` and `refs` that may be entered, which a program file may be as well; where `commondir`
+/// stands, the last two lie elsewhere. A `HEAD` that says nothing counts too, as the next write could change it.
 pub(super) fn is_git_folder(folder: &Folder) -> bool {
-    let holds =
-        |name, kind| folder.stat(name).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == kind);
-    folder.stat("HEAD").is_ok() && holds("objects", FileType::Directory) && holds("refs", FileType::Directory)
+    let holds = |name| folder.stat(name).is_ok();
+    holds("HEAD") && (holds("commondir") || (holds("objects") && holds("refs")))
 }
 
 /// The same for a file that is to be written, of which all names in the root are given: one of which some names may lie in folders that cannot be looked into is
