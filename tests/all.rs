@@ -38,6 +38,7 @@ mod suite {
     mod policy;
     mod regex_parity;
     mod rows;
+    mod runnable;
     mod second_names;
     mod servers;
     mod spans;

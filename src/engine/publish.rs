@@ -8,7 +8,7 @@ use super::draft::Draft;
 use super::{Decision, Report, Workspace};
 use crate::edit::Edit;
 use crate::error::Error;
-use crate::gate::{Outcome, Verdict};
+use crate::gate::{Outcome, Verdict, clean};
 use crate::policy::Publishing;
 use crate::store::{Bounds, Content, Done, Entry, Kind, Place, Planned, Told, Write, Written};
 use crate::text::Buffer;
@@ -84,7 +84,7 @@ impl Workspace {
         reports
     }
 
-    /// What the caller should know of the file's past, and of this edit's.
+    /// Notes about the file's past, about this edit's, and about what the file runs in.
     fn notes(&self, call: &Call, draft: &Draft<'_>, written: bool) -> Vec<String> {
         let place = &draft.target.place;
         let foreign = draft.target.last.as_ref().and_then(|last| foreign(last, draft.target, &draft.seen));
@@ -96,7 +96,10 @@ impl Workspace {
             None => None,
         };
         let lost = lost.filter(|_| written && call.kind == Kind::Edit);
-        foreign.into_iter().chain(lost).collect()
+        let occasion = place.occasion().filter(|_| written);
+        let review = occasion
+            .map(|occasion| format!("{} runs {occasion}; a person should review it", clean(place.shown())));
+        foreign.into_iter().chain(lost).chain(review).collect()
     }
 
     /// Has the journal forget what is past its bounds, where nobody waits for it.

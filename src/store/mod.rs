@@ -20,6 +20,7 @@ mod folder;
 #[cfg(feature = "check")]
 mod git;
 mod git_layout;
+mod git_settings;
 mod journal;
 mod listing;
 mod locks;
