@@ -445,7 +445,7 @@ fn projects_with_a_few_of_the_names_stay_editable() {
             ("sub/objects/a", "a\n"),
             ("other/config", "[alias]\nst = x\n"),
         ],
-        &[("game/objects/refs/HEAD", "x\n"), ("game/objects/config", "[core]\neditor = x\n")],
+        &[("game/objects/refs/HEAD", "x\n"), ("game/objects/config", ini)],
         &[("dotfiles/git/config", "[core]\n\tpager = less\n[alias]\n\tst = status\n")],
         &[
             ("k8s/config", "clusters: []\n"),
