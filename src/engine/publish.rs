@@ -39,9 +39,12 @@ impl Workspace {
                 planned.push(Planned { place, after: Some(draft.drafted.buffer.bytes()) });
             }
         }
-        self.store.files.refuse_git_folders(&planned).map_err(|(number, refusal)| match numbers.get(number) {
-            Some(at) => call.names(refusal, *at),
-            None => refusal,
+        self.store.files.refuse_git_folders(&planned).map_err(|refused| {
+            let (number, refusal) = *refused;
+            match numbers.get(number) {
+                Some(at) => call.names(refusal, *at),
+                None => refusal,
+            }
         })
     }
 

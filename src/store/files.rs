@@ -82,7 +82,7 @@ impl Files {
     /// Refuses writes of one call after which a folder would be a git folder; gives the number of the write at fault.
     ///
     /// Publishing asks the same; this is for callers that want the answer before, or that write nothing.
-    pub fn refuse_git_folders(&self, writes: &[Planned<'_>]) -> Result<(), (usize, Error)> {
+    pub fn refuse_git_folders(&self, writes: &[Planned<'_>]) -> Result<(), Box<(usize, Error)>> {
         git_layout::refuse(&self.roots, writes)
     }
 

@@ -115,7 +115,7 @@ impl Names {
 ///
 /// Nothing is looked at unless a path has one of the names in it. Removals count for nothing: what is removed in the same call
 /// is taken for there.
-pub(super) fn refuse(roots: &[Root], writes: &[Planned<'_>]) -> Result<(), (usize, Error)> {
+pub(super) fn refuse(roots: &[Root], writes: &[Planned<'_>]) -> Result<(), Box<(usize, Error)>> {
     for (at, Planned { place, after }) in writes.iter().enumerate() {
         let Some(after) = after else { continue };
         for (parent, name) in parents(&place.in_root) {
@@ -127,9 +127,9 @@ pub(super) fn refuse(roots: &[Root], writes: &[Planned<'_>]) -> Result<(), (usiz
             if own.is_empty() && !is_config {
                 continue;
             }
-            let names = names_after(roots, writes, place, parent).map_err(|error| (at, error))?;
+            let names = names_after(roots, writes, place, parent).map_err(|error| Box::new((at, error)))?;
             if names.make_git_folder() || (is_config && !names.is_empty() && runs(after)) {
-                return Err((at, refusal(place, parent)));
+                return Err(Box::new((at, refusal(place, parent))));
             }
         }
     }

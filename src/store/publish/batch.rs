@@ -76,7 +76,7 @@ fn refuse_git_folders(roots: &[Root], writes: &[FileWrite<'_>], guards: Guards<'
         .iter()
         .map(|write| Planned { place: write.place, after: write.after.map(|after| after.bytes) })
         .collect();
-    git_layout::refuse(roots, &planned).map_err(|(_, error)| error)
+    git_layout::refuse(roots, &planned).map_err(|refused| refused.1)
 }
 
 /// What is to be done at one place.
