@@ -25,6 +25,7 @@ mod suite {
     mod fuzz;
     mod gates;
     mod gates_cli;
+    mod git_folders;
     mod hostile_names;
     mod http;
     mod init;
@@ -40,6 +41,7 @@ mod suite {
     mod policy;
     mod regex_parity;
     mod rows;
+    mod runnable;
     mod second_names;
     mod servers;
     mod spans;

@@ -96,7 +96,7 @@ codes! {
         "A rule forbids this path, whatever its spelling."
         "leave the file alone; a person can edit it without lockgate";
     NotConfirmed "NOT_CONFIRMED" Access
-        "The policy has a person asked before such a write, and nobody agreed to it."
+        "The policy has a person asked before such a write (`confirm`, `runnable`), and nobody agreed to it."
         "leave the file alone, or have a person make the edit with `lockgate edit` in a terminal";
     PermissionDenied "PERMISSION_DENIED" Access
         "The operating system, or the file's own mode, forbids writing it."

@@ -45,7 +45,7 @@ pub use definition::{
     Kind, Languages, Layout, Message, NewFiles, Offer, Output, PatternRules, Piece, Place, Pointer, Role,
     Sample, Scaffold, Scope, Server, Stream, Template, Transitional, Unconfigured, Value,
 };
-pub use demands::{Confirm, Demands, Guard, Interactive};
+pub use demands::{Confirm, Demands, Guard, Interactive, Runnable};
 pub use entity::{EntityType, Owner, is_id};
 pub use isolation::Isolation;
 pub use keys::settings;

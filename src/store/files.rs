@@ -6,6 +6,7 @@
 use super::admit::{self, Purpose};
 use super::facts::Facts;
 use super::file_place::FilePlace;
+use super::git_layout::{self, Planned};
 use super::journal::{Deed, Journal};
 use super::locks::Locks;
 use super::policy_file::PolicyText;
@@ -76,6 +77,13 @@ impl Files {
     pub fn facts(&self, place: &FilePlace) -> Option<Facts> {
         let folder = root::folder_of(&self.roots, place).ok().filter(|_| place.missing.is_empty())?;
         folder.stat(&place.name).ok().map(|stat| Facts::of(&stat))
+    }
+
+    /// Refuses writes of one call after which a folder would be a git folder; gives the number of the write at fault.
+    ///
+    /// Publishing asks the same; this is for callers that want the answer before, or that write nothing.
+    pub fn refuse_git_folders(&self, writes: &[Planned<'_>]) -> Result<(), Box<(usize, Error)>> {
+        git_layout::refuse(&self.roots, writes)
     }
 
     /// Publishes all writes of one edit, or none, and remembers it where a journal is given.

@@ -20,6 +20,8 @@ mod files;
 mod folder;
 #[cfg(feature = "check")]
 mod git;
+mod git_layout;
+mod git_settings;
 mod journal;
 mod listing;
 mod locks;
@@ -47,6 +49,7 @@ pub use file_place::FilePlace;
 pub use files::Files;
 #[cfg(feature = "check")]
 pub use git::{Repository, Revision, Was};
+pub use git_layout::Planned;
 pub use journal::{Bounds, Changed, Deed, EditId, Entry, Journal, Kind};
 pub use listing::{Listing, Scope, Stands};
 pub use locks::{Held, Locks};

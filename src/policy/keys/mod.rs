@@ -7,7 +7,7 @@
 
 use super::damage::WEIGHTS;
 use super::definition::{COLUMNS, IN_STEPS, INPUTS, ROLES, SCOPES, STREAMS};
-use super::demands::{CONFIRMED, GUARDED, INTERACTIVE};
+use super::demands::{CONFIRMED, GUARDED, INTERACTIVE, RUN};
 use super::isolation::ISOLATIONS;
 use super::paths::ACCESS;
 use super::publishing::{DURABILITIES, HARD_LINKED};
@@ -75,6 +75,8 @@ tables! {
         "damage": Map(&[DAMAGE]), Is("{}") => "what the findings of each rule of the gate `damage` do: `block`, `warn`, or `off`";
         "confirm": Words(&words(&CONFIRMED)), Is("never")
             => "when a person is asked before a write: `risky` is a removal, a file that shrinks to under a quarter, and findings in `interactive` that would refuse the edit in `strict`";
+        "runnable": Words(&words(&RUN)), Is("ask")
+            => "what becomes of a write to a file that makes a program start when a person opens or uses the folder, such as `.githooks/pre-commit`: `ask` a person, `refuse` it, or `allow` it";
         "require_isolation": Words(&words(&ISOLATIONS)), Is("none")
             => "what the programs of gates must at least be kept apart by; where that is not to be had, they do not run";
         "durability": Words(&words(&DURABILITIES)), Is("full")

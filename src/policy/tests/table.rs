@@ -102,7 +102,7 @@ const VALUES: &str = "syntax own python '*' read required deny 1s 10MiB 30d true
 
 /// Keys of a policy, at any level of it.
 const KEYS: &str = "quality_gates define extends baseline paths limits modes guards validate_commands server damage \
-    confirm never_journal entities owner language global app tool match access gates file total regex_steps interactive line_edits tools own kind \
+    confirm runnable never_journal entities owner language global app tool match access gates file total regex_steps interactive line_edits tools own kind \
     languages command input output text message must_match python '*' level on args timeout";
 
 /// YAML of the keys of a policy, each with a value that may or may not fit it.

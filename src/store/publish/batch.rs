@@ -11,6 +11,7 @@ use super::turn::Turned;
 use super::{Done, FileWrite, Published, compare, lasting, names};
 use crate::error::{Code, Disk, Error};
 use crate::policy::{Durability, HardLinks, Publishing};
+use crate::store::git_layout::{self, Planned};
 use crate::store::journal::{Begun, Deed, EditId, Journal};
 use crate::store::permit::{self, Way};
 use crate::store::root::{self, Root};
@@ -27,6 +28,7 @@ pub(super) fn publish(
     record: Option<(&Journal, &Deed)>,
     guards: Guards<'_>,
 ) -> Result<Done, Error> {
+    refuse_git_folders(roots, writes, guards)?;
     let mut tops = Vec::new();
     let mut ways = Vec::new();
     for write in writes {
@@ -41,7 +43,14 @@ pub(super) fn publish(
     let jobs = jobs(writes, &chains, &staged, &ways, guards);
     let ready = stage(&jobs)?;
     sync(&ready, begun.as_ref().filter(|_| how.durability == Durability::Full))?;
-    let turned = match turn(&jobs, ready, how) {
+    let turned = turn(&jobs, ready, how).and_then(|turned| {
+        // Another call may have brought the other parts meanwhile.
+        match refuse_git_folders(roots, writes, guards) {
+            Ok(()) => Ok(turned),
+            Err(error) => Err(take_back(&jobs, turned, error)),
+        }
+    });
+    let turned = match turned {
         Err(error) if error.disk == Disk::Unknown => {
             // Its row is all that says what was under way.
             let _ = begun.map(Begun::leave);
@@ -56,6 +65,18 @@ pub(super) fn publish(
     chains.keep();
     writes.iter().filter(|write| write.after.is_none()).for_each(|write| emptied(roots, write));
     Ok(Done { edit: begun.map(|begun| settle(begun, &mut files)), files })
+}
+
+/// Refuses writes after which a folder would be a git folder.
+fn refuse_git_folders(roots: &[Root], writes: &[FileWrite<'_>], guards: Guards<'_>) -> Result<(), Error> {
+    if !guards.git_layout {
+        return Ok(());
+    }
+    let planned: Vec<Planned<'_>> = writes
+        .iter()
+        .map(|write| Planned { place: write.place, after: write.after.map(|after| after.bytes) })
+        .collect();
+    git_layout::refuse(roots, &planned).map_err(|refused| refused.1)
 }
 
 /// What is to be done at one place.

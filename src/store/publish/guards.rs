@@ -14,6 +14,8 @@ pub(in crate::store) struct Guards<'a> {
     pub exchange: bool,
     /// Whether the content is compared.
     pub compare: bool,
+    /// Looks at folders that could become git folders.
+    pub git_layout: bool,
     /// How long a file that another program has open for writing is waited for.
     pub patience: Duration,
     /// Called between any two steps.
@@ -22,8 +24,14 @@ pub(in crate::store) struct Guards<'a> {
 
 impl Guards<'_> {
     /// All guards.
-    pub const ALL: Guards<'static> =
-        Guards { lease: true, exchange: true, compare: true, patience: PATIENCE, step: &|| {} };
+    pub const ALL: Guards<'static> = Guards {
+        lease: true,
+        exchange: true,
+        compare: true,
+        git_layout: true,
+        patience: PATIENCE,
+        step: &|| {},
+    };
 
     /// Between two steps.
     pub fn step(&self) {

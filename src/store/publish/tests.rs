@@ -220,3 +220,35 @@ fn rights_that_change_in_the_meantime_are_a_conflict() {
     assert_eq!(fs::metadata(scene.at("a")).unwrap().permissions().mode() & 0o777, 0o600);
     assert!(scene.publish(&[("a", Some("2"))], Publishing::default(), Guards::ALL).is_ok(), "the control");
 }
+
+/// Two calls, of which each brings a part of a git folder and the other comes between its first look and its end.
+#[test]
+fn of_two_calls_that_make_a_git_folder_together_one_is_refused() {
+    for (git_layout, made) in [(true, false), (false, true)] {
+        for (mine, theirs) in [("v/HEAD", "v/refs/x"), ("v/refs/x", "v/HEAD"), ("v/objects/x", "v/HEAD")] {
+            let scene = Scene::new(&[]);
+            for part in ["v/HEAD", "v/objects/x", "v/refs/x"] {
+                if part != mine && part != theirs {
+                    fs::create_dir_all(scene.at(part).parent().unwrap()).unwrap();
+                    fs::write(scene.at(part), "x").unwrap();
+                }
+            }
+            let other = std::cell::Cell::new(false);
+            let step = || {
+                if !other.replace(true) {
+                    fs::create_dir_all(scene.at(theirs).parent().unwrap()).unwrap();
+                    fs::write(scene.at(theirs), "x").unwrap();
+                }
+            };
+            let guards = Guards { git_layout, step: &step, ..Guards::ALL };
+            let done = scene.publish(&[(mine, Some("x"))], Publishing::default(), guards);
+            assert!(other.get(), "nothing came between");
+            assert_eq!(done.is_ok(), made, "{mine} beside {theirs}: {done:?}");
+            assert_eq!(scene.at(mine).exists(), made, "{mine}");
+            assert!(scene.at(theirs).exists());
+            if let Err(error) = done {
+                assert_eq!(error.code, Code::Protected, "{}", error.message);
+            }
+        }
+    }
+}

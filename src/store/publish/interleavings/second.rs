@@ -58,7 +58,11 @@ pub fn round(ground: &Ground, guards: Guards<'_>, dice: Dice, count: &mut Count)
         let step = || baton.step(me);
         let (lease, exchange, compare) = modes;
         let patience = std::time::Duration::ZERO;
-        let done = edit(ground, TOKENS[me], Guards { lease, exchange, compare, patience, step: &step });
+        let done = edit(
+            ground,
+            TOKENS[me],
+            Guards { lease, exchange, compare, patience, step: &step, ..Guards::ALL },
+        );
         baton.end(me);
         done
     };
