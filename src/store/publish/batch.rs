@@ -1,18 +1,19 @@
-//! All writes of one edit, or none: checked, written down, staged, synced, turned one by one, and settled.
+//! All writes of one edit, or none: checked, written down, staged, synced, held, turned one by one, and settled.
 //!
 //! Invariant: until all writes are there, whatever was done is taken back; the entry in the journal is there before the
 //! first staged file, and is taken out after the last.
 
 use super::folders::{Chains, emptied};
 use super::guards::Guards;
+use super::prepare::{self, Prepared};
 use super::stage::Staged;
-use super::swap::{Ends, Refusal};
-use super::turn::Turned;
+use super::swap::Ends;
+use super::turn::{Back, Turned};
 use super::{Done, FileWrite, Published, compare, lasting, names};
 use crate::error::{Code, Disk, Error};
-use crate::policy::{Durability, HardLinks, Publishing};
+use crate::policy::{Durability, Publishing};
 use crate::store::journal::{Begun, Deed, EditId, Journal};
-use crate::store::permit::{self, Way};
+use crate::store::permit::Way;
 use crate::store::root::{self, Root};
 use std::thread;
 
@@ -115,52 +116,62 @@ fn sync(staged: &[Option<Staged<'_>>], begun: Option<&Begun>) -> Result<(), Erro
     })
 }
 
-/// Makes the changes one by one; where one fails, takes back those before it.
+/// Makes the changes, all of them held at the same time; where one fails, takes back those before it.
 fn turn<'a>(
     jobs: &[Job<'a>],
     staged: Vec<Option<Staged<'a>>>,
     how: Publishing,
 ) -> Result<Vec<Turned<'a>>, Error> {
-    let mut turned = Vec::new();
-    for (job, staged) in jobs.iter().zip(staged) {
-        match one(job, staged, how) {
-            Ok(done) => turned.push(done),
-            Err(error) => return Err(take_back(jobs, turned, error)),
+    let prepare = |(job, staged): (&Job<'a>, _)| Prepared::new(job.ends, job.write, job.way, staged);
+    let mut prepared: Vec<(usize, Prepared<'a>)> = jobs.iter().zip(staged).map(prepare).enumerate().collect();
+    prepared.sort_by_key(|(_, prepared)| prepared.phase());
+    let together = jobs.first().is_none_or(|job| job.ends.guards.together);
+    if together {
+        prepare::hold(prepared.iter_mut().map(|(_, prepared)| prepared))?;
+        prepared.iter().try_for_each(|(_, prepared)| prepared.check())?;
+    }
+    let (mut turned, mut rest) = (Vec::new(), prepared.into_iter());
+    for (position, prepared) in rest.by_ref() {
+        let made = if together { prepared.make(how) } else { alone(prepared, how) };
+        match made {
+            Ok(done) => turned.push((position, done)),
+            Err(error) => return Err(take_back(turned, rest, error)),
         }
     }
+    if let Err(error) = turned.iter().try_for_each(|(_, turned)| turned.check()) {
+        return Err(take_back(turned, rest, error));
+    }
+    turned.sort_by_key(|(position, _)| *position);
+    turned.iter_mut().for_each(|(_, turned)| turned.release());
+    Ok(turned.into_iter().map(|(_, turned)| turned).collect())
+}
+
+/// Makes one change without regard to the others.
+fn alone<'a>(mut prepared: Prepared<'a>, how: Publishing) -> Result<Turned<'a>, Error> {
+    prepare::hold(std::iter::once(&mut prepared))?;
+    prepared.check()?;
+    let mut turned = prepared.make(how)?;
+    turned.release();
     Ok(turned)
 }
 
-fn one<'a>(job: &Job<'a>, staged: Option<Staged<'a>>, how: Publishing) -> Result<Turned<'a>, Error> {
-    let ends = job.ends;
-    let told = |refusal| match refusal {
-        Refusal::Clean(error) | Refusal::Kept(error) => error,
-        Refusal::Mounted => permit::mounted(ends.shown),
-    };
-    match (staged, job.write.before, job.way) {
-        (Some(staged), Some(before), Way::InPlace) => staged.write_into(ends, before),
-        (Some(staged), Some(before), Way::Replace) => {
-            staged.replace(ends, before).or_else(|failed| match *failed {
-                (Refusal::Mounted, Some(staged)) if how.hard_links == HardLinks::InPlace => {
-                    staged.write_into(ends, before)
-                }
-                (refusal, _) => Err(told(refusal)),
-            })
+/// Takes back what was made, the last first: at once where nobody is at it, and then where somebody has to be waited for.
+fn take_back<'a>(turned: Vec<(usize, Turned<'a>)>, held: impl Sized, error: Error) -> Error {
+    let (mut later, mut kept) = (Vec::new(), Vec::new());
+    for (_, turned) in turned.into_iter().rev() {
+        match turned.back_at_once() {
+            Back::Done => {}
+            Back::Kept(error) => kept.push(error),
+            Back::NotYet(turned) => later.push(turned),
         }
-        (Some(staged), None, _) => staged.create(ends).map_err(told),
-        (None, Some(before), _) => Turned::remove(ends, before).map_err(told),
-        (None, None, _) => Err(Error::new(Code::Internal, "a file that is not there was to be removed")),
     }
-}
-
-fn take_back<'a>(jobs: &[Job<'a>], turned: Vec<Turned<'a>>, error: Error) -> Error {
-    let backwards = turned.into_iter().zip(jobs).rev();
-    backwards.fold(error, |mut error, (turned, job)| match turned.back(job.write) {
-        Ok(()) => error,
-        Err(stays) => {
-            error.message = format!("{}; {}", error.message, stays.message);
-            error.disk_unknown()
-        }
+    // Whoever waits for a file that was not changed need not wait any longer.
+    drop(held);
+    later.iter_mut().for_each(Turned::release);
+    kept.extend(later.into_iter().filter_map(|turned| turned.back().err()));
+    kept.into_iter().fold(error, |mut error, kept| {
+        error.message = format!("{}; {}", error.message, kept.message);
+        if kept.disk == Disk::Unknown { error.disk_unknown() } else { error }
     })
 }
 

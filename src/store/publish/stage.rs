@@ -3,7 +3,9 @@
 //! Invariant: dropping it removes it; only publishing, which consumes it, leaves it, under the target's name.
 
 use super::known::Known;
+use super::lease::Lease;
 use super::metadata::{self, Carried};
+use super::prepare::Leases;
 use super::swap::{Ends, Refusal};
 use super::turn::{Turn, Turned};
 use super::{FileWrite, Level, in_place};
@@ -14,6 +16,7 @@ use crate::store::trouble::failed;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 const PERMISSIONS: u32 = 0o777;
 
@@ -24,7 +27,7 @@ pub(super) struct Staged<'a> {
     folder: &'a Folder,
     shown: &'a str,
     name: &'a str,
-    file: OwnedFd,
+    file: Arc<OwnedFd>,
     identity: Identity,
     bytes: &'a [u8],
     carried: Option<Carried>,
@@ -51,6 +54,7 @@ impl<'a> Staged<'a> {
         let identity = stat.map(|stat| Identity::of(&stat));
         let unnamed = Identity { device: 0, inode: 0 };
         let removal = Removal::OnDrop;
+        let file = Arc::new(file);
         let mut staged =
             Staged { folder, shown, name, file, identity: unnamed, bytes, carried: None, removal };
         staged.identity = identity?;
@@ -76,18 +80,28 @@ impl<'a> Staged<'a> {
         Known { file: &self.file, identity: self.identity, bytes: self.bytes, carried: None }
     }
 
+    /// What it took over from the file before.
+    pub fn carried(&self) -> Option<&Carried> {
+        self.carried.as_ref()
+    }
+
+    /// A lease on it, where the system gives one; its right to be written ends before.
+    pub fn lease(&self) -> Option<Lease<'static>> {
+        Lease::take_shared(&self.file).ok()
+    }
+
     /// Puts the file in the place of the one before; where that is refused, the staged file is given back if it is still ours.
     pub fn replace(
-        mut self,
+        self,
         ends: Ends<'a>,
+        write: &'a FileWrite<'a>,
         before: Before<'a>,
+        leases: Leases<'a>,
     ) -> Result<Turned<'a>, Box<(Refusal, Option<Staged<'a>>)>> {
-        self.seal();
-        let there = Known { carried: self.carried.as_ref(), ..before.known() };
-        match ends.exchange(&there, &self.known()) {
+        match ends.exchange_checked(&before.known(), &self.known(), &leases) {
             Ok(level) => {
                 let turn = if level == Level::Compare { Turn::Renamed } else { Turn::Exchanged };
-                Ok(Turned::new(ends, turn, level, Some(before), Some(self.published())))
+                Ok(Turned::new(ends, write, turn, level, Some(self.published()), leases))
             }
             Err(Refusal::Kept(error)) => {
                 drop(self.published());
@@ -98,28 +112,38 @@ impl<'a> Staged<'a> {
     }
 
     /// Writes the file's text into the one before, under all of its names.
-    pub fn write_into(mut self, ends: Ends<'a>, before: Before<'a>) -> Result<Turned<'a>, Error> {
+    pub fn write_into(
+        self,
+        ends: Ends<'a>,
+        write: &'a FileWrite<'a>,
+        before: Before<'a>,
+    ) -> Result<Turned<'a>, Error> {
         in_place::write(&ends, &before.known(), self.bytes)?;
-        self.seal();
-        Ok(Turned::new(ends, Turn::Written, Level::InPlace, Some(before), Some(self.published())))
+        let ours = Some(self.published());
+        Ok(Turned::new(ends, write, Turn::Written, Level::InPlace, ours, Leases::default()))
     }
 
     /// Gives the file the target's name, which must be free.
-    pub fn create(mut self, ends: Ends<'a>) -> Result<Turned<'a>, Refusal> {
-        self.seal();
+    pub fn create(
+        self,
+        ends: Ends<'a>,
+        write: &'a FileWrite<'a>,
+        leases: Leases<'a>,
+    ) -> Result<Turned<'a>, Refusal> {
         let note = ends.put()?;
-        let mut turned = Turned::new(ends, Turn::Created, Level::Exchange, None, Some(self.published()));
+        let ours = Some(self.published());
+        let mut turned = Turned::new(ends, write, Turn::Created, Level::Exchange, ours, leases);
         turned.notes.extend(note);
         Ok(turned)
     }
 
     /// Ends the right to write to the file, as whoever has a file open for writing is waited for.
-    fn seal(&mut self) {
+    pub fn seal(&mut self) {
         let is =
             |file: &OwnedFd| rustix::fs::fstat(file).is_ok_and(|stat| Identity::of(&stat) == self.identity);
         // Where its own mode forbids reading it, the descriptor that there is will do.
         if let Some(file) = self.folder.open_to_read(self.name).ok().filter(is) {
-            self.file = file;
+            self.file = Arc::new(file);
         }
     }
 
