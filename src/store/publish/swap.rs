@@ -66,6 +66,8 @@ impl Ends<'_> {
         leases: &Leases<'_>,
     ) -> Result<Level, Refusal> {
         self.guards.step();
+        // Since it was compared, the files of the edit before it were exchanged.
+        self.check_lease(leases.before.as_ref())?;
         if !self.guards.exchange {
             return self.rename(there, leases);
         }
@@ -95,6 +97,7 @@ impl Ends<'_> {
         lease: Option<&Lease<'_>>,
     ) -> Result<Level, Refusal> {
         self.guards.step();
+        self.check_lease(lease)?;
         match self.folder.rename_new(self.target, self.staged) {
             Ok(Renamed::Whole) => {}
             Ok(Renamed::OldNameLeft(errno)) => {
@@ -195,14 +198,20 @@ impl Ends<'_> {
         self.guards.step();
         there.check(self.folder, self.target, self.shown, &self.guards).map_err(Refusal::Clean)?;
         self.guards.step();
-        if lease.is_some_and(|lease| !lease.is_whole()) {
-            return Err(Refusal::Clean(conflict(
-                self.shown,
-                "is just being opened for writing by another program",
-            )));
-        }
+        self.check_lease(lease)?;
         self.guards.step();
         Ok(())
+    }
+
+    /// Refuses where somebody waits for the end of the lease to write the file.
+    fn check_lease(&self, lease: Option<&Lease<'_>>) -> Result<(), Refusal> {
+        match lease {
+            Some(lease) if !lease.is_whole() => {
+                let seen = "is just being opened for writing by another program";
+                Err(Refusal::Clean(conflict(self.shown, seen)))
+            }
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// Whether what has this name is that file, and nobody has written it or is about to.
