@@ -19,6 +19,7 @@ mod files;
 mod folder;
 #[cfg(feature = "check")]
 mod git;
+mod inode;
 mod journal;
 mod listing;
 mod locks;

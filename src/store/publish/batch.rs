@@ -11,7 +11,8 @@ use super::swap::Ends;
 use super::turn::{Back, Turned};
 use super::{Done, FileWrite, Published, compare, lasting, names};
 use crate::error::{Code, Disk, Error};
-use crate::policy::{Durability, Publishing};
+use crate::policy::{Durability, HardLinks, Publishing};
+use crate::store::inode::Inodes;
 use crate::store::journal::{Begun, Deed, EditId, Journal};
 use crate::store::permit::Way;
 use crate::store::root::{self, Root};
@@ -40,8 +41,9 @@ pub(super) fn publish(
     let begun = record.map(|(journal, deed)| journal.begin(deed, writes, &staged)).transpose()?;
     let chains = Chains::make(writes, tops)?;
     let jobs = jobs(writes, &chains, &staged, &ways, guards);
-    let ready = stage(&jobs)?;
+    let mut ready = stage(&jobs, begun.as_ref(), how)?;
     sync(&ready, begun.as_ref().filter(|_| how.durability == Durability::Full))?;
+    ready.iter_mut().flatten().try_for_each(|staged| staged.name())?;
     let turned = match turn(&jobs, ready, how) {
         Err(error) if error.disk == Disk::Unknown => {
             // Its row is all that says what was under way.
@@ -82,12 +84,29 @@ fn jobs<'a>(
     each.map(job).collect()
 }
 
-/// Makes the staged copies of all that is not to be removed.
-fn stage<'a>(jobs: &[Job<'a>]) -> Result<Vec<Option<Staged<'a>>>, Error> {
-    let make = |job: &Job<'a>| {
-        job.write.after.map(|after| Staged::make(&job.ends, job.write, after.bytes)).transpose()
+/// Makes the staged copies of all that is not to be removed. Which files they are is written down before anything is in them.
+fn stage<'a>(
+    jobs: &[Job<'a>],
+    begun: Option<&Begun>,
+    how: Publishing,
+) -> Result<Vec<Option<Staged<'a>>>, Error> {
+    let open = |job: &Job<'a>| {
+        job.write.after.map(|after| Staged::open(&job.ends, job.write, after.bytes)).transpose()
     };
-    jobs.iter().map(make).collect()
+    let mut staged = jobs.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+    if let Some(begun) = begun {
+        let inodes = |(job, staged): (&Job<'a>, &Option<Staged<'a>>)| -> Result<Inodes, Error> {
+            let before = job.write.before.map(|before| before.snapshot.identity.inode);
+            // A mount point is known only when the files cannot be exchanged.
+            let in_place = how.hard_links == HardLinks::InPlace;
+            Ok(Inodes { copy: staged.as_ref().map(Staged::inode).transpose()?, before, in_place })
+        };
+        begun.record(&jobs.iter().zip(&staged).map(inodes).collect::<Result<Vec<_>, _>>()?)?;
+    }
+    for (job, staged) in jobs.iter().zip(&mut staged) {
+        staged.as_mut().map_or(Ok(()), |staged| staged.fill(job.write))?;
+    }
+    Ok(staged)
 }
 
 /// Syncs the staged copies, and meanwhile what was written down of them.

@@ -16,6 +16,8 @@ pub(in crate::store) struct Guards<'a> {
     pub compare: bool,
     /// Whether all files of an edit are held and compared before the first of them is changed; else one after the other.
     pub together: bool,
+    /// Whether a staged copy has no name before it is complete, where the file system can do that.
+    pub unnamed: bool,
     /// How long files that another program has open for writing are waited for.
     pub patience: Duration,
     /// Called between any two steps.
@@ -29,6 +31,7 @@ impl Guards<'_> {
         exchange: true,
         compare: true,
         together: true,
+        unnamed: true,
         patience: PATIENCE,
         step: &|| {},
     };

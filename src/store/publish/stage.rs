@@ -1,4 +1,5 @@
-//! The staged copy: a complete file beside the target, under a name of its own.
+//! The staged copy: a complete file beside the target, under a name of its own. It has that name only once it is complete and
+//! the journal knows which file it is, where the file system has files without a name.
 //!
 //! Invariant: dropping it removes it; only publishing, which consumes it, leaves it, under the target's name.
 
@@ -11,6 +12,7 @@ use super::turn::{Turn, Turned};
 use super::{FileWrite, Level, in_place};
 use crate::error::Error;
 use crate::store::folder::{Folder, Identity};
+use crate::store::inode::Inode;
 use crate::store::snapshot::Before;
 use crate::store::trouble::failed;
 use rustix::fs::{Mode, OFlags};
@@ -36,38 +38,76 @@ pub(super) struct Staged<'a> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Removal {
+    /// There is no name.
+    Unnamed,
     OnDrop,
     Done,
 }
 
 impl<'a> Staged<'a> {
-    /// Makes the file that is to hold these bytes at the write's place, with all that it takes over; it is not synced yet.
+    /// Makes the file that is to hold these bytes at the write's place, with all that it takes over, under the staged name.
     pub fn make(ends: &Ends<'a>, write: &FileWrite<'a>, bytes: &'a [u8]) -> Result<Staged<'a>, Error> {
+        let mut staged = Staged::open(ends, write, bytes)?;
+        staged.fill(write)?;
+        staged.name()?;
+        Ok(staged)
+    }
+
+    /// Makes the file, still empty, and without a name where the file system can: so there is nothing to be found of a
+    /// process that ends before it is complete.
+    pub fn open(ends: &Ends<'a>, write: &FileWrite<'a>, bytes: &'a [u8]) -> Result<Staged<'a>, Error> {
         let (folder, name, shown) = (ends.folder, ends.staged, ends.shown);
         // Nobody else may read it until it has its own rights; a new file has what the umask and the folder's ACL leave.
         let mode = if write.before.is_some() || write.mode.is_some() { 0o600 } else { 0o666 };
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
-        let file = folder
-            .open(name, flags, Mode::from_raw_mode(mode))
-            .map_err(|errno| failed("creating the staged copy", shown, errno))?;
+        let mode = Mode::from_raw_mode(mode);
+        let cannot = |errno| failed("creating the staged copy", shown, errno);
+        let unnamed = if ends.guards.unnamed { folder.make_unnamed(mode) } else { Err(Errno::NOTSUP) };
+        let (file, removal) = match unnamed {
+            Ok(file) => (file, Removal::Unnamed),
+            Err(Errno::NOTSUP | Errno::NOSYS | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => {
+                let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
+                (folder.open(name, flags, mode).map_err(cannot)?, Removal::OnDrop)
+            }
+            Err(errno) => return Err(cannot(errno)),
+        };
         let stat = rustix::fs::fstat(&file).map_err(|errno| failed("fstat", shown, errno));
         let identity = stat.map(|stat| Identity::of(&stat));
-        let unnamed = Identity { device: 0, inode: 0 };
-        let removal = Removal::OnDrop;
+        let unknown = Identity { device: 0, inode: 0 };
         let file = Arc::new(file);
         let mut staged =
-            Staged { folder, shown, name, file, identity: unnamed, bytes, carried: None, removal };
+            Staged { folder, shown, name, file, identity: unknown, bytes, carried: None, removal };
         staged.identity = identity?;
-        fill(&staged.file, bytes, shown)?;
+        Ok(staged)
+    }
+
+    /// Which file it is.
+    pub fn inode(&self) -> Result<Inode, Error> {
+        Inode::read(&*self.file).map_err(|errno| failed("fstat", self.shown, errno))
+    }
+
+    /// Writes the bytes, and gives the file what it takes over; it is not synced yet.
+    pub fn fill(&mut self, write: &FileWrite<'a>) -> Result<(), Error> {
+        let shown = self.shown;
+        fill(&self.file, self.bytes, shown)?;
         match (&write.before, write.mode) {
             (Some(before), _) => {
-                staged.carried = Some(metadata::carry(&before.snapshot.file, &staged.file, shown)?);
+                self.carried = Some(metadata::carry(&before.snapshot.file, &self.file, shown)?);
             }
-            (None, Some(mode)) => rustix::fs::fchmod(&staged.file, Mode::from_raw_mode(mode & PERMISSIONS))
+            (None, Some(mode)) => rustix::fs::fchmod(&self.file, Mode::from_raw_mode(mode & PERMISSIONS))
                 .map_err(|errno| failed("fchmod", shown, errno))?,
             (None, None) => {}
         }
-        Ok(staged)
+        Ok(())
+    }
+
+    /// Gives the file the staged name, if it has none yet.
+    pub fn name(&mut self) -> Result<(), Error> {
+        if self.removal == Removal::Unnamed {
+            let named = self.folder.give_name(&self.file, self.name);
+            named.map_err(|errno| failed("naming the staged copy", self.shown, errno))?;
+            self.removal = Removal::OnDrop;
+        }
+        Ok(())
     }
 
     /// Makes content and metadata survive a power cut.

@@ -335,6 +335,41 @@ fn a_file_with_several_names_is_written_as_the_policy_says() {
     }
 }
 
+/// What lies beside a file while it is written: with a file that has no name first, nothing before it is complete.
+#[test]
+fn a_staged_copy_has_a_name_only_once_it_is_complete() {
+    for unnamed in [true, false] {
+        let scene = Scene::new(&[("a", "1")]);
+        let seen = std::cell::RefCell::new(Vec::new());
+        let look = || {
+            let beside = scene.names().into_iter().find(|name| name.ends_with(".lockgate"));
+            seen.borrow_mut().extend(beside.map(|name| scene.text(&name)));
+        };
+        let place = scene.files.admit("a").unwrap();
+        let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
+        let before = Some(snapshot.held(Content::of(b"1")));
+        let after = Some(Content::of(b"complete"));
+        let write = FileWrite { place: &place, before, after, mode: None, folders: 0, told: Told::default() };
+        let folder = scene.files.roots()[0].folder("").unwrap();
+        let guards = Guards { unnamed, ..Guards::ALL };
+        let (target, staged) = (place.name.as_str(), ".a.0000000000000001.lockgate");
+        let ends = Ends { folder: &folder, target, staged, shown: "a", guards };
+        let mut copy = stage::Staged::open(&ends, &write, b"complete").unwrap();
+        look();
+        copy.fill(&write).unwrap();
+        look();
+        copy.name().unwrap();
+        look();
+        let wanted: &[&str] = if unnamed { &["complete"] } else { &["", "complete", "complete"] };
+        assert_eq!(*seen.borrow(), wanted, "the control is a file with a name from the beginning");
+        drop(copy);
+        assert_eq!(scene.names(), ["a"]);
+        let done =
+            scene.publish(&[("a", Some("2")), ("b", Some("3"))], Publishing::default(), guards).unwrap();
+        assert_eq!((done.files.len(), scene.names()), (2, vec!["a".to_owned(), "b".to_owned()]));
+    }
+}
+
 #[test]
 fn rights_that_change_in_the_meantime_are_a_conflict() {
     use std::os::unix::fs::PermissionsExt;

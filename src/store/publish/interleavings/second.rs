@@ -53,11 +53,11 @@ pub fn round(ground: &Ground, guards: Guards<'_>, dice: Dice, count: &mut Count)
     ground.reset();
     let baton = Baton::new(dice);
     // The look in between cannot go to another thread.
-    let Guards { lease, exchange, compare, together, patience, step: _ } = guards;
+    let Guards { lease, exchange, compare, together, unnamed, patience, step: _ } = guards;
     let run = |me: usize| {
         baton.wait(me);
         let step = || baton.step(me);
-        let guards = Guards { lease, exchange, compare, together, patience, step: &step };
+        let guards = Guards { lease, exchange, compare, together, unnamed, patience, step: &step };
         let done = edit(ground, TOKENS[me], guards);
         baton.end(me);
         done
