@@ -103,16 +103,16 @@ impl Files {
         recover::recover(&self.roots, locks, half)
     }
 
-    /// Removes from a folder beneath the root of that number the staged copies that no edit in its journal names;
-    /// `is_named` is asked after the folder was listed. Gives back what a person should know.
+    /// Removes from a folder beneath the root of that number the staged copies that no edit in its journal names, where
+    /// nothing is lost with them. Gives back what a person should know.
     pub(super) fn sweep(
         &self,
         locks: &Locks,
         root: usize,
         folder: &str,
-        is_named: &dyn Fn(&str) -> bool,
+        known: &recover::Known<'_>,
     ) -> Vec<String> {
-        recover::sweep(&self.roots, locks, root, folder, is_named)
+        recover::sweep(&self.roots, locks, root, folder, known)
     }
 
     /// Whether something stands at a path relative to the root that the place's file really lies in, as

@@ -22,6 +22,7 @@ mod folder;
 mod git;
 mod git_layout;
 mod git_settings;
+mod inode;
 mod journal;
 mod listing;
 mod locks;

@@ -5,6 +5,7 @@ mod bodies;
 mod content;
 mod crowd;
 mod ending;
+mod heads;
 mod matrix;
 mod page;
 mod pairs;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// How long a file that another program has open for writing is waited for.
+/// How long files that another program has open for writing are waited for.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// The guards of a write, and a look in between its steps.
@@ -16,7 +16,11 @@ pub(in crate::store) struct Guards<'a> {
     pub compare: bool,
     /// Looks at folders that could become git folders.
     pub git_layout: bool,
-    /// How long a file that another program has open for writing is waited for.
+    /// Whether all files of an edit are held and compared before the first of them is changed; else one after the other.
+    pub together: bool,
+    /// Whether a staged copy has no name before it is complete, where the file system can do that.
+    pub unnamed: bool,
+    /// How long files that another program has open for writing are waited for.
     pub patience: Duration,
     /// Called between any two steps.
     pub step: &'a dyn Fn(),
@@ -29,6 +33,8 @@ impl Guards<'_> {
         exchange: true,
         compare: true,
         git_layout: true,
+        together: true,
+        unnamed: true,
         patience: PATIENCE,
         step: &|| {},
     };

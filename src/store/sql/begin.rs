@@ -5,6 +5,7 @@
 use super::database::Database;
 use super::texts::{self, Packs};
 use super::{Failure, Row};
+use crate::store::inode::Inodes;
 use crate::store::journal::{Deed, Kind};
 use crate::text::Stamp;
 use rusqlite::{Transaction, params};
@@ -35,6 +36,26 @@ impl Database {
         if row.keep { self.read(|reader| texts::prepare(reader, row)) } else { Ok(Packs::default()) }
     }
 
+    /// Writes down which files an edit's staged copies are, in the order in which its files were written down.
+    pub fn record(&self, number: u64, inodes: &[Inodes]) -> Result<(), Failure> {
+        let insert = "INSERT OR REPLACE INTO copies(edit, position, copy, born, before, in_place)
+            VALUES(?, ?, ?, ?, ?, ?)";
+        self.write(|transaction| {
+            let mut insert = transaction.prepare_cached(insert)?;
+            for (position, inodes) in inodes.iter().enumerate() {
+                insert.execute(params![
+                    number.cast_signed(),
+                    count(position),
+                    inodes.copy.map(|copy| copy.number.cast_signed()),
+                    inodes.copy.and_then(|copy| copy.born),
+                    inodes.before.map(u64::cast_signed),
+                    inodes.in_place,
+                ])?;
+            }
+            Ok(())
+        })
+    }
+
     /// Declares that all of an edit is there; what it took back or made again is marked so.
     pub fn settle(&self, number: u64) -> Result<(), Failure> {
         let number = number.cast_signed();
@@ -42,6 +63,7 @@ impl Database {
             let settled = "UPDATE edits SET settled = 1 WHERE number = ? RETURNING kind, of";
             let mut settled = transaction.prepare_cached(settled)?;
             let (kind, of): (i64, i64) = settled.query_row([number], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            forget_copies(transaction, number)?;
             let undone = match kind {
                 UNDO => Some(number),
                 REDO => None,
@@ -59,10 +81,15 @@ impl Database {
             let edit = "DELETE FROM edits WHERE number = ? AND settled = 0";
             if transaction.prepare_cached(edit)?.execute([number])? > 0 {
                 transaction.prepare_cached("DELETE FROM changes WHERE edit = ?")?.execute([number])?;
+                forget_copies(transaction, number)?;
             }
             Ok(())
         })
     }
+}
+
+fn forget_copies(transaction: &Transaction<'_>, number: i64) -> rusqlite::Result<()> {
+    transaction.prepare_cached("DELETE FROM copies WHERE edit = ?")?.execute([number]).map(drop)
 }
 
 const EDIT: i64 = 0;
