@@ -9,9 +9,7 @@ after a minute, so that a test that fails leaves nothing for long.
 
 import ctypes
 import json
-import mmap
 import os
-import resource
 import signal
 import socket
 import sys
@@ -227,6 +225,10 @@ def fill(mebibytes):
 
 def attempts(scene):
     """Tries one thing after the other that a gate must not do, and says which of them seemed to succeed."""
+    # Loaded here, as the memory of the other programs is bounded closely.
+    import mmap
+    import resource
+
     scene = json.loads(scene)
     done = {}
 
@@ -438,7 +440,61 @@ def attempts(scene):
     say(json.dumps(done))
 
 
+def own_files():
+    """Does with its own files and itself what compilers, linkers and builds do; any error ends it."""
+    import resource
+
+    own = os.environ["TMPDIR"]
+    path = own + "/program"
+    with open(path, "w") as file:
+        file.write("#!/bin/sh\nexit 7\n")
+        os.fchmod(file.fileno(), 0o600)
+    mode = lambda: os.stat(path).st_mode & 0o7777
+    assert mode() == 0o600
+    os.chmod(path, 0o755)
+    assert mode() == 0o755
+    os.symlink("program", own + "/link")
+    os.chmod(own + "/link", 0o700)
+    assert mode() == 0o700
+    folder = os.open(own, os.O_RDONLY)
+    os.chmod("program", 0o750, dir_fd=folder)
+    assert mode() == 0o750
+    os.utime(path, ns=(5, 1_000_000_007))
+    assert os.stat(path).st_mtime_ns == 1_000_000_007
+    with open(path) as file:
+        os.utime(file.fileno())
+    assert os.stat(path).st_mtime > 1_000_000_000
+    os.utime("program", (3, 4), dir_fd=folder)
+    assert os.stat(path).st_mtime == 4
+    os.utime(own + "/link", (8, 9), follow_symlinks=False)
+    assert (os.lstat(own + "/link").st_mtime, os.stat(path).st_mtime) == (9, 4)
+    try:
+        os.chmod(own + "/nothing", 0o755)
+        raise AssertionError("there is no such file")
+    except FileNotFoundError:
+        pass
+    assert os.waitstatus_to_exitcode(os.spawnl(os.P_WAIT, path, path) << 8) == 7
+    resource.setrlimit(resource.RLIMIT_NOFILE, resource.getrlimit(resource.RLIMIT_NOFILE))
+    os.sched_setaffinity(0, os.sched_getaffinity(0))
+    os.nice(1)
+    for end in socket.socketpair():
+        end.close()
+    if scene_is_caged():
+        try:
+            os.chmod(path, 0o4755)
+            raise AssertionError("set-user-ID was set")
+        except PermissionError:
+            pass
+    say("done")
+
+
+def scene_is_caged():
+    """Under Landlock alone the supervisor stands between."""
+    return os.environ.get("SUPERVISED") == "1"
+
+
 WHAT = {
+    "own-files": own_files,
     "attempts": attempts,
     "fork-bomb": fork_bomb,
     "hoard": hoard,
