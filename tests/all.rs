@@ -31,6 +31,7 @@ mod suite {
     mod locating;
     mod looking;
     mod mcp;
+    mod memory;
     mod misdeeds;
     mod parallel;
     mod past;
