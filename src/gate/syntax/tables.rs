@@ -60,6 +60,7 @@ fn check(counts: &[usize]) {
                 continue;
             }
             let half = count / 2;
+            let bad = bad.replace('#', "7");
             let broken = format!("{before}{}{bad}{}{after}", rows(half, row), rows(half, row));
             let verdict = judged(path, Some(&good), &broken);
             let line = before.matches('\n').count() + half + 1;
