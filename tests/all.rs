@@ -34,6 +34,7 @@ mod suite {
     mod locating;
     mod looking;
     mod mcp;
+    mod memory;
     mod misdeeds;
     mod moved;
     mod parallel;

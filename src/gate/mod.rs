@@ -39,6 +39,7 @@ pub use judge::{Case, judge, judge_all};
 pub use means::{Grant, Means};
 pub use pins::{Pin, Pins, Search, search_path};
 pub use process::adopt_orphans;
+pub use syntax::{parse_for_parent, parse_large_texts_with};
 pub use trial::{canary, inside, version};
 pub use verdict::{Outcome, Run, Verdict};
 pub use watch::{Progress, Waits, Watch};

@@ -68,7 +68,7 @@ impl From<Trouble> for Silence {
     fn from(trouble: Trouble) -> Silence {
         match trouble {
             Trouble::Unknown(why) => Silence::Skipped(why.to_owned()),
-            Trouble::Unreadable(why) => Silence::Broken(why.to_owned()),
+            Trouble::Unreadable(why) => Silence::Unavailable(why),
             Trouble::Broken(why) => Silence::Broken(why),
             Trouble::Halted(halt) => Silence::Halted(halt),
         }

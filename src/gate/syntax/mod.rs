@@ -3,11 +3,15 @@
 //! A language is read by its own parser where there is one, and by tree-sitter where there is none, where the parser
 //! gives up, and where the text nests deeper than the parser can go. [`table`] says who reads what.
 //!
-//! Invariant: no text makes a parser overflow a stack or end the process. A parser runs [`apart`] with a stack for
-//! the deepest nesting that the text can hold, and where that cannot be had it does not run at all.
+//! A small text is read [`apart`], on a thread with a stack for the deepest nesting that it can hold; a large one by a
+//! [`child`] process, whose memory is limited. What neither can read, tree-sitter reads within its own limit of memory.
+//!
+//! Invariant: no text makes a parser overflow a stack, end the process or take more memory than it may; and where
+//! nobody could read a text, there is no finding, but the reason.
 
 mod apart;
 mod brackets;
+mod child;
 mod ecmascript;
 mod fault;
 mod json;
@@ -21,6 +25,8 @@ mod yaml;
 
 use std::time::Duration;
 
+pub use self::child::{parse_for_parent, parse_large_texts_with};
+
 use self::apart::End;
 use self::fault::Fault;
 use self::since::{Opinion, Sides};
@@ -28,12 +34,16 @@ use self::table::{Own, Row, Stops};
 use self::tree::Survey;
 use super::delta::Mark;
 use super::draft::Draft;
+use super::pattern::TOO_DEEP;
 use super::watch::{Halt, Limit};
-use crate::grammar;
+use crate::grammar::{self, Slot};
 use crate::text::Buffer;
 
-/// The most stack that a parser is given, in bytes; it is reserved, and used only where a text nests that deep.
-const MOST_STACK: usize = if cfg!(debug_assertions) { 1 << 30 } else { 512 << 20 };
+/// The most stack that a parser is given, in bytes; it is reserved, and at most half of it is used, where a text nests
+/// that deep.
+const MOST_STACK: usize = if cfg!(debug_assertions) { 512 << 20 } else { 104 << 20 };
+/// The most memory that a parser may take in this process, in bytes.
+const MOST_MEMORY: usize = 48 << 20;
 /// What a parser needs before the first level of nesting, in bytes.
 const LEAST_STACK: usize = 8 << 20;
 
@@ -51,8 +61,8 @@ enum Parse {
 pub(super) enum Trouble {
     /// Nobody here reads the language.
     Unknown(&'static str),
-    /// Nobody here can read this text.
-    Unreadable(&'static str),
+    /// Nobody here can read this text, and why.
+    Unreadable(String),
     /// The caller has gone, or the time is up.
     Halted(Halt),
     /// The parser panicked.
@@ -99,6 +109,11 @@ impl Own {
         levels.saturating_mul(self.frame).saturating_add(LEAST_STACK)
     }
 
+    /// Tells whether the parser may take more memory for a text of this length than it may take in this process.
+    fn is_large(&self, length: usize) -> bool {
+        length.saturating_mul(self.per_byte) > MOST_MEMORY
+    }
+
     /// Gives the stack for a text that cannot nest too deeply whatever it is, as every level takes a token.
     fn stack_at_once(&self, text: &str) -> Option<usize> {
         let levels = if self.stack_for(text.len()) <= MOST_STACK { text.len() } else { tokens(text) };
@@ -133,6 +148,11 @@ impl Eye<'_> {
     /// Reads with the language's own parser; nothing where that could not be done safely.
     fn read_own(&self, own: &Own, buffer: &Buffer) -> Result<Option<Reading>, Trouble> {
         let by = Reader::Own(own.stops);
+        let text = buffer.view();
+        if let Some(program) = child::program().filter(|_| own.is_large(text.len())) {
+            let _slot = self.slot(text)?;
+            return Self::reading(own, buffer, child::run(program, self.row, self.path, text, self.limit));
+        }
         let levels = own.levels.filter(|_| own.stack_at_once(buffer.view()).is_none());
         let stack = match levels.map(|levels| levels(buffer.view())).transpose() {
             Err(fault) => return Ok(Some(Reading { by, marks: marked(&[fault], buffer) })),
@@ -144,7 +164,13 @@ impl Eye<'_> {
         };
         let Some(stack) = stack else { return Ok(None) };
         let (read, text, path) = (own.read, buffer.view().to_owned(), self.path.to_owned());
-        match apart::run(stack, self.limit, move || read(&text, &path)) {
+        Self::reading(own, buffer, apart::run(stack, self.limit, move || read(&text, &path)))
+    }
+
+    /// What a parser's end says of a text; nothing where it could not read it.
+    fn reading(own: &Own, buffer: &Buffer, end: End<Parse>) -> Result<Option<Reading>, Trouble> {
+        let by = Reader::Own(own.stops);
+        match end {
             End::Done(Parse::Read(faults)) => Ok(Some(Reading { by, marks: marked(&faults, buffer) })),
             End::Done(Parse::TooDeep) | End::NoThread => Ok(None),
             End::Panicked(words) => Err(Trouble::Broken(format!("{} panicked: {words}", own.name))),
@@ -162,14 +188,24 @@ impl Eye<'_> {
         Ok((stack <= MOST_STACK).then_some(stack))
     }
 
+    /// Waits for the right to read a text.
+    fn slot(&self, text: &str) -> Result<Slot, Trouble> {
+        let mut halt = None;
+        let slot = Slot::wait(text.len(), || {
+            halt = self.limit.reached();
+            halt.is_some()
+        });
+        slot.ok_or(Trouble::Halted(halt.unwrap_or(Halt::TimedOut)))
+    }
+
     fn survey(&self, text: &str) -> Result<Survey, Trouble> {
         let grammar = self.row.grammar().ok_or(Trouble::Unknown("no grammar for this language"))?;
         if !grammar.holds(text) {
-            return Err(Trouble::Unreadable("nests too deeply to be read safely"));
+            return Err(Trouble::Unreadable(TOO_DEEP.to_owned()));
         }
+        let _slot = self.slot(text)?;
         let look = || tree::survey(self.row, grammar, self.path, text, self.limit.within(pace(text)));
-        let surveyed = grammar::on_stack(look).map_err(Trouble::Broken)?;
-        Ok(surveyed?)
+        grammar::on_stack(look).map_err(Trouble::Broken)?
     }
 
     fn compare(
@@ -243,3 +279,5 @@ fn marked(faults: &[Fault], buffer: &Buffer) -> Vec<(Mark, u8)> {
 mod cases;
 #[cfg(test)]
 mod hostile;
+#[cfg(test)]
+mod tables;
