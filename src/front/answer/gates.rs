@@ -88,6 +88,15 @@ pub(super) fn notes(verdict: &Verdict) -> Vec<String> {
     let mut notes: Vec<String> = fixed
         .map(|run| format!("{} {}", run.gate, run.why.as_deref().unwrap_or("changed the draft")))
         .collect();
+    let softened: Vec<&Run> = runs().filter(|run| run.softened).collect();
+    if !softened.is_empty() {
+        let verb = if softened.len() == 1 { "only warns" } else { "only warn" };
+        let remedy = "`level: block` in the policy makes the edit be refused";
+        notes.push(format!(
+            "{} {verb} here, because the edit may be one step of several; {remedy}",
+            names(&softened)
+        ));
+    }
     let withheld: Vec<&Run> = runs().filter(|run| run.withheld).collect();
     if let Some(first) = withheld.first() {
         let why = first.why.as_deref().unwrap_or("not trusted");
@@ -130,6 +139,7 @@ mod tests {
             why: why.map(str::to_owned),
             blocking: false,
             withheld: false,
+            softened: false,
         }
     }
 
@@ -154,6 +164,12 @@ mod tests {
             ]
         );
         assert!(notes(&Verdict::default()).is_empty());
+        let softened = |gate| Run { softened: true, ..run(gate, Outcome::Found, None) };
+        assert_eq!(
+            notes(&Verdict::new(vec![softened("go-build"), softened("cargo-check")], Vec::new())),
+            ["go-build and cargo-check only warn here, because the edit may be one step of several; \
+              `level: block` in the policy makes the edit be refused"]
+        );
     }
 
     #[test]
