@@ -164,8 +164,8 @@ fn commands_of_a_policy_above_run_only_where_a_person_trusts_it() {
          output: { text: exit, message: bad } }\nquality_gates:\n  '*': [{ tool: word }]\n",
     );
     let outcome = || {
-        let (exit, answer) = fixture
-            .json("project/sub", &["edit", "--path", "new.txt", "--content", "b\n", "--mode", "verify_only"]);
+        let (exit, answer) = fixture.json("project/sub", &["edit", "--path", "new.txt", "--content", "b\n"]);
+        fs::remove_file(fixture.path("project/sub/new.txt")).ok();
         (exit, answer["gates"][0]["outcome"].as_str().unwrap_or_default().to_owned())
     };
     assert_eq!(outcome(), (0, "skipped".to_owned()));
