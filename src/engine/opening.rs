@@ -60,7 +60,7 @@ impl Workspace {
 
 impl<'a> Opening<'a> {
     /// For a caller whose relative paths are relative to a folder below the first root.
-    pub fn from_base(self, base: String) -> Opening<'a> {
+    pub fn with_base(self, base: String) -> Opening<'a> {
         Opening { base, ..self }
     }
 
@@ -89,7 +89,7 @@ impl<'a> Opening<'a> {
     /// Errors: `INVALID_INPUT` for `/`, the home directory, an empty list of roots, and a database in a root; what opening a
     /// folder gives.
     pub fn open(self) -> Result<Arc<Workspace>, Error> {
-        let files = self.roots.map_or_else(|| Ok(Files::default()), Files::open)?.from_base(&self.base);
+        let files = self.roots.map_or_else(|| Ok(Files::default()), Files::open)?.with_base(&self.base);
         let roots = files.root_paths();
         let state = match self.own {
             Some(own) => State::within(own, &roots),

@@ -39,9 +39,9 @@ impl Files {
     }
 
     /// The same files, for callers whose relative paths are relative to a folder below the first root.
-    pub fn from_base(mut self, base: &str) -> Files {
+    pub fn with_base(mut self, base: &str) -> Files {
         if !self.roots.is_empty() {
-            let first = self.roots.remove(0).from_base(base.to_owned());
+            let first = self.roots.remove(0).with_base(base.to_owned());
             self.roots.insert(0, first);
         }
         self

@@ -41,7 +41,7 @@ impl Root {
     }
 
     /// The same root, for callers whose relative paths are relative to a folder below it.
-    pub fn from_base(self, base: String) -> Root {
+    pub fn with_base(self, base: String) -> Root {
         Root { base, ..self }
     }
 

@@ -24,7 +24,7 @@ impl Roots {
         // Whoever opens a workspace here starts no other programs than those of its gates.
         adopt_orphans();
         let Found { roots, base } = self.found()?;
-        Workspace::at(&roots).from_base(base).promising(promise).open()
+        Workspace::at(&roots).with_base(base).promising(promise).open()
     }
 
     /// The folders themselves: those that were named, else the project around the current folder.

@@ -68,7 +68,7 @@ impl Workplace {
         // Whoever opens a workspace here starts no other programs than those of its gates.
         adopt_orphans();
         let Found { roots, base } = self.roots.found()?;
-        self.stored.over(Workspace::at(&roots).from_base(base).promising(promise))?.open()
+        self.stored.over(Workspace::at(&roots).with_base(base).promising(promise))?.open()
     }
 
     /// The toolsets that are offered where nobody names any: what lies in a database is offered where it was asked for.

@@ -174,7 +174,7 @@ impl Ruled {
 fn here(promise: Promise) -> Result<Option<Arc<Workspace>>, Error> {
     let Ok(here) = current_folder() else { return Ok(None) };
     let ProjectRoot { root, base } = ProjectRoot::around(&here);
-    match Workspace::at(&[root]).from_base(base).promising(promise).open() {
+    match Workspace::at(&[root]).with_base(base).promising(promise).open() {
         Ok(workspace) => Ok(Some(workspace)),
         Err(refusal) if refusal.code == Code::InvalidInput => Ok(None),
         Err(refusal) => Err(refusal),
