@@ -72,6 +72,9 @@ fn trouble(run: &Run) -> Option<String> {
     match run.outcome {
         Outcome::Skipped if run.withheld => Some(because("was not asked")),
         Outcome::Passed | Outcome::Found | Outcome::Fixed | Outcome::Skipped => None,
+        Outcome::Unavailable if run.why.as_deref().is_some_and(|why| why.starts_with("a template")) => {
+            Some(because("could not look"))
+        }
         Outcome::Unavailable => Some(because("is not to be had here")),
         Outcome::TimedOut => Some(match run.why.as_deref() {
             Some("no answer in time") | None => "gave no answer in time".to_owned(),
@@ -104,8 +107,13 @@ pub(super) fn notes(verdict: &Verdict) -> Vec<String> {
         notes.push(format!("not checked by {}: {why}; {remedy}", names(&withheld)));
     }
     let unavailable = runs().filter(|run| run.outcome == Outcome::Unavailable);
-    let (held, absent): (Vec<&Run>, Vec<&Run>) = unavailable
-        .partition(|run| run.why.as_deref().is_some_and(|why| why.starts_with("the policy requires ")));
+    let says = |run: &Run, start: &str| run.why.as_deref().is_some_and(|why| why.starts_with(start));
+    let (templates, programs): (Vec<&Run>, Vec<&Run>) = unavailable.partition(|run| says(run, "a template"));
+    if let Some(why) = templates.first().and_then(|run| run.why.as_deref()) {
+        notes.push(format!("not checked by {}: {why}", names(&templates)));
+    }
+    let (held, absent): (Vec<&Run>, Vec<&Run>) =
+        programs.into_iter().partition(|run| says(run, "the policy requires "));
     if let Some(why) = held.first().and_then(|run| run.why.as_deref()) {
         notes.push(format!("not checked by {}: {why}", names(&held)));
     }
