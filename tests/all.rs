@@ -49,6 +49,7 @@ mod suite {
     mod speed;
     mod spellings;
     mod store;
+    mod subfolder;
     mod together;
     mod trials;
     mod trust;

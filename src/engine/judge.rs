@@ -11,7 +11,7 @@ use crate::error::{Code, Error};
 use crate::gate::{self, Case, Grant, Means, Stands, Verdict, Watch};
 use crate::policy::{Language, Manner, Policy, Profile, Role, Terms, Validator};
 use crate::request::{Mode, Request};
-use crate::store::Kind;
+use crate::store::{Kind, Place};
 
 /// What one draft is judged with.
 struct Bench<'a> {
@@ -35,6 +35,14 @@ impl Workspace {
             return Err(cancelled());
         }
         for (at, (draft, mut verdict)) in drafts.iter_mut().zip(verdicts).enumerate() {
+            if let Place::File(place) = &draft.target.place {
+                let told = |path: &mut String| {
+                    if let Ok(named) = self.store.files.named_beside(place, path) {
+                        *path = named;
+                    }
+                };
+                verdict.findings.iter_mut().filter_map(|finding| finding.elsewhere.as_mut()).for_each(told);
+            }
             if let Some(text) = verdict.mended.take() {
                 let mended = Drafted::mended(&draft.seen, &text, &draft.target.rules);
                 draft.drafted = mended.map_err(|refusal| call.names(refusal, at))?;

@@ -44,7 +44,9 @@ use prewarm::Warmed;
 use rules::Rules;
 use trust::Trust;
 
-pub use crate::store::{Added, Changed, Deed, Depot, EditId, Entry, Kind, Level, Migrated, Tenant};
+pub use crate::store::{
+    Added, Changed, Deed, Depot, EditId, Entry, Kind, Level, Migrated, ProjectRoot, Tenant,
+};
 #[cfg(feature = "check")]
 pub use audit::{Audit, Base, Change, Checked, Ground, PassedOver, Subjects};
 pub use decide::{Decision, decide};

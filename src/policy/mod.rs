@@ -54,7 +54,7 @@ pub use limits::Limits;
 pub use paths::Protection;
 pub use policy::Policy;
 pub use publishing::{Durability, HardLinks, Publishing};
-pub use rule::{Baseline, Level, Manner, Profile, Profiles, Rule, Terms};
+pub use rule::{Baseline, Explicit, Level, Manner, Profile, Profiles, Rule, Terms};
 pub use serving::{Host, Readers, Serving, ServingBounds, Site, Token};
 pub use severity::Severity;
 pub use shape::{Absent, Range, Setting, Shape};

@@ -39,6 +39,20 @@ impl Files {
         Ok(Files { roots })
     }
 
+    /// The same files, for callers whose relative paths are relative to a folder below the first root.
+    pub fn with_base(mut self, base: &str) -> Files {
+        if !self.roots.is_empty() {
+            let first = self.roots.remove(0).with_base(base.to_owned());
+            self.roots.insert(0, first);
+        }
+        self
+    }
+
+    /// The folder below the first root that relative paths are relative to; empty for the root itself.
+    pub fn base(&self) -> &str {
+        self.roots.first().map_or("", Root::base)
+    }
+
     /// Whether there is no root at all.
     pub fn is_empty(&self) -> bool {
         self.roots.is_empty()

@@ -35,9 +35,9 @@ pub(super) fn nearest(roots: &[Root], place: &FilePlace) -> Result<Option<Policy
     upward(roots, place.root, &place.folder)
 }
 
-/// The policy file at the top of the first root.
+/// The policy file that rules the base of the first root: the root itself, or a folder below it.
 pub(super) fn at_top(roots: &[Root]) -> Result<Option<PolicyText>, Error> {
-    upward(roots, 0, "")
+    upward(roots, 0, roots.first().map_or("", Root::base))
 }
 
 /// The next policy file above the folder that one rules.

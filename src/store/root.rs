@@ -5,6 +5,7 @@
 
 use super::file_place::FilePlace;
 use super::folder::{Folder, Identity};
+use super::project::relative;
 use super::{state, trouble};
 use crate::error::{Code, Error};
 use cap_std::ambient_authority;
@@ -19,6 +20,8 @@ pub(super) struct Root {
     identity: Identity,
     /// The absolute paths by which a caller may name it: as the system resolves it, as given without dots, as given.
     spellings: [PathBuf; 3],
+    /// The folder below it that relative paths are relative to, where it is the first root; empty for the root itself.
+    base: String,
 }
 
 impl Root {
@@ -34,7 +37,17 @@ impl Root {
         let real = std::fs::canonicalize(path).map_err(refuse)?;
         state::refuse_inside(&real)?;
         let spellings = [real, without_dots(&given), given];
-        Ok(Root { dir, identity, spellings })
+        Ok(Root { dir, identity, spellings, base: String::new() })
+    }
+
+    /// The same root, for callers whose relative paths are relative to a folder below it.
+    pub fn with_base(self, base: String) -> Root {
+        Root { base, ..self }
+    }
+
+    /// The folder below it that relative paths are relative to; empty for the root itself.
+    pub fn base(&self) -> &str {
+        &self.base
     }
 
     /// What is left of an absolute path after the longest name of this root that starts it, and that name's length.
@@ -98,9 +111,13 @@ impl Root {
     }
 }
 
-/// How a path below the root of that index is told: relative when that is the first root, else absolute.
+/// How a path below the root of that index is told: relative to the base of the first root when it lies in that, else
+/// absolute.
 pub(super) fn named(roots: &[Root], index: usize, below: &str) -> Option<String> {
-    if index == 0 { Some(below.to_owned()) } else { roots.get(index)?.absolute(below) }
+    match (index, roots.get(index)) {
+        (0, first) => Some(relative(first.map_or("", Root::base), below)),
+        (_, other) => other?.absolute(below),
+    }
 }
 
 /// Opens the folder of a place again, and makes sure that it is the one that was admitted.

@@ -38,10 +38,12 @@ pub(super) struct Step {
     pub identity: Identity,
 }
 
-/// Which root a path names, and what is left of it beneath that root.
+/// Which root a path names, and what is left of it beneath that root; a relative path is relative to the base of the
+/// first.
 pub(super) fn choose(roots: &[Root], path: &str) -> Result<(usize, String), Error> {
     if !path.starts_with('/') {
-        return Ok((0, path.to_owned()));
+        let base = roots.first().map_or("", Root::base);
+        return Ok((0, if base.is_empty() { path.to_owned() } else { format!("{base}/{path}") }));
     }
     let candidates = roots.iter().enumerate().rev().filter_map(|(index, root)| {
         root.rest_of(Path::new(path)).map(|(length, rest)| (length, index, rest))

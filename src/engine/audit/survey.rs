@@ -55,6 +55,7 @@ impl Workspace {
 
     /// Where a root lies, and what its files are compared with.
     fn ground(&self, root: usize, base: Option<&str>) -> Result<(Ground, Option<Revision>), Error> {
+        let told_from = self.store.files.base().to_owned();
         let real = self.store.files.root_paths().get(root).cloned().unwrap_or_default();
         let Some(repository) = Repository::around(&real)? else {
             if let Some(base) = base {
@@ -64,7 +65,8 @@ impl Workspace {
                     .field("--base")
                     .hint("leave it out: every finding counts then"));
             }
-            return Ok((Ground { root, top: real, prefix: String::new(), base: Base::Nothing }, None));
+            let ground = Ground { root, top: real, prefix: String::new(), told_from, base: Base::Nothing };
+            return Ok((ground, None));
         };
         let (top, prefix) = (repository.top().to_owned(), repository.prefix().to_owned());
         let revision = repository.revision(base)?;
@@ -72,7 +74,7 @@ impl Workspace {
             Some(id) => Base::Revision(revision.asked.clone(), id.clone()),
             None => Base::Unborn,
         };
-        Ok((Ground { root, top, prefix, base }, Some(revision)))
+        Ok((Ground { root, top, prefix, told_from, base }, Some(revision)))
     }
 
     /// The files that the paths name, each once.

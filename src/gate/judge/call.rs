@@ -188,6 +188,12 @@ impl<'a> Call<'a> {
             past,
         };
         match said {
+            Ok(marks) if self.case.terms.softens(rule) => {
+                let strict = Scales { level: rule.level, ..scales };
+                let would_refuse = strict.weigh(marks.clone()).iter().any(|finding| finding.blocking);
+                let told = Told::found(rule, scales.weigh(marks), took);
+                if would_refuse { told.softened() } else { told }
+            }
             Ok(marks) => Told::found(rule, scales.weigh(marks), took),
             Err(silence) => Told::silent(rule, &silence, took),
         }

@@ -12,6 +12,7 @@
 mod apart;
 mod brackets;
 mod child;
+mod doubled;
 mod ecmascript;
 mod fault;
 mod json;
@@ -19,6 +20,7 @@ mod python;
 mod rust;
 mod since;
 mod table;
+mod template;
 mod toml;
 mod tree;
 mod yaml;
@@ -32,12 +34,12 @@ use self::fault::Fault;
 use self::since::{Opinion, Sides};
 use self::table::{Own, Row, Stops};
 use self::tree::Survey;
-use super::delta::Mark;
+use super::delta::{self, Belief, Mark};
 use super::draft::Draft;
 use super::pattern::TOO_DEEP;
 use super::watch::{Halt, Limit};
 use crate::grammar::{self, Slot};
-use crate::text::Buffer;
+use crate::text::{Buffer, Hints};
 
 /// The most stack that a parser is given, in bytes; it is reserved, and at most half of it is used, where a text nests
 /// that deep.
@@ -63,6 +65,8 @@ pub(super) enum Trouble {
     Unknown(&'static str),
     /// Nobody here can read this text, and why.
     Unreadable(String),
+    /// The text is filled in before anybody parses it.
+    Template,
     /// The caller has gone, or the time is up.
     Halted(Halt),
     /// The parser panicked.
@@ -96,8 +100,11 @@ pub(super) fn judge(draft: &Draft<'_>, limit: Limit<'_>) -> Result<Vec<(Mark, bo
     let row = row.ok_or(Trouble::Unknown("no parser for this language"))?;
     let eye = Eye { row, path: draft.path, limit };
     let after = eye.read(draft.after)?;
+    if eye.is_template(draft, &after)? {
+        return Err(Trouble::Template);
+    }
     match draft.before {
-        _ if after.marks.is_empty() => Ok(Vec::new()),
+        _ if after.marks.is_empty() => eye.doubled(draft),
         None => Ok(since::all_new(after.marks)),
         Some(before) => eye.compare(draft, before, after),
     }
@@ -138,6 +145,61 @@ impl Eye<'_> {
     fn read(&self, buffer: &Buffer) -> Result<Reading, Trouble> {
         let own = self.row.parser.as_ref().map(|own| self.read_own(own, buffer)).transpose()?.flatten();
         own.map_or_else(|| self.read_tree(buffer), Ok)
+    }
+
+    /// The keys that stand twice in a text without faults, each with whether the edit brought it; they only warn.
+    fn doubled(&self, draft: &Draft<'_>) -> Result<Vec<(Mark, bool)>, Trouble> {
+        let look = |buffer: &Buffer| -> Result<Vec<Mark>, Trouble> {
+            let (name, text) = (self.row.name, buffer.view().to_owned());
+            match apart::run(LEAST_STACK, self.limit, move || doubled::keys(name, &text)) {
+                End::Done(faults) => {
+                    let mark = |fault: &Fault| fault.mark(buffer.lines(), buffer.view());
+                    Ok(faults.iter().map(|fault| Mark { belief: Belief::Doubtful, ..mark(fault) }).collect())
+                }
+                End::NoThread => Ok(Vec::new()),
+                End::Panicked(words) => {
+                    Err(Trouble::Broken(format!("the search for keys panicked: {words}")))
+                }
+                End::Halted(halt) => Err(Trouble::Halted(halt)),
+            }
+        };
+        if !doubled::LANGUAGES.contains(&self.row.name) {
+            return Ok(Vec::new());
+        }
+        let after = look(draft.after)?;
+        let new = match draft.before.filter(|_| !after.is_empty()) {
+            None => vec![true; after.len()],
+            Some(before) => {
+                let lines = (before.lines().count(), draft.after.lines().count());
+                delta::brought(&look(before)?, &after, draft.map, lines)
+            }
+        };
+        Ok(after.into_iter().zip(new).collect())
+    }
+
+    /// True for a text whose tags are what the parser stops at, and that is marked as a template: by its path, by a tag
+    /// there that only templates have, or because the text before the edit did not parse either.
+    fn is_template(&self, draft: &Draft<'_>, after: &Reading) -> Result<bool, Trouble> {
+        let first = |reading: &Reading| {
+            let certain = reading.marks.iter().filter(|(mark, _)| mark.belief == Belief::Certain);
+            certain.map(|(mark, _)| mark.line).min()
+        };
+        let Some(line) = first(after) else { return Ok(false) };
+        let (lines, text) = (draft.after.lines(), draft.after.view());
+        let tags = template::tags(text);
+        if tags.is_empty() {
+            return Ok(false);
+        }
+        let filled = template::filled(self.row.name, text, &tags);
+        let Ok(filled) = Buffer::read(filled.into_bytes(), Hints::default()) else { return Ok(false) };
+        if first(&self.read(&filled)?).is_some_and(|next| next <= line) {
+            return Ok(false);
+        }
+        let near = lines.span(line.saturating_sub(1).max(1)).start..lines.span(line).end;
+        if template::is_named(self.path) || template::is_marked(&tags, &near) {
+            return Ok(true);
+        }
+        draft.before.map_or(Ok(false), |before| Ok(first(&self.read(before)?).is_some()))
     }
 
     fn read_tree(&self, buffer: &Buffer) -> Result<Reading, Trouble> {
@@ -218,7 +280,8 @@ impl Eye<'_> {
             Ok(old) if old.by == after.by => (old, after),
             Err(Trouble::Halted(halt)) => return Err(Trouble::Halted(halt)),
             // Two readers cannot be compared: tree-sitter reads both sides.
-            Ok(_) | Err(Trouble::Broken(_) | Trouble::Unknown(_) | Trouble::Unreadable(_)) => {
+            Ok(_)
+            | Err(Trouble::Broken(_) | Trouble::Unknown(_) | Trouble::Unreadable(_) | Trouble::Template) => {
                 (self.read_tree(before)?, self.read_tree(draft.after)?)
             }
         };
@@ -237,7 +300,9 @@ impl Eye<'_> {
             match self.survey(buffer.view()) {
                 Ok(survey) => *view = survey,
                 Err(Trouble::Halted(halt)) => return Err(Trouble::Halted(halt)),
-                Err(Trouble::Broken(_) | Trouble::Unknown(_) | Trouble::Unreadable(_)) => {
+                Err(
+                    Trouble::Broken(_) | Trouble::Unknown(_) | Trouble::Unreadable(_) | Trouble::Template,
+                ) => {
                     return Ok(Opinion::default());
                 }
             }

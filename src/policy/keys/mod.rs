@@ -156,10 +156,10 @@ tables! {
         "role": Words(&words(&ROLES)), Is("check") => "whether it says what is wrong, or mends it";
         "timeout": Duration(TIME), Is("5s") => "how long one run may take";
         "transitional": Map(&[TRANSITIONAL]), Is("{}")
-            => "patterns on `code message`: such new findings only warn in a single edit";
+            => "patterns on `code message`: such new findings only warn in a single edit, where the policy gives no `level` itself";
         "canary": Either(&[Text, Map(&[CANARY])]), Says("none") => "a text that no configuration lets pass";
         "in_steps": Words(&words(&IN_STEPS)), Says("what the policy says")
-            => "in `edit_code`, whose edits are often one step of several: `fix`: it mends the draft; `warn`: it does not block";
+            => "in `edit_code`, whose edits are often one step of several, where the policy gives no `role` or `level` itself: `fix`: it mends the draft; `warn`: it does not block, and a note says so";
         "recorded": Text, Says("none") => "the tool and its version with which the samples were recorded";
         "samples": List(&Map(&[SAMPLE]), 0), Is("[]") => "texts with the findings that they must give";
     }

@@ -50,7 +50,8 @@ pub struct Journal {
 impl Journal {
     /// The journals of these roots within lockgate's own folder.
     pub fn beside(state: &State, files: &Files) -> Journal {
-        let book = |(number, root): (usize, &PathBuf)| Book::new(state, root, number);
+        let base = |number: usize| (number == 0).then(|| files.base());
+        let book = |(number, root): (usize, &PathBuf)| Book::new(state, root, base(number));
         let books: Arc<[Book]> = files.root_paths().iter().enumerate().map(book).collect();
         Journal { worker: Worker::new(&books), books }
     }

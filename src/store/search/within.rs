@@ -87,10 +87,17 @@ impl Files {
         }
     }
 
+    /// Below the base of the first root, and below all others.
     fn everywhere(&self) -> Result<Below, Error> {
         self.roots.iter().try_for_each(Root::check_in_place)?;
-        let start = |root| Start { root, path: String::new(), above: None };
-        Ok(Below { starts: (0..self.roots.len()).map(start).collect(), only: Only::All })
+        let mut starts: Vec<Start> =
+            (0..self.roots.len()).map(|root| Start { root, path: String::new(), above: None }).collect();
+        if let (false, Some(first)) = (self.base().is_empty(), starts.first_mut())
+            && let Standing::Folder(base) = self.standing(0, self.base(), ".")?
+        {
+            *first = base;
+        }
+        Ok(Below { starts, only: Only::All })
     }
 
     /// The root that a path names, and the rest of it.

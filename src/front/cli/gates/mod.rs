@@ -79,7 +79,7 @@ const DOCTOR: &str = "Ends with 1 when a gate that the policy names, or that is 
 /// Which gates, and how they are shown.
 #[derive(Debug, clap::Args)]
 struct Of {
-    /// Folder whose policy may define gates of its own [default: the current folder]
+    /// Folder whose policy may define gates of its own [default: the current folder, in the project around it]
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
     /// Prints JSON

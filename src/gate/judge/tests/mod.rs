@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use crate::gate::process::Ceiling;
 use crate::gate::workshop::Slots;
 use crate::gate::*;
-use crate::policy::{Isolation, Policy, Profile, language_of};
+use crate::policy::{Isolation, Manner, Policy, Profile, Terms, language_of};
 use crate::text::{Buffer, Hints, LineMap};
 
 /// A project with a policy, and the programs that it names.
@@ -97,6 +97,21 @@ impl Trial {
     }
 
     fn watched(&self, path: &str, before: Option<&str>, after: &str, watch: &Watch) -> Verdict {
+        self.judged(path, before, after, watch, Manner::Plain)
+    }
+
+    fn in_manner(&self, manner: Manner, path: &str, before: Option<&str>, after: &str) -> Verdict {
+        self.judged(path, before, after, &Watch::idle(), manner)
+    }
+
+    fn judged(
+        &self,
+        path: &str,
+        before: Option<&str>,
+        after: &str,
+        watch: &Watch,
+        manner: Manner,
+    ) -> Verdict {
         let read = |text: &str| Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
         let (old, new) = (before.map(read), read(after));
         let map =
@@ -122,7 +137,8 @@ impl Trial {
             isolation: Isolation::None,
             cache: None,
         };
-        judge(&draft, &self.policy.terms(path, language, Profile::Edit), &means, watch)
+        let terms = Terms { manner, ..self.policy.terms(path, language, Profile::Edit) };
+        judge(&draft, &terms, &means, watch)
     }
 }
 
