@@ -13,7 +13,6 @@ pub(super) mod project;
 mod replay;
 mod scene;
 mod sharing;
-mod shown;
 #[cfg(test)]
 mod tests;
 

@@ -8,13 +8,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::names::{Names, World};
-use super::shown::{self, Shown};
 use super::{Ask, given, project};
 use crate::gate::company::Company;
 use crate::gate::output::Whose;
 use crate::gate::process::{Cage, Layer, Order, shortfall, strongest};
 use crate::gate::silence::Silence;
-use crate::gate::stage::{Dated, Stage, Staged, private_folder};
+use crate::gate::stage::{Dated, Shown, Stage, Staged, TARGET, private_folder};
 use crate::gate::watch::Limit;
 use crate::policy::{Command, Hole, Input, Isolation, Piece, Rule, Scope, Template, Unconfigured};
 use crate::text::Buffer;
@@ -379,7 +378,7 @@ fn templates(command: &Command) -> impl Iterator<Item = &Template> {
 
 /// The folder in which cargo keeps what it compiled, where that lasts longer than the run.
 fn target(ask: &Ask<'_>, command: &Command) -> Option<PathBuf> {
-    let (_, template) = command.env.iter().find(|(name, _)| name == shown::TARGET)?;
+    let (_, template) = command.env.iter().find(|(name, _)| name == TARGET)?;
     if command.input != Input::Staged || !template.has(Hole::Cache) {
         return None;
     }

@@ -10,6 +10,7 @@
 //! is removed with all that is in it when the [`Stage`] is dropped.
 
 mod laid;
+mod shown;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -24,6 +25,7 @@ use tempfile::{Builder, TempDir};
 use crate::text::Stamp;
 
 pub(super) use self::laid::Dated;
+pub(super) use self::shown::{Shown, TARGET};
 
 /// The most entries that a folder on the way to the file may have.
 const MOST_ENTRIES: usize = 20_000;

@@ -18,12 +18,12 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use crate::gate::stage::{Staged, private_folder};
+use super::{Staged, private_folder};
 use crate::gate::watch::{Halt, Limit};
 use crate::text::Stamp;
 
 /// The variable by which cargo is told where it keeps what it compiled.
-pub(super) const TARGET: &str = "CARGO_TARGET_DIR";
+pub(in crate::gate) const TARGET: &str = "CARGO_TARGET_DIR";
 /// The file in a target folder in which it is written down what was shown.
 const RECORD: &str = ".lockgate-shown.json";
 /// How long a wait for the target folder lasts before the limit is looked at again.
@@ -34,7 +34,7 @@ const MOST_TEXTS: usize = 200;
 
 /// The texts that were shown to the runs in a target folder, while one of them goes on.
 #[derive(Debug)]
-pub(super) struct Shown {
+pub(in crate::gate) struct Shown {
     target: PathBuf,
     texts: BTreeMap<String, Text>,
     _lock: File,
@@ -50,19 +50,19 @@ struct Text {
 
 /// What a run is to be shown at a path below the root.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Showing {
-    pub(super) path: String,
+pub(in crate::gate) struct Showing {
+    pub(in crate::gate) path: String,
     /// Its text; nothing where no file is to be seen.
-    pub(super) text: Option<Vec<u8>>,
+    pub(in crate::gate) text: Option<Vec<u8>>,
     /// When it changed.
-    pub(super) since: SystemTime,
+    pub(in crate::gate) since: SystemTime,
 }
 
 impl Shown {
     /// Waits until no other run uses the target folder, and reads what it was shown.
     ///
     /// Errors: those of the limit inside, those of the disk outside.
-    pub(super) fn open(target: &Path, limit: Limit<'_>) -> io::Result<Result<Shown, Halt>> {
+    pub(in crate::gate) fn open(target: &Path, limit: Limit<'_>) -> io::Result<Result<Shown, Halt>> {
         private_folder(target)?;
         let mut options = OpenOptions::new();
         let lock = options.create(true).append(true).mode(0o600).open(target.join(".lockgate-lock"))?;
@@ -95,7 +95,7 @@ impl Shown {
 
     /// Gives what a run is to be shown that is asked about these texts: those, and what was shown before and is not on disk.
     /// It is written down before it is given.
-    pub(super) fn plan(&mut self, root: &Path, staged: &[Staged<'_>]) -> io::Result<Vec<Showing>> {
+    pub(in crate::gate) fn plan(&mut self, root: &Path, staged: &[Staged<'_>]) -> io::Result<Vec<Showing>> {
         let mut plan: Vec<Showing> = Vec::new();
         for Staged { path, text } in staged {
             let since = self.since(path, &text.map_or_else(String::new, hash));
