@@ -8,7 +8,7 @@ use super::check::{Drafted, cancelled};
 use super::draft::Draft;
 use crate::edit::Edit;
 use crate::error::{Code, Error};
-use crate::gate::{self, Case, Grant, Means, Stands, Verdict, Watch};
+use crate::gate::{self, Case, Grant, Means, OnDisk, Stands, Verdict, Watch};
 use crate::policy::{Language, Manner, Policy, Profile, Role, Terms, Validator};
 use crate::request::{Mode, Request};
 use crate::store::{Kind, Place};
@@ -85,6 +85,7 @@ impl Workspace {
                 },
                 removed: draft.request.edit == Edit::Remove,
                 among,
+                on_disk: OnDisk::Before,
             })
             .collect();
         Ok(gate::judge_all(&cases, watch))

@@ -79,6 +79,8 @@ pub struct Workspace {
     indexed: Mutex<Indexed>,
     texts: Texts,
     desks: Arc<Semaphore>,
+    /// How many threads work on many files.
+    threads: usize,
 }
 
 impl Workspace {
@@ -95,6 +97,7 @@ impl Workspace {
             indexed: Mutex::default(),
             texts: Texts::default(),
             desks: Arc::new(Semaphore::new(cores * EDITS_PER_CORE)),
+            threads: cores,
         };
         workspace.recover();
         Ok(Arc::new(workspace))

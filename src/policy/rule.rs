@@ -118,7 +118,7 @@ pub(super) const PROFILES: [(&str, Profiles); 2] =
     [("edit", Profiles { edit: true, check: false }), ("check", Profiles { edit: false, check: true })];
 
 /// Which findings count, each wider than the one before.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Baseline {
     /// Those that the edit brought.
     #[default]

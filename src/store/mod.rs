@@ -50,7 +50,7 @@ pub use facts::Facts;
 pub use file_place::FilePlace;
 pub use files::Files;
 #[cfg(feature = "check")]
-pub use git::{Repository, Revision, Was};
+pub use git::{Names, Repository, Revision, Was};
 pub use git_layout::Planned;
 pub use journal::{Bounds, Changed, Deed, EditId, Entry, Journal, Kind};
 pub use listing::{Listing, Scope, Stands};

@@ -1,7 +1,7 @@
 //! Files as they are, judged against their text at a revision: what an audit says of a project.
 //!
-//! Every file that differs from the revision is judged by itself, beside all others as they are on disk. Only what is new
-//! counts, as it does for an edit; where there is no revision to compare with, everything is new.
+//! All files that differ from the revision are judged together, as the edits of one call are. Only what is new counts, as
+//! it does for an edit; where there is no revision to compare with, everything is new.
 //!
 //! Invariant: nothing is written below a root, and no file is judged that was not read through its root.
 
@@ -144,11 +144,8 @@ impl Workspace {
                 surveys.push(self.survey(root, &scopes, subjects.base.as_deref(), &mut audit, watch)?);
             }
         }
-        let (total, mut done) = (surveys.iter().map(|survey| survey.changed.len()).sum(), 0);
         for survey in surveys {
-            let count = survey.changed.len();
-            self.judge_changed(survey, &mut audit, watch, (done, total))?;
-            done += count;
+            self.judge_changed(survey, &mut audit, watch)?;
         }
         if watch.cancelled() {
             return Err(cancelled());

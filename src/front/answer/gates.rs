@@ -77,7 +77,8 @@ fn trouble(run: &Run) -> Option<String> {
         }
         Outcome::Unavailable => Some(because("is not to be had here")),
         Outcome::TimedOut => Some(match run.why.as_deref() {
-            Some("no answer in time") | None => "gave no answer in time".to_owned(),
+            Some(why) if why.starts_with("no answer in time") => format!("gave {why}"),
+            None => "gave no answer in time".to_owned(),
             Some(why) => format!("gave no answer ({why})"),
         }),
         Outcome::Broken => Some(because("is broken")),

@@ -1,121 +1,228 @@
-//! A gate's program, ready to be asked about the texts of one file.
+//! A gate's program, ready to be asked about the texts of one file, or of all files of a call that share a run.
 //!
 //! Invariant: a program runs only while it holds a slot, and an answer is kept only when the program gave one.
 
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use super::seats::{Tool, Voice};
 use crate::gate::command::{self, Ask};
-use crate::gate::company::{self, Company};
+use crate::gate::company::{self, Companion, Company};
 use crate::gate::draft::{Draft, Stands};
 use crate::gate::means::Means;
 use crate::gate::output::Seen;
 use crate::gate::server;
 use crate::gate::silence::Silence;
-use crate::gate::watch::Limit;
+use crate::gate::watch::{Halt, Limit};
 use crate::gate::workshop::{Answer, Basis, Proof, Rests};
-use crate::policy::{Isolation, Rule};
+use crate::policy::{Isolation, Rule, Severity};
 use crate::text::{Buffer, Hints};
 
 /// What is said of a program that finds nothing in its canary.
 const BLIND: &str = "finds nothing in its canary (a text that must not pass)";
+/// What is said of one that may not have come to a file.
+const HIDDEN: &str = "the project fails in other files, so this one may not have been looked at";
 
-/// A gate's program, ready to be asked about the texts of one file.
+/// Why a program's answer about a draft counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Proven {
+    /// It was seen to find something in the draft or in its canary, or has no canary.
+    Works,
+    /// It found errors in other files, which may have kept it from this one.
+    Hidden,
+}
+
+impl Proven {
+    /// What is to be said beside the answer.
+    pub(super) fn note(self) -> Option<&'static str> {
+        match self {
+            Proven::Works => None,
+            Proven::Hidden => Some(HIDDEN),
+        }
+    }
+}
+
+/// A gate's program, ready to be asked.
 pub(super) struct Program<'a> {
-    pub(super) rule: &'a Rule,
+    rule: &'a Rule,
     tool: Tool<'a>,
-    draft: Draft<'a>,
+    /// The drafts that one run is asked about.
+    drafts: Vec<Draft<'a>>,
     means: &'a Means<'a>,
     company: Company<'a>,
+    /// The other drafts of the call as they were, where that is not what is on disk.
+    past: Company<'a>,
     limit: Limit<'a>,
+    /// How long all gates may take.
+    total: Duration,
     basis: Option<Basis<'a>>,
     ran: Cell<Duration>,
 }
 
+/// What a program is asked beside.
+#[derive(Clone, Copy)]
+pub(super) struct Among<'a> {
+    /// The other drafts of the call.
+    pub(super) company: Company<'a>,
+    /// The same as they were, where that is not what is on disk.
+    pub(super) past: Company<'a>,
+}
+
 impl<'a> Program<'a> {
-    /// Makes it ready; `limit` is that of all gates together.
+    /// Makes it ready to be asked about these drafts; `limit` is that of all gates together, who have `total`.
     pub(super) fn new(
         rule: &'a Rule,
         tool: Tool<'a>,
-        draft: &Draft<'a>,
+        drafts: &[Draft<'a>],
         means: &'a Means<'a>,
-        company: Company<'a>,
-        limit: Limit<'a>,
+        among: Among<'a>,
+        (limit, total): (Limit<'a>, Duration),
     ) -> Program<'a> {
         let (rests, program) = match tool.voice {
             Voice::Command(command, program) => (Rests::Command(command), program),
             Voice::Server(server, program) => (Rests::Server(server), program),
         };
-        let basis = Basis::of(rule, rests, program, means.root, draft.path);
-        Program { rule, tool, draft: *draft, means, company, limit, basis, ran: Cell::default() }
+        let paths: Vec<&str> = drafts.iter().map(|draft| draft.path).collect();
+        let basis = Basis::of(rule, rests, program, means.root, &paths);
+        let Among { company, past } = among;
+        let (drafts, ran) = (drafts.to_vec(), Cell::default());
+        Program { rule, tool, drafts, means, company, past, limit, total, basis, ran }
     }
 
-    /// What it finds in a text: what it found when it was asked before, where that is still true.
-    pub(super) fn look(&self, text: &Buffer) -> Result<Answer, Silence> {
-        self.seen(text, self.company)
+    pub(super) fn rule(&self) -> &'a Rule {
+        self.rule
     }
 
-    /// What it finds in the text before the edit, beside files as they are on disk.
-    pub(super) fn look_before(&self, text: &Buffer) -> Result<Answer, Silence> {
-        self.seen(text, &[])
+    /// The drafts that it is asked about.
+    pub(super) fn drafts(&self) -> &[Draft<'a>] {
+        &self.drafts
     }
 
-    fn seen(&self, text: &Buffer, company: Company<'_>) -> Result<Answer, Silence> {
+    /// What it finds in the drafts: what it found when it was asked before, where that is still true.
+    pub(super) fn look(&self) -> Result<Answer, Silence> {
+        let texts: Vec<Option<&Buffer>> = self.drafts.iter().map(|draft| Some(draft.after)).collect();
+        self.seen(&texts, self.company)
+    }
+
+    /// What it finds in the texts before the edit, beside the other files as they were.
+    pub(super) fn look_before(&self) -> Result<Answer, Silence> {
+        let texts: Vec<Option<&Buffer>> = self.drafts.iter().map(|draft| draft.before).collect();
+        self.seen(&texts, self.past)
+    }
+
+    fn seen(&self, texts: &[Option<&Buffer>], company: Company<'_>) -> Result<Answer, Silence> {
         let answers = &self.means.workshop.answers;
+        let stamps: Vec<_> = texts.iter().map(|text| text.map(Buffer::stamp)).collect();
         let kept = self
             .basis
             .as_ref()
-            .and_then(|basis| Some((basis.of_text(text.stamp(), company::stamp(company))?, basis.lives)));
+            .and_then(|basis| Some((basis.of_texts(&stamps, company::stamp(company))?, basis.lives)));
         if let Some(answer) = kept.and_then(|(key, _)| answers.get(key, Instant::now())) {
             return Ok(answer);
         }
         let asked = Instant::now();
-        let answer: Answer = self.asked(text, company)?.into();
+        let answer: Answer = self.asked(texts, company)?.into();
         if let Some((key, lives)) = kept {
             answers.keep(key, &answer, asked + lives);
         }
         Ok(answer)
     }
 
-    /// The view of a text as it would have it.
-    pub(super) fn mend(&self, text: &Buffer) -> Result<String, Silence> {
-        let _slot = self.means.workshop.slots.take(self.limit)?;
+    /// The view of the draft as it would have it.
+    pub(super) fn mend(&self) -> Result<String, Silence> {
+        let Some(draft) = self.drafts.first() else { return Err(unasked()) };
+        let _slot = self.means.workshop.slots.take(self.limit).map_err(|halt| self.halted(halt.into()))?;
         let limit = self.limit.within(self.rule.timeout);
-        self.timed(text, self.company, |ask| command::mend(ask, limit))
+        let ask = self.ask(draft, Some(draft.after), self.company, &[]);
+        self.timed(|| command::mend(&ask, limit))
     }
 
-    /// Makes sure that it looked at a draft that it calls clean.
-    pub(super) fn prove(&self, draft: &Buffer, found: &[Seen]) -> Result<(), Silence> {
-        let Some(canary) = &self.rule.gate.canary else { return Ok(()) };
+    /// Makes sure that it looked at those of the drafts whose places are given, which it calls clean; an answer for each
+    /// draft.
+    pub(super) fn prove(
+        &self,
+        found: &[Vec<Seen>],
+        mut left: BTreeSet<usize>,
+    ) -> Vec<Result<Proven, Silence>> {
+        let mut proven: Vec<Result<Proven, Silence>> =
+            self.drafts.iter().map(|_| Ok(Proven::Works)).collect();
+        let mut set = |at: usize, what: Result<Proven, Silence>| {
+            if let Some(place) = proven.get_mut(at) {
+                *place = what;
+            }
+        };
+        let Some(canary) = &self.rule.gate.canary else { return proven };
         let proofs = &self.means.workshop.proofs;
-        let known = self.basis.as_ref().and_then(|basis| proofs.of(basis));
-        let proof = match known {
-            Some(proof) => proof,
-            None => self
-                .try_canary(&canary.instead_of(draft.view()), found)
-                .map_err(|silence| silence.on("its canary"))?,
+        let known = |at: usize| self.basis.as_ref().and_then(|basis| proofs.of(basis, at));
+        let keep = |at: usize, proof: Proof| {
+            if let Some(basis) = &self.basis {
+                proofs.keep(basis, at, proof);
+            }
         };
-        if let (None, Some(basis)) = (known, &self.basis) {
-            proofs.keep(basis, proof);
+        for at in left.clone() {
+            match known(at) {
+                Some(Proof::Works) => {}
+                Some(Proof::Blind) => set(at, blind()),
+                None => continue,
+            }
+            left.remove(&at);
         }
-        match proof {
-            Proof::Works => Ok(()),
-            Proof::Blind => Err(Silence::Broken(BLIND.to_owned())),
+        // One run has the canaries of all; a file whose canary keeps another's from being read has its turn first.
+        while !left.is_empty() {
+            let seen = match self.try_canaries(canary, &left) {
+                Ok(seen) => seen,
+                Err(silence) => {
+                    let silence = silence.on("its canary");
+                    left.iter().for_each(|at| set(*at, Err(silence.clone())));
+                    break;
+                }
+            };
+            let works = |at: &usize| {
+                let own = own(&seen, *at);
+                !own.is_empty() && own != self::own(found, *at)
+            };
+            let shown: Vec<usize> = left.iter().copied().filter(works).collect();
+            if shown.is_empty() {
+                for at in &left {
+                    if fails_elsewhere(found, *at) {
+                        set(*at, Ok(Proven::Hidden));
+                    } else {
+                        keep(*at, Proof::Blind);
+                        set(*at, blind());
+                    }
+                }
+                break;
+            }
+            for at in shown {
+                keep(at, Proof::Works);
+                left.remove(&at);
+            }
         }
+        proven
     }
 
-    fn try_canary(&self, canary: &str, found: &[Seen]) -> Result<Proof, Silence> {
-        let text = Buffer::read(canary.as_bytes().to_vec(), Hints::default());
-        let text = text.map_err(|error| Silence::Broken(error.message))?;
-        let seen = self.asked(&text, self.company)?;
-        // What it finds in other files says nothing of whether it looked at this one, and neither does what it finds in
-        // every text: that is what stands on disk.
-        let own = |seen: &[Seen]| -> Vec<Seen> {
-            seen.iter().filter(|seen| seen.elsewhere.is_none()).cloned().collect()
-        };
-        let (seen, found) = (own(&seen), own(found));
-        Ok(if seen.is_empty() || seen == found { Proof::Blind } else { Proof::Works })
+    /// What it finds where these drafts are replaced by their canaries.
+    fn try_canaries(
+        &self,
+        canary: &crate::policy::Canary,
+        places: &BTreeSet<usize>,
+    ) -> Result<Vec<Vec<Seen>>, Silence> {
+        let canaries = self.drafts.iter().enumerate().map(|(at, draft)| {
+            if !places.contains(&at) {
+                return Ok(None);
+            }
+            let text = Buffer::read(canary.instead_of(draft.after.view()).into_bytes(), Hints::default());
+            text.map(Some).map_err(|error| Silence::Broken(error.message))
+        });
+        let canaries = canaries.collect::<Result<Vec<_>, Silence>>()?;
+        let texts: Vec<Option<&Buffer>> = self
+            .drafts
+            .iter()
+            .zip(&canaries)
+            .map(|(draft, canary)| Some(canary.as_ref().unwrap_or(draft.after)))
+            .collect();
+        self.asked(&texts, self.company)
     }
 
     /// What it is kept apart by.
@@ -128,45 +235,130 @@ impl<'a> Program<'a> {
         self.ran.get()
     }
 
-    fn asked(&self, text: &Buffer, company: Company<'_>) -> Result<Vec<Seen>, Silence> {
-        let workshop = self.means.workshop;
-        match self.tool.voice {
-            Voice::Command(..) => {
-                let _slot = workshop.slots.take(self.limit)?;
-                let limit = self.limit.within(self.rule.timeout);
-                self.timed(text, company, |ask| command::look(ask, limit))
+    /// Asks about these texts, nothing for a draft that is not there: what it finds in each.
+    fn asked(&self, texts: &[Option<&Buffer>], company: Company<'_>) -> Result<Vec<Vec<Seen>>, Silence> {
+        let there = self.drafts.iter().zip(texts).enumerate();
+        let mut there = there.filter_map(|(at, (draft, text))| Some((at, draft, (*text)?)));
+        let mut answers: Vec<Vec<Seen>> = texts.iter().map(|_| Vec::new()).collect();
+        let first = match (there.next(), self.drafts.first(), self.tool.voice) {
+            (Some((at, draft, text)), ..) => (at, draft, Some(text)),
+            // The project without any of these files.
+            (None, Some(draft), Voice::Command(command, _)) if command::runs_without_file(command) => {
+                (0, draft, None)
             }
-            // A server takes its slot when it is its turn.
-            Voice::Server(server, _) => {
-                self.timed(text, company, |ask| server::look(ask, server, workshop, self.limit))
+            (None, ..) => return Ok(answers),
+        };
+        let rest: Vec<(usize, Companion<'_>)> =
+            there.map(|(at, draft, text)| (at, self.companion(draft, Some(text)))).collect();
+        let is_missing = |(draft, text): &(&Draft<'a>, &Option<&Buffer>)| {
+            text.is_none() && draft.stands == Stands::OverFile && draft.path != first.1.path
+        };
+        let missing: Vec<Companion<'_>> = self
+            .drafts
+            .iter()
+            .zip(texts)
+            .filter(is_missing)
+            .map(|(draft, _)| self.companion(draft, None))
+            .collect();
+        let also: Vec<&Companion<'_>> = rest.iter().map(|(_, other)| other).collect();
+        let all: Vec<&Companion<'_>> =
+            also.iter().copied().chain(&missing).chain(company.iter().copied()).collect();
+        let (at, draft, text) = first;
+        let ask = self.ask(draft, text, &all, &also);
+        let seen = self.run(&ask)?;
+        let places = std::iter::once(at).chain(rest.iter().map(|(at, _)| *at));
+        for (at, seen) in places.zip(seen) {
+            if let Some(answer) = answers.get_mut(at) {
+                *answer = seen;
             }
         }
+        Ok(answers)
     }
 
-    fn timed<T>(
-        &self,
-        text: &Buffer,
-        company: Company<'_>,
-        work: impl FnOnce(&Ask<'_>) -> Result<T, Silence>,
-    ) -> Result<T, Silence> {
+    fn run(&self, ask: &Ask<'_>) -> Result<Vec<Vec<Seen>>, Silence> {
+        let workshop = self.means.workshop;
+        let said = match self.tool.voice {
+            Voice::Command(..) => {
+                let _slot = workshop.slots.take(self.limit).map_err(|halt| self.halted(halt.into()))?;
+                let limit = self.limit.within(self.rule.timeout);
+                self.timed(|| command::look_all(ask, limit))
+            }
+            // A server takes its slot when it is its turn.
+            Voice::Server(server, _) => self.timed(|| server::look(ask, server, workshop, self.limit)),
+        };
+        said.map_err(|silence| self.halted(silence))
+    }
+
+    /// The same, where the time was up with the limit that ran out.
+    fn halted(&self, silence: Silence) -> Silence {
+        if silence != Silence::Halted(Halt::TimedOut) {
+            return silence;
+        }
+        let name = &self.rule.gate.name;
+        Silence::Late(if Instant::now() >= self.limit.end() {
+            format!("no answer in time: all gates of the call have {:?} (`limits.total`)", self.total)
+        } else {
+            format!("no answer in time: the gate has {:?} (`timeout` of `{name}`)", self.rule.timeout)
+        })
+    }
+
+    fn ask<'s>(
+        &'s self,
+        draft: &Draft<'s>,
+        text: Option<&'s Buffer>,
+        company: Company<'s>,
+        also: Company<'s>,
+    ) -> Ask<'s> {
         let (Voice::Command(_, program) | Voice::Server(_, program)) = self.tool.voice;
-        let start = Instant::now();
-        let ask = Ask {
+        Ask {
             rule: self.rule,
             program,
             search: self.tool.search,
             root: self.means.root,
-            path: self.draft.path,
-            language: self.draft.language,
-            text,
-            on_disk: self.draft.stands == Stands::OverFile,
+            path: draft.path,
+            language: draft.language,
+            text: text.unwrap_or(draft.after),
+            on_disk: draft.stands == Stands::OverFile,
+            gone: text.is_none(),
             company,
+            also,
             isolation: self.means.isolation,
             ceiling: self.means.workshop.ceiling,
             cache: self.means.cache,
-        };
-        let said = work(&ask);
+        }
+    }
+
+    fn companion<'s>(&'s self, draft: &Draft<'s>, text: Option<&'s Buffer>) -> Companion<'s> {
+        let (root, path, language) = (self.means.root, draft.path, draft.language);
+        Companion { root, path, language, text }
+    }
+
+    fn timed<T>(&self, work: impl FnOnce() -> Result<T, Silence>) -> Result<T, Silence> {
+        let start = Instant::now();
+        let said = work();
         self.ran.set(self.ran.get() + start.elapsed());
         said
     }
+}
+
+/// What it finds in the text itself: what it finds in other files says nothing of whether it looked at this one.
+fn own(seen: &[Vec<Seen>], at: usize) -> Vec<&Seen> {
+    seen.get(at).into_iter().flatten().filter(|seen| seen.elsewhere.is_none()).collect()
+}
+
+/// Whether it found errors in other files than this one.
+fn fails_elsewhere(found: &[Vec<Seen>], at: usize) -> bool {
+    let is_error = |seen: &Seen| seen.severity == Severity::Error;
+    let other = |(place, seen): (usize, &Vec<Seen>)| {
+        seen.iter().any(|seen| is_error(seen) && (place != at || seen.elsewhere.is_some()))
+    };
+    found.iter().enumerate().any(other)
+}
+
+fn blind() -> Result<Proven, Silence> {
+    Err(Silence::Broken(BLIND.to_owned()))
+}
+
+fn unasked() -> Silence {
+    Silence::Broken("was asked about nothing".to_owned())
 }

@@ -50,6 +50,14 @@ impl Told {
         self
     }
 
+    /// The same of a gate that found something in other files, and so may not have come to this one.
+    pub(super) fn found_elsewhere(mut self, note: &str) -> Told {
+        if self.run.outcome == Outcome::Passed {
+            self.run.outcome = Outcome::Found;
+        }
+        self.noting(note.to_owned())
+    }
+
     /// The same of a gate whose program was kept apart by this, if it ran.
     pub(super) fn kept_apart(mut self, isolation: Isolation) -> Told {
         let ran = match self.run.outcome {
