@@ -12,6 +12,7 @@
 
 mod columns;
 mod memory;
+mod newer;
 mod parse;
 mod query;
 mod slots;

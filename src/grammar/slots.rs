@@ -70,6 +70,7 @@ impl Drop for Slot {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "slots are about threads")]
 mod tests {
     use std::sync::mpsc::channel;
 

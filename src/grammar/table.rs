@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use tree_sitter::Language;
 
 use super::columns::Stack;
-use super::{memory, weight};
+use super::{memory, newer, weight};
 
 /// A grammar for tree-sitter.
 #[derive(Debug)]
@@ -17,6 +17,8 @@ pub struct Grammar {
     stack: Stack,
     weight: fn(&str) -> usize,
     forgets: fn(&str) -> bool,
+    /// Replaces syntax that the grammar does not know yet.
+    known: fn(&str) -> Option<String>,
 }
 
 impl Grammar {
@@ -41,12 +43,13 @@ impl Grammar {
         (self.forgets)(text)
     }
 
-    /// Gives the text as the grammar wants it: some take a last line without its line end for a fault.
+    /// Gives the text as the grammar wants it: some take a last line without its line end for a fault, and some do not
+    /// know the newest syntax of their language, which is blanked out.
     pub fn ended<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if self.wants_line_end && !text.ends_with('\n') {
             return Cow::Owned(format!("{text}\n"));
         }
-        Cow::Borrowed(text)
+        (self.known)(text).map_or(Cow::Borrowed(text), Cow::Owned)
     }
 }
 
@@ -65,7 +68,10 @@ pub static ALL: [Grammar; 16] = [
     row("jsonc", |_| vec![tree_sitter_json::LANGUAGE.into()]),
     row("toml", |_| vec![tree_sitter_toml_ng::LANGUAGE.into()]),
     Grammar { stack: Stack::Yaml, ..row("yaml", |_| vec![tree_sitter_yaml::LANGUAGE.into()]) },
-    row("go", |_| vec![tree_sitter_go::LANGUAGE.into()]),
+    Grammar {
+        known: newer::without_method_type_parameters,
+        ..row("go", |_| vec![tree_sitter_go::LANGUAGE.into()])
+    },
     row("bash", |_| vec![tree_sitter_bash::LANGUAGE.into()]),
     Grammar {
         weight: weight::of_html,
@@ -87,6 +93,7 @@ const fn row(language: &'static str, dialects: fn(&str) -> Vec<Language>) -> Gra
         stack: Stack::Safe,
         weight: |_| 1,
         forgets: |_| false,
+        known: |_| None,
     }
 }
 

@@ -41,7 +41,7 @@ impl ProjectRoot {
             real.ancestors().take_while(could_be).filter(|above| is_own(above, &own)).collect();
         let has = |above: &Path, names: &[&str]| names.iter().any(|name| is_there(&above.join(name)));
         let repository = above.iter().find(|above| has(above, &REPOSITORY));
-        let ruled = || above.iter().rev().find(|above| has(above, &NAMES));
+        let ruled = || above.iter().rev().find(|above| has(above, NAMES));
         let Some(root) = repository.or_else(ruled) else { return alone() };
         // A path that is no text cannot be told, so nothing above such a folder can be its root.
         let base = real.strip_prefix(root).ok().and_then(Path::to_str);

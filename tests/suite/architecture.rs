@@ -62,12 +62,21 @@ const NAMED_BY: &[(&[&str], &[&str])] = &[
             "gate/process/",
             "gate/server/documents.rs",
             "gate/stage/",
+            "gate/syntax/child.rs",
             "gate/workshop/",
         ],
     ),
     (
         &["std::env", "env::"],
-        &["store/", "front/cli/", "gate/command/", "gate/pins.rs", "gate/process/", "main.rs"],
+        &[
+            "store/",
+            "front/cli/",
+            "gate/command/",
+            "gate/stage/owner.rs",
+            "gate/pins.rs",
+            "gate/process/",
+            "main.rs",
+        ],
     ),
 ];
 

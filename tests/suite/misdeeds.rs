@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::json;
 
-use super::wire::Server;
+use super::wire::{Server, lockgate};
 
 /// The time of the gate, and what an answer may take beyond it; twice the promise in a debug build on a busy machine.
 const LIMIT: Duration = Duration::from_secs(3);
@@ -120,4 +121,50 @@ fn a_cancelled_call_ends_its_program() {
     let ping = server.post("ping", json!({}));
     server.wait(ping).unwrap();
     assert!(!root.path().join("a.txt").exists());
+}
+
+/// A server that is killed while a program runs leaves its private folder, and the next one removes it.
+#[test]
+fn the_folder_of_a_killed_server_is_removed_by_the_next() {
+    let tag = format!("misdeed-killed-{}", std::process::id());
+    let (root, user, temporary) =
+        (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let start = |policy: &str| {
+        fs::write(root.path().join("quality.yaml"), policy).unwrap();
+        let mut command = lockgate(user.path());
+        command.env("TMPDIR", temporary.path());
+        Server::start_by(command, root.path(), &["--trust"])
+    };
+    let folders = || {
+        let entries = fs::read_dir(temporary.path()).unwrap().map(|entry| entry.unwrap().path());
+        entries.filter(|path| path.join(".lockgate-stage").exists()).collect::<Vec<_>>()
+    };
+    let wait = |what: &str, done: &dyn Fn() -> bool| {
+        let begun = Instant::now();
+        while !done() {
+            assert!(begun.elapsed() < Duration::from_secs(20), "{what}: {:?}", folders());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    };
+    let patient =
+        policy("sleep", &tag).replace("timeout: 3s", "timeout: 5m").replace("total: 30s", "total: 5m");
+    let mut killed = start(&patient);
+    killed.post_call("safe_edit_file", &json!({"path": "a.txt", "content": "b\n"}));
+    wait("the program does not start", &|| left(&tag) > 0);
+    let _ended = Command::new("kill").args(["-KILL", &killed.id().to_string()]).status().unwrap();
+    drop(killed);
+    let _ended = Command::new("pkill").args(["-KILL", "-f", &tag]).status().unwrap();
+    let stale = folders();
+    assert!(!stale.is_empty(), "nothing was left that could be removed");
+    let mut next = start(&policy("exit 64", &tag));
+    next.call("safe_edit_file", &json!({"path": "a.txt", "content": "c\n"}));
+    assert!(stale.iter().all(|folder| folder.exists()), "a young folder may be another's");
+    drop(next);
+    for folder in &stale {
+        let lock = fs::File::options().write(true).open(folder.join(".lockgate-stage")).unwrap();
+        lock.set_modified(SystemTime::now() - Duration::from_secs(300)).unwrap();
+    }
+    let mut next = start(&policy("exit 64", &tag));
+    next.call("safe_edit_file", &json!({"path": "a.txt", "content": "c\n"}));
+    wait("a stale folder stays", &|| stale.iter().all(|folder| !folder.exists()));
 }

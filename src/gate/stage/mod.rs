@@ -7,9 +7,11 @@
 //! nothing keeps it from that. Where bubblewrap keeps it, there is no copy: the draft is laid over the real file ([`laid`]).
 //!
 //! Invariant: nothing is made or changed outside of the private folder, which nobody but the user can enter, and which
-//! is removed with all that is in it when the [`Stage`] is dropped.
+//! is removed with all that is in it when the [`Stage`] is dropped, or, where the process was killed, when a later one
+//! starts a program ([`owner`]).
 
 mod laid;
+mod owner;
 mod shown;
 
 use std::collections::BTreeMap;
@@ -44,6 +46,8 @@ pub(super) struct Staged<'a> {
 pub(super) struct Stage {
     /// Removes the folder when it is dropped.
     _folder: TempDir,
+    /// Shows other processes that the folder is in use.
+    _lock: File,
     /// The folder by the name that programs find for it, too.
     home: PathBuf,
 }
@@ -52,13 +56,14 @@ impl Stage {
     /// Makes the folder, where the system has its temporary files. Some programs pass over a folder whose name begins
     /// with a dot; this one's does not.
     pub(super) fn new() -> io::Result<Stage> {
+        owner::sweep_once();
         let private = Permissions::from_mode(0o700);
-        Stage::holding(Builder::new().prefix("lockgate-").permissions(private).tempdir()?)
+        Stage::holding(Builder::new().prefix(owner::PREFIX).permissions(private).tempdir()?)
     }
 
     fn holding(folder: TempDir) -> io::Result<Stage> {
         let home = folder.path().canonicalize()?;
-        Ok(Stage { _folder: folder, home })
+        Ok(Stage { _lock: owner::own(&home)?, _folder: folder, home })
     }
 
     /// Writes the draft to a file of its own, by the same name as the file at this path; gives its absolute path.

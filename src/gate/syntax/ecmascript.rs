@@ -18,6 +18,16 @@ pub(super) fn read_typescript(text: &str, path: &str) -> Parse {
     read(text, dialect(path).unwrap_or_else(SourceType::ts))
 }
 
+/// True for a text whose first comment says that Flow checks it: its annotations are no JavaScript.
+pub(super) fn is_flow(text: &str) -> bool {
+    let is_comment = |line: &&str| {
+        let line = line.trim_start();
+        line.is_empty() || line.starts_with("/*") || line.starts_with('*') || line.starts_with("//")
+    };
+    let said = |line: &str| line.split_whitespace().any(|word| matches!(word, "@flow" | "@noflow"));
+    text.lines().take(100).take_while(is_comment).any(said)
+}
+
 fn read(text: &str, dialect: SourceType) -> Parse {
     let arena = Allocator::default();
     // What CommonJS wraps into a function may return from it, and no name tells CommonJS from a script.
@@ -37,4 +47,25 @@ fn fault(error: &OxcDiagnostic, end: usize) -> Fault {
     let at = label.map_or(end, |label| label.offset() as usize);
     let length = label.map_or(0, |label| label.len() as usize);
     Fault::new(at, at.saturating_add(length), error.message.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cases::judged;
+    use crate::gate::Outcome;
+
+    #[test]
+    fn a_file_of_flow_is_not_judged_where_it_is_no_javascript() {
+        let annotated = "\n\nexport const a: ?number = 1;\n";
+        let outcome = |text: &str| judged("a.js", None, text).runs[0].outcome;
+        for head in ["/**\n * @flow strict-local\n */", "// @flow", "'use strict';"] {
+            assert_eq!(outcome(&format!("{head}\n\nexport const a = 1;\n")), Outcome::Passed, "{head}");
+        }
+        assert_eq!(
+            outcome(&format!("/**\n * @format\n * @flow strict-local\n */{annotated}")),
+            Outcome::Unavailable
+        );
+        assert_eq!(outcome(&format!("/* no pragma */{annotated}")), Outcome::Found);
+        assert_eq!(outcome(&format!("const b = '@flow';{annotated}")), Outcome::Found);
+    }
 }

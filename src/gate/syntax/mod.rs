@@ -103,6 +103,11 @@ pub(super) fn judge(draft: &Draft<'_>, limit: Limit<'_>) -> Result<Vec<(Mark, bo
     if eye.is_template(draft, &after)? {
         return Err(Trouble::Template);
     }
+    if !after.marks.is_empty() && row.name == "javascript" && ecmascript::is_flow(draft.after.view()) {
+        return Err(Trouble::Unreadable(
+            "has type annotations of Flow, which no parser here reads".to_owned(),
+        ));
+    }
     match draft.before {
         _ if after.marks.is_empty() => eye.doubled(draft),
         None => Ok(since::all_new(after.marks)),

@@ -6,7 +6,7 @@
 //!
 //! Invariant: whoever waits is heard on the way, at every few thousand nodes.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use super::super::delta::Belief;
 use super::super::pattern::TOO_DEEP;
@@ -71,7 +71,9 @@ fn read(language: &Language, credit: &Credit, text: &str, limit: Limit<'_>) -> R
 
 /// Walks a tree once.
 fn look(tree: &Tree, credit: &Credit, text: &str, limit: Limit<'_>) -> Result<Survey, Halt> {
-    let mut eye = Eye { credit, text, survey: Survey::default(), brackets: Brackets::default(), loose: 0 };
+    let other_branches = if credit.trust == Trust::Whole { Vec::new() } else { other_branches(text) };
+    let (survey, brackets) = (Survey::default(), Brackets::default());
+    let mut eye = Eye { credit, text, other_branches, survey, brackets, loose: 0 };
     let (mut steps, mut deepest, mut halt) = (0_usize, 0, None);
     walk(tree, |node, level| {
         steps += 1;
@@ -89,6 +91,8 @@ fn look(tree: &Tree, credit: &Credit, text: &str, limit: Limit<'_>) -> Result<Su
 struct Eye<'a> {
     credit: &'a Credit,
     text: &'a str,
+    /// Lines that a compiler reads instead of others.
+    other_branches: Vec<Range<usize>>,
     survey: Survey,
     brackets: Brackets,
     /// Tokens, and bytes that are no token, which the grammar could not nest: each may be a level to another parser.
@@ -103,7 +107,11 @@ impl Eye<'_> {
                 self.loose += node.byte_range().len();
             }
         }
-        if node.child_count() == 0 && self.credit.brackets && !node.is_missing() {
+        if node.child_count() == 0
+            && self.credit.brackets
+            && !node.is_missing()
+            && !self.is_in_other_branch(node.start_byte())
+        {
             self.brackets.see(node.kind(), node.start_byte());
         }
         let kept = self.survey.faults.len() < MOST_FAULTS;
@@ -113,6 +121,11 @@ impl Eye<'_> {
             self.survey.faults.pop();
         }
         self.survey.faults.push(fault);
+    }
+
+    fn is_in_other_branch(&self, at: usize) -> bool {
+        let next = self.other_branches.partition_point(|branch| branch.end <= at);
+        self.other_branches.get(next).is_some_and(|branch| branch.contains(&at))
     }
 
     fn fault(&self, node: Node<'_>) -> Option<Fault> {
@@ -157,6 +170,29 @@ impl Eye<'_> {
         }
         self.survey
     }
+}
+
+/// The lines from `#else`, `#elif` and the like to their `#endif`: a bracket that is opened there is mostly opened in the
+/// first branch, too.
+fn other_branches(text: &str) -> Vec<Range<usize>> {
+    let (mut branches, mut open, mut at) = (Vec::new(), Vec::<Option<usize>>::new(), 0);
+    for line in text.split_inclusive('\n') {
+        let directive = line.trim_start().strip_prefix('#').map(str::trim_start).unwrap_or_default();
+        if directive.starts_with("if") {
+            open.push(None);
+        } else if directive.starts_with("el") {
+            if let Some(start) = open.last_mut() {
+                start.get_or_insert(at);
+            }
+        } else if directive.starts_with("endif")
+            && let Some(Some(start)) = open.pop()
+            && open.iter().all(Option::is_none)
+        {
+            branches.push(start..at);
+        }
+        at += line.len();
+    }
+    branches
 }
 
 /// JSON with comments is read by programs that take a comma after the last value.
@@ -205,6 +241,17 @@ mod tests {
         );
         let html = said("a.html", "<p>é</b></p>\n");
         assert_eq!(html, [(1, 5, "no element is open for \"</b>\"".to_owned())]);
+    }
+
+    #[test]
+    fn brackets_of_the_other_branches_of_a_preprocessor_are_not_counted() {
+        let lone =
+            |text: &str| said("a.cpp", text).iter().filter(|found| found.2.contains("partner")).count();
+        let one = "int f() {\n#ifdef A\n  g([] {\n#else\n  h([] {\n#endif\n    i();\n  });\n}\n";
+        assert_eq!(lone(one), 0);
+        // Without the branches, the same brackets have no partner.
+        assert_eq!(lone(&one.replace("#else", "//else")), 1);
+        assert_eq!(lone("#if A\nint f() {\n#elif B\nint g() {\n#endif\n"), 1);
     }
 
     #[test]
