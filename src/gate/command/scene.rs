@@ -7,6 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::names::{Names, World};
+use super::unstaged::Places;
 use super::{Ask, given, project};
 use crate::gate::company::Company;
 use crate::gate::output::Whose;
@@ -32,6 +33,7 @@ pub(super) struct Scene<'a> {
     cache: Option<PathBuf>,
     cage: Cage,
     names: Names,
+    places: Places,
     _stage: Option<Stage>,
 }
 
@@ -65,10 +67,21 @@ impl<'a> Scene<'a> {
         let text = given(command, ask.text);
         let draft =
             stage.as_ref().filter(|_| needs.draft).map(|stage| stage.draft(ask.path, text)).transpose()?;
-        let overlay = match (&stage, &draft) {
-            (Some(stage), Some(draft)) => Some(overlay(ask, stage, &root, draft)?),
-            (Some(_) | None, _) => None,
+        let (overlay, shown) = match (&stage, &draft) {
+            (Some(stage), Some(draft)) => {
+                let shown = shown_by_overlay(ask, stage, draft)?;
+                let placed = shown.iter().map(|(path, draft)| (root.join(path), draft.clone()));
+                (Some(stage.overlay(&placed.collect::<Vec<_>>())?), shown)
+            }
+            (Some(_) | None, _) => (None, Vec::new()),
         };
+        let drafts: Vec<(PathBuf, PathBuf)> =
+            shown.into_iter().filter_map(|(path, draft)| Some((draft?, ask.root.join(path)))).collect();
+        let places = stage.as_ref().map_or_else(Places::default, |stage| {
+            let copy = (root != ask.root).then_some((root.as_path(), ask.root));
+            let drafts = drafts.iter().map(|(draft, real)| (draft.as_path(), real.as_path()));
+            Places::new(stage.home(), drafts.chain(copy))
+        });
         let cache = if needs_cache { cache(ask.cache, stage.as_ref())? } else { None };
         let cage = Cage { layers, ..cage(ask, command, level, (stage.as_ref(), cache.as_deref())) };
         let folder = project::below(&root, project::folder_of(ask.root, ask.path, &command.cwd));
@@ -92,6 +105,7 @@ impl<'a> Scene<'a> {
             cache,
             cage,
             names,
+            places,
             _stage: stage,
         })
     }
@@ -102,6 +116,11 @@ impl<'a> Scene<'a> {
         let (argv, env) = (self.argv()?, self.env()?);
         let cage = self.cage.clone();
         Ok(Order { program: self.ask.program, argv, folder: &self.folder, env, input, cage })
+    }
+
+    /// Puts the project's paths in the place of those of this run, in what the program wrote.
+    pub(super) fn unstaged(&self, output: Vec<u8>) -> Vec<u8> {
+        self.places.unstaged(output)
     }
 
     /// Tells which file a name in the program's output means.
@@ -248,14 +267,16 @@ fn others<'a>(company: Company<'a>) -> impl Iterator<Item = Staged<'a>> {
     company.iter().map(|other| Staged { path: other.path, text: other.text.map(Buffer::bytes) })
 }
 
-/// The overlay that shows the draft and its company.
-fn overlay(ask: &Ask<'_>, stage: &Stage, root: &Path, draft: &Path) -> io::Result<PathBuf> {
+/// The draft and its company, each with the file that an overlay shows in its place.
+fn shown_by_overlay<'a>(
+    ask: &Ask<'a>,
+    stage: &Stage,
+    draft: &Path,
+) -> io::Result<Vec<(&'a str, Option<PathBuf>)>> {
     let company: Vec<Staged<'_>> = others(ask.company).collect();
     let drafts = if company.is_empty() { Vec::new() } else { stage.company(&company)? };
-    let beside = company.iter().zip(drafts).map(|(other, draft)| (root.join(other.path), draft));
-    let all: Vec<(PathBuf, Option<PathBuf>)> =
-        [(root.join(ask.path), Some(draft.to_owned()))].into_iter().chain(beside).collect();
-    stage.overlay(&all)
+    let beside = ask.company.iter().map(|other| other.path).zip(drafts);
+    Ok([(ask.path, Some(draft.to_owned()))].into_iter().chain(beside).collect())
 }
 
 /// A word that the definition should not have: reading one refuses it.

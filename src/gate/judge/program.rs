@@ -15,11 +15,15 @@ use crate::gate::server;
 use crate::gate::silence::Silence;
 use crate::gate::watch::Limit;
 use crate::gate::workshop::{Answer, Basis, Proof, Rests};
-use crate::policy::{Isolation, Rule};
+use crate::policy::{Attempt, Canary, Isolation, Rule, Shows};
 use crate::text::{Buffer, Hints};
 
 /// What is said of a program that finds nothing in its canary.
 const BLIND: &str = "finds nothing in its canary (a text that must not pass)";
+
+/// What is said of a program that reads the file, but does not judge it.
+const OFF: &str =
+    "reads the file, but what it is asked for is switched off there, by its configuration or a comment";
 
 /// A gate's program, ready to be asked about the texts of one file.
 pub(super) struct Program<'a> {
@@ -90,32 +94,66 @@ impl<'a> Program<'a> {
         let Some(canary) = &self.rule.gate.canary else { return Ok(()) };
         let proofs = &self.means.workshop.proofs;
         let known = self.basis.as_ref().and_then(|basis| proofs.of(basis));
-        let proof = match known {
-            Some(proof) => proof,
-            None => self
-                .try_canary(&canary.instead_of(draft.view()), found)
-                .map_err(|silence| silence.on("its canary"))?,
+        let (proof, beside) = match known {
+            Some(proof) => (proof, None),
+            None => {
+                let tried = self.try_canary(canary, draft, found);
+                tried.map_err(|silence| silence.on("its canary"))?
+            }
         };
-        if let (None, Some(basis)) = (known, &self.basis) {
+        // What a mistake behind the draft does not show, it may show behind another one.
+        let lasts = proof == Proof::Works || canary.append.is_none();
+        if let (None, Some(basis), true) = (known, &self.basis, lasts) {
             proofs.keep(basis, proof);
         }
-        match proof {
-            Proof::Works => Ok(()),
-            Proof::Blind => Err(Silence::Broken(BLIND.to_owned())),
+        match (proof, beside) {
+            (Proof::Works, _) => Ok(()),
+            (Proof::Off, None) => Err(Silence::Skipped(OFF.to_owned())),
+            (Proof::Blind, None) => Err(Silence::Broken(BLIND.to_owned())),
+            (Proof::Off | Proof::Blind, Some(other)) => {
+                Err(Silence::Broken(format!("{BLIND}, but in another file: {other}")))
+            }
         }
     }
 
-    fn try_canary(&self, canary: &str, found: &[Seen]) -> Result<Proof, Silence> {
-        let text = Buffer::read(canary.as_bytes().to_vec(), Hints::default());
-        let text = text.map_err(|error| Silence::Broken(error.message))?;
-        let seen = self.asked(&text, self.company)?;
-        // What it finds in other files says nothing of whether it looked at this one, and neither does what it finds in
-        // every text: that is what stands on disk.
-        let own = |seen: &[Seen]| -> Vec<Seen> {
-            seen.iter().filter(|seen| seen.elsewhere.is_none()).cloned().collect()
-        };
-        let (seen, found) = (own(&seen), own(found));
-        Ok(if seen.is_empty() || seen == found { Proof::Blind } else { Proof::Works })
+    /// Tries the texts of the canary; beside the proof, what was found in another file where nothing was in this one.
+    fn try_canary(
+        &self,
+        canary: &Canary,
+        draft: &Buffer,
+        found: &[Seen],
+    ) -> Result<(Proof, Option<String>), Silence> {
+        let (mut beside, mut broken) = (None, None);
+        for Attempt { text, shows } in canary.attempts(draft.view()) {
+            let text = Buffer::read(text.into_bytes(), Hints::default());
+            let text = text.map_err(|error| Silence::Broken(error.message))?;
+            let seen = match self.asked(&text, self.company) {
+                Ok(seen) => seen,
+                Err(Silence::Broken(why)) => {
+                    broken.get_or_insert(Silence::Broken(why));
+                    continue;
+                }
+                Err(other) => return Err(other),
+            };
+            // What it finds in other files says nothing of whether it looked at this one, and neither does what it finds
+            // in every text: that is what stands on disk.
+            let own = |all: &[Seen]| -> Vec<Seen> {
+                all.iter().filter(|seen| seen.elsewhere.is_none()).cloned().collect()
+            };
+            let (own_seen, own_found) = (own(&seen), own(found));
+            let shows_it = |seen: &Seen| {
+                canary.is_found_by(shows, seen.code.as_deref(), &seen.message)
+                    && (canary.append.is_none() || !own_found.contains(seen))
+            };
+            if own_seen != own_found && own_seen.iter().any(shows_it) {
+                return Ok(match shows {
+                    Shows::Analysis => (Proof::Works, None),
+                    Shows::Reading => (Proof::Off, beside),
+                });
+            }
+            beside = beside.or_else(|| seen.iter().find_map(elsewhere));
+        }
+        broken.map_or(Ok((Proof::Blind, beside)), Err)
     }
 
     /// What it is kept apart by.
@@ -164,9 +202,15 @@ impl<'a> Program<'a> {
             isolation: self.means.isolation,
             ceiling: self.means.workshop.ceiling,
             cache: self.means.cache,
+            versions: &self.means.workshop.versions,
         };
         let said = work(&ask);
         self.ran.set(self.ran.get() + start.elapsed());
         said
     }
+}
+
+fn elsewhere(seen: &Seen) -> Option<String> {
+    let file = seen.elsewhere.as_ref()?;
+    Some(format!("{file}:{}: {}", seen.line, seen.message))
 }
