@@ -14,7 +14,7 @@ use super::draft::Draft;
 use crate::edit::Edit;
 use crate::error::{Code, Error, Question};
 use crate::gate::clean;
-use crate::policy::Confirm;
+use crate::policy::{Confirm, Runnable};
 use crate::store::Kind;
 use crate::text::{Stamp, diff};
 
@@ -30,19 +30,50 @@ pub(super) fn check(call: &Call, drafts: &[Draft<'_>]) -> Result<(), Error> {
     if drafts.iter().any(|draft| draft.decision() != Decision::Write) {
         return Ok(());
     }
-    let asked = drafts.iter().filter(|draft| draft.drafted.differs && asks(draft, call.kind));
-    let Some(first) = asked.map(|draft| &draft.target.rules.origin.name).next() else { return Ok(()) };
+    let written = || drafts.iter().filter(|draft| draft.drafted.differs);
+    // What runs is told first: its reason says how a person changes that.
+    let runs = written().find_map(|draft| asks_to_run(draft).map(|rule| (draft, rule)));
+    let first = runs.map(|(draft, _)| draft).or_else(|| written().find(|draft| asks(draft, call.kind)));
+    let Some(first) = first else { return Ok(()) };
     let about = about(drafts);
     let agreed = call.requests.first().and_then(|request| request.author.agreed.as_ref());
     if agreed == Some(&about) {
         return Ok(());
     }
+    let policy = &first.target.rules.origin.name;
+    let (reason, seen) = match runs {
+        Some((draft, rule)) => {
+            let reason = runnable(draft, rule);
+            (reason.clone(), reason)
+        }
+        None => (
+            "the policy has a person asked before this write".to_owned(),
+            format!("the policy {policy} has a person asked before this write"),
+        ),
+    };
     let seen = match agreed {
-        None => format!("the policy {first} has a person asked before this write"),
+        None => seen,
         Some(_) => "what a person agreed to is no longer what would be written".to_owned(),
     };
-    let text = question(drafts, call.kind, first);
-    Err(Error::new(Code::NotConfirmed, seen).asking(Question { text, about }))
+    let text = question(drafts, call.kind, policy);
+    Err(Error::new(Code::NotConfirmed, seen).asking(Question { reason, text, about }))
+}
+
+/// The rule by which the file makes a program start, where the policy has a person asked about that.
+fn asks_to_run(draft: &Draft<'_>) -> Option<&'static str> {
+    match draft.target.rules.demands.runnable {
+        Runnable::Ask => draft.target.place.runnable(),
+        Runnable::Refuse | Runnable::Allow => None,
+    }
+}
+
+/// Why a person is asked about a file that makes a program start.
+fn runnable(draft: &Draft<'_>, rule: &str) -> String {
+    let (path, policy) = (draft.target.place.shown(), &draft.target.rules.origin.name);
+    format!(
+        "{path} can start a program when somebody opens or uses the folder ({rule}), and `runnable: ask` of the policy {policy} \
+         has a person asked before this write"
+    )
 }
 
 /// Whether the policy has a person asked before this draft is written.
@@ -94,7 +125,9 @@ fn question(drafts: &[Draft<'_>], kind: Kind, policy: &str) -> String {
     let _written = write!(text, " the policy {policy} has you asked first:");
     for draft in drafts.iter().filter(|draft| draft.drafted.differs) {
         let (added, removed) = counts(draft);
-        let why = risk(draft, kind).map_or_else(String::new, |why| format!(": {why}"));
+        let runs =
+            asks_to_run(draft).map(|_| "can start a program when the folder is opened or used".to_owned());
+        let why: String = runs.into_iter().chain(risk(draft, kind)).map(|why| format!(": {why}")).collect();
         let path = clean(draft.target.place.shown());
         let _written = write!(text, "\n{path} (+{added} -{removed}){why}");
     }

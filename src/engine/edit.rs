@@ -113,6 +113,7 @@ impl Workspace {
                 self.draft(call, request, target, seen).map_err(|refusal| call.names(refusal, at))
             })
             .collect::<Result<Vec<Draft<'_>>, Error>>()?;
+        self.refuse_git_folders(call, &drafts)?;
         self.judge(call, &mut drafts, watch)?;
         self.check_types(call, &drafts, watch)?;
         confirm::check(call, &drafts)?;

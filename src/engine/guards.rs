@@ -6,13 +6,13 @@
 use super::check::Seen;
 use crate::edit::Edit;
 use crate::error::{Code, Error};
-use crate::policy::{Guard, Interactive, Policy};
+use crate::policy::{Guard, Interactive, Policy, Runnable};
 use crate::request::{Expect, Mode, Request};
 use crate::store::{Kind, Place};
 
 /// Holds a request against the policy of its target.
 ///
-/// Errors: `PROTECTED` for a path that may only be read, `INVALID_INPUT` for a mode that the policy denies, and for a
+/// Errors: `PROTECTED` for a path that may only be read, or that runs where the policy refuses that, `INVALID_INPUT` for a mode that the policy denies, and for a
 /// request that does not say of the file what the policy asks it to.
 pub(super) fn check(
     request: &Request,
@@ -22,6 +22,7 @@ pub(super) fn check(
     rules: &Policy,
 ) -> Result<(), Error> {
     check_access(place, rules)?;
+    check_runnable(place, rules)?;
     if kind == Kind::Edit {
         check_mode(request.mode, rules)?;
     }
@@ -45,6 +46,25 @@ fn check_access(place: &Place, rules: &Policy) -> Result<(), Error> {
         format!("{path} may not be written: the policy {} says {entry}", found.policy),
     )
     .hint(format!("leave the {} alone; a person can write it, or change the policy", place.noun())))
+}
+
+/// Refuses a file that makes a program start, where the policy does.
+fn check_runnable(place: &Place, rules: &Policy) -> Result<(), Error> {
+    let rule = match rules.demands.runnable {
+        Runnable::Refuse => place.runnable(),
+        // Who is asked is asked before the write; see `confirm`.
+        Runnable::Ask | Runnable::Allow => None,
+    };
+    let Some(rule) = rule else { return Ok(()) };
+    let (path, policy) = (place.shown(), &rules.origin.name);
+    Err(Error::new(
+        Code::Protected,
+        format!(
+            "{path} may not be written: it can start a program when somebody opens or uses the folder ({rule}), and the policy \
+             {policy} says `runnable: refuse`"
+        ),
+    )
+    .hint("leave the file alone; a person can write it, or say `runnable: ask` in the policy"))
 }
 
 fn check_mode(mode: Mode, rules: &Policy) -> Result<(), Error> {

@@ -8,10 +8,10 @@ use super::check::{Drafted, cancelled};
 use super::draft::Draft;
 use crate::edit::Edit;
 use crate::error::{Code, Error};
-use crate::gate::{self, Case, Grant, Means, Stands, Verdict, Watch};
+use crate::gate::{self, Case, Grant, Means, OnDisk, Stands, Verdict, Watch};
 use crate::policy::{Language, Manner, Policy, Profile, Role, Terms, Validator};
 use crate::request::{Mode, Request};
-use crate::store::Kind;
+use crate::store::{Kind, Place};
 
 /// What one draft is judged with.
 struct Bench<'a> {
@@ -35,6 +35,14 @@ impl Workspace {
             return Err(cancelled());
         }
         for (at, (draft, mut verdict)) in drafts.iter_mut().zip(verdicts).enumerate() {
+            if let Place::File(place) = &draft.target.place {
+                let told = |path: &mut String| {
+                    if let Ok(named) = self.store.files.named_beside(place, path) {
+                        *path = named;
+                    }
+                };
+                verdict.findings.iter_mut().filter_map(|finding| finding.elsewhere.as_mut()).for_each(told);
+            }
             if let Some(text) = verdict.mended.take() {
                 let mended = Drafted::mended(&draft.seen, &text, &draft.target.rules);
                 draft.drafted = mended.map_err(|refusal| call.names(refusal, at))?;
@@ -77,6 +85,7 @@ impl Workspace {
                 },
                 removed: draft.request.edit == Edit::Remove,
                 among,
+                on_disk: OnDisk::Before,
             })
             .collect();
         Ok(gate::judge_all(&cases, watch))

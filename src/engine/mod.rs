@@ -44,7 +44,9 @@ use prewarm::Warmed;
 use rules::Rules;
 use trust::Trust;
 
-pub use crate::store::{Added, Changed, Deed, Depot, EditId, Entry, Kind, Level, Migrated, Tenant};
+pub use crate::store::{
+    Added, Changed, Deed, Depot, EditId, Entry, Kind, Level, Migrated, ProjectRoot, Tenant,
+};
 #[cfg(feature = "check")]
 pub use audit::{Audit, Base, Change, Checked, Ground, PassedOver, Subjects};
 pub use decide::{Decision, decide};
@@ -77,6 +79,8 @@ pub struct Workspace {
     indexed: Mutex<Indexed>,
     texts: Texts,
     desks: Arc<Semaphore>,
+    /// How many threads work on many files.
+    threads: usize,
 }
 
 impl Workspace {
@@ -93,6 +97,7 @@ impl Workspace {
             indexed: Mutex::default(),
             texts: Texts::default(),
             desks: Arc::new(Semaphore::new(cores * EDITS_PER_CORE)),
+            threads: cores,
         };
         workspace.recover();
         Ok(Arc::new(workspace))

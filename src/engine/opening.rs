@@ -12,6 +12,7 @@ use crate::store::{Depot, Files, Rows, State, StoreTold, Tenant, outside};
 #[must_use = "a workspace is there once it is opened"]
 pub struct Opening<'a> {
     roots: Option<&'a [PathBuf]>,
+    base: String,
     promise: Promise,
     own: Option<&'a Path>,
     depot: Option<Arc<Depot>>,
@@ -58,6 +59,11 @@ impl Workspace {
 }
 
 impl<'a> Opening<'a> {
+    /// For a caller whose relative paths are relative to a folder below the first root.
+    pub fn with_base(self, base: String) -> Opening<'a> {
+        Opening { base, ..self }
+    }
+
     /// With a person's word about what may run.
     pub fn promising(self, promise: Promise) -> Opening<'a> {
         Opening { promise, ..self }
@@ -83,7 +89,7 @@ impl<'a> Opening<'a> {
     /// Errors: `INVALID_INPUT` for `/`, the home directory, an empty list of roots, and a database in a root; what opening a
     /// folder gives.
     pub fn open(self) -> Result<Arc<Workspace>, Error> {
-        let files = self.roots.map_or_else(|| Ok(Files::default()), Files::open)?;
+        let files = self.roots.map_or_else(|| Ok(Files::default()), Files::open)?.with_base(&self.base);
         let roots = files.root_paths();
         let state = match self.own {
             Some(own) => State::within(own, &roots),

@@ -6,10 +6,11 @@ use super::call::{Call, Past, Target};
 use super::check::Seen;
 use super::draft::Draft;
 use super::{Decision, Report, Workspace};
+use crate::edit::Edit;
 use crate::error::Error;
-use crate::gate::{Outcome, Verdict};
+use crate::gate::{Outcome, Verdict, clean};
 use crate::policy::Publishing;
-use crate::store::{Bounds, Content, Done, Entry, Kind, Told, Write, Written};
+use crate::store::{Bounds, Content, Done, Entry, Kind, Place, Planned, Told, Write, Written};
 use crate::text::Buffer;
 
 /// The most characters that the journal is told of the gates.
@@ -26,6 +27,25 @@ impl Workspace {
             Ok(seen)
         };
         targets.iter_mut().enumerate().map(read).collect()
+    }
+
+    /// Refuses a call after which a folder would be a git folder, whether it is to be written or only shown.
+    pub(super) fn refuse_git_folders(&self, call: &Call, drafts: &[Draft<'_>]) -> Result<(), Error> {
+        let (mut numbers, mut planned) = (Vec::new(), Vec::new());
+        for (at, draft) in drafts.iter().enumerate() {
+            let Place::File(place) = &draft.target.place else { continue };
+            if draft.drafted.differs && draft.request.edit != Edit::Remove {
+                numbers.push(at);
+                planned.push(Planned { place, after: Some(draft.drafted.buffer.bytes()) });
+            }
+        }
+        self.store.files.refuse_git_folders(&planned).map_err(|refused| {
+            let (number, refusal) = *refused;
+            match numbers.get(number) {
+                Some(at) => call.names(refusal, *at),
+                None => refusal,
+            }
+        })
     }
 
     /// Publishes what is to be written, unless one of the drafts is refused.
@@ -67,7 +87,7 @@ impl Workspace {
         reports
     }
 
-    /// What the caller should know of the file's past, and of this edit's.
+    /// Notes about the file's past, about this edit's, and about what the file runs in.
     fn notes(&self, call: &Call, draft: &Draft<'_>, written: bool) -> Vec<String> {
         let place = &draft.target.place;
         let foreign = draft.target.last.as_ref().and_then(|last| foreign(last, draft.target, &draft.seen));
@@ -79,7 +99,10 @@ impl Workspace {
             None => None,
         };
         let lost = lost.filter(|_| written && call.kind == Kind::Edit);
-        foreign.into_iter().chain(lost).collect()
+        let occasion = place.occasion().filter(|_| written);
+        let review = occasion
+            .map(|occasion| format!("{} runs {occasion}; a person should review it", clean(place.shown())));
+        foreign.into_iter().chain(lost).chain(review).collect()
     }
 
     /// Has the journal forget what is past its bounds, where nobody waits for it.
@@ -120,7 +143,7 @@ fn write<'a>(draft: &'a Draft<'_>) -> Write<'a> {
     Write {
         place: &target.place,
         before: seen.snapshot.as_ref().map(|snapshot| (snapshot, content(&seen.buffer))),
-        after: (request.edit != crate::edit::Edit::Remove).then(|| content(&drafted.buffer)),
+        after: (request.edit != Edit::Remove).then(|| content(&drafted.buffer)),
         mode,
         folders,
         told: Told { added, removed, keep: target.rules.journals(target.place.in_root()) },

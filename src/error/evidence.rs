@@ -110,6 +110,8 @@ pub struct Since {
 /// What a person is to be asked before a write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
+    /// Why a person is asked, as the beginning of a sentence.
+    pub reason: String,
     /// The question, in words; several lines.
     pub text: String,
     /// The name of the write: who agreed to it sends this with the same call.

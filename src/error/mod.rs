@@ -96,7 +96,7 @@ codes! {
         "A rule forbids this path, whatever its spelling."
         "leave the file alone; a person can edit it without lockgate";
     NotConfirmed "NOT_CONFIRMED" Access
-        "The policy has a person asked before such a write, and nobody agreed to it."
+        "The policy has a person asked before such a write (`confirm`, `runnable`), and nobody agreed to it."
         "leave the file alone, or have a person make the edit with `lockgate edit` in a terminal";
     PermissionDenied "PERMISSION_DENIED" Access
         "The operating system, or the file's own mode, forbids writing it."
@@ -126,7 +126,7 @@ codes! {
         "The policy file that covers this path cannot be understood, so nothing it covers is written."
         "a person corrects the policy file";
     NoSpace "NO_SPACE" System
-        "The disk is full, or a quota is used up."
+        "The disk is full, a quota is used up, or the file would be larger than this process may write."
         "free some space and send the request again";
     StoreUnavailable "STORE_UNAVAILABLE" System
         "The journal, in which every edit is written down first, or the store of what is named, cannot be used."

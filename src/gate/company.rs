@@ -6,7 +6,7 @@ use crate::policy::Language;
 use crate::text::{Buffer, Stamp};
 
 /// Another file of the same root as the call would leave it.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Companion<'a> {
     /// The absolute path of its root.
     pub(super) root: &'a Path,
@@ -16,10 +16,6 @@ pub(super) struct Companion<'a> {
     pub(super) language: Option<&'static Language>,
     /// Its text; nothing where the file goes.
     pub(super) text: Option<&'a Buffer>,
-    /// The number of those that it lies beside.
-    pub(super) among: usize,
-    /// The gates that judge it themselves, by name.
-    pub(super) judged_by: Vec<&'a str>,
 }
 
 /// The companions of one draft.

@@ -21,14 +21,23 @@ pub(super) fn faults(path: &str, text: &str, beside: &(dyn Fn(&str) -> bool + Sy
     let front = Front::of(text);
     let body = text.get(front.end..).unwrap_or_default();
     let page = Page::read(body);
-    let untitled = (!front.has_title && !page.has_title).then(|| Fault {
+    let is_front_alone = front.has_keys && body.trim().is_empty();
+    let needs_title = !is_front_alone && !is_untitled_by_custom(path);
+    let untitled = (needs_title && !front.has_title && !page.has_title).then(|| Fault {
         offset: 0,
         code: Some("no-title"),
         severity: Severity::Error,
         message: "no level-1 heading, and no title in the front matter".to_owned(),
     });
+    let ragged = page.ragged.into_iter().map(|row| Fault {
+        offset: front.end + row.offset,
+        code: Some("table-cells"),
+        severity: Severity::Warning,
+        message: format!("the row has {} and the table {} columns", counted(row.cells), row.columns),
+    });
     let mut known = HashMap::new();
-    let broken = page.links.into_iter().filter_map(|link| {
+    let links = if is_form(path) { Vec::new() } else { page.links };
+    let broken = links.into_iter().filter_map(|link| {
         let target = target(path, &link.destination)?;
         let exists = *known.entry(target.clone()).or_insert_with(|| is_there(path, &target, beside));
         (!exists).then(|| Fault {
@@ -38,17 +47,67 @@ pub(super) fn faults(path: &str, text: &str, beside: &(dyn Fn(&str) -> bool + Sy
             message: format!("the link leads to {target}, which does not exist"),
         })
     });
-    untitled.into_iter().chain(broken).collect()
+    untitled.into_iter().chain(ragged).chain(broken).collect()
+}
+
+fn counted(cells: usize) -> String {
+    format!("{cells} {}", if cells == 1 { "cell" } else { "cells" })
+}
+
+/// Folders whose pages are parts of others, or get their title from what shows them.
+const PARTS: [&str; 14] = [
+    "changelog.d",
+    "changelogs",
+    "changes",
+    "fragments",
+    "newsfragments",
+    "news",
+    "releasenotes",
+    "includes",
+    "_includes",
+    "partials",
+    "_partials",
+    "snippets",
+    "_snippets",
+    "templates",
+];
+
+/// Names that are pages by custom, without a heading of their own.
+const BARE: [&str; 6] = ["license", "licence", "copying", "notice", "summary", "_sidebar"];
+
+/// True for a page that by custom has no title: one in a folder whose name begins with a dot (`.github`, `.changeset`), a
+/// part of another page, a licence.
+fn is_untitled_by_custom(path: &str) -> bool {
+    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let mut folders = folders.split('/').filter(|folder| !folder.is_empty());
+    let stem = name.split('.').next().unwrap_or_default().to_lowercase();
+    name.starts_with(['_', '.'])
+        || BARE.contains(&stem.split('-').next().unwrap_or_default())
+        || is_form(path)
+        || folders.any(|folder| folder.starts_with('.') || PARTS.contains(&folder.to_lowercase().as_str()))
+}
+
+/// True for the form of an issue or of a pull request: its links are looked up from where that is shown.
+fn is_form(path: &str) -> bool {
+    let path = path.to_lowercase();
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let forms = ["issue_template", "pull_request_template", "merge_request_template"];
+    forms.iter().any(|form| {
+        name.starts_with(form)
+            || path.split('/').any(|part| part == *form || part.strip_suffix('s') == Some(form))
+    })
 }
 
 /// The block between `---` lines (YAML) or `+++` lines (TOML) that may open a page.
 struct Front {
     has_title: bool,
+    /// True where it gives more than a title that is empty.
+    has_keys: bool,
     end: usize,
 }
 
 impl Front {
-    const NONE: Front = Front { has_title: false, end: 0 };
+    const NONE: Front = Front { has_title: false, has_keys: false, end: 0 };
 
     fn of(text: &str) -> Front {
         let mut lines = text.split_inclusive('\n');
@@ -58,7 +117,7 @@ impl Front {
             "+++" => ('=', &["+++"]),
             _ => return Front::NONE,
         };
-        let mut front = Front { has_title: false, end: opening.len() };
+        let mut front = Front { has_title: false, has_keys: false, end: opening.len() };
         let mut in_table = false;
         for line in lines {
             front.end += line.len();
@@ -67,6 +126,7 @@ impl Front {
             }
             in_table |= separator == '=' && line.starts_with('[');
             front.has_title |= !in_table && is_title(line, separator);
+            front.has_keys |= is_other_key(line, separator);
         }
         Front::NONE
     }
@@ -80,6 +140,13 @@ fn is_title(line: &str, separator: char) -> bool {
     matches!(key.trim_end(), "title" | "\"title\"" | "'title'") && !is_empty
 }
 
+/// True for a line of front matter that gives another key than `title`.
+fn is_other_key(line: &str, separator: char) -> bool {
+    let Some((key, _)) = line.split_once(separator) else { return false };
+    let key = key.trim_end();
+    !key.is_empty() && !key.starts_with([' ', '#', '[']) && !matches!(key, "title" | "\"title\"" | "'title'")
+}
+
 struct Link {
     offset: usize,
     destination: String,
@@ -89,6 +156,28 @@ struct Link {
 struct Page {
     has_title: bool,
     links: Vec<Link>,
+    ragged: Vec<Row>,
+}
+
+/// A row of a table that has another number of cells than its head.
+struct Row {
+    offset: usize,
+    cells: usize,
+    columns: usize,
+}
+
+/// How many cells a row of a table has, as it is written.
+fn cells(row: &str) -> usize {
+    let row = row.trim();
+    let row = row.strip_prefix('|').unwrap_or(row);
+    let row = row.strip_suffix('|').filter(|row| !row.ends_with('\\')).unwrap_or(row);
+    let mut escaped = false;
+    let bars = row.bytes().filter(|byte| {
+        let is_bar = *byte == b'|' && !escaped;
+        escaped = *byte == b'\\' && !escaped;
+        is_bar
+    });
+    bars.count() + 1
 }
 
 impl Page {
@@ -100,8 +189,19 @@ impl Page {
             .map(|(_, link)| Link { offset: link.span.start, destination: link.dest.to_string() })
             .collect();
         let mut title = Title::default();
+        let (mut columns, mut ragged) = (0, Vec::new());
         for (event, range) in events {
             title.see(&event);
+            match &event {
+                Event::Start(Tag::Table(alignments)) => columns = alignments.len(),
+                Event::Start(Tag::TableRow) => {
+                    let cells = cells(body.get(range.clone()).unwrap_or_default());
+                    if cells < columns {
+                        ragged.push(Row { offset: range.start, cells, columns });
+                    }
+                }
+                _ => {}
+            }
             if let Event::Start(
                 Tag::Link { link_type, dest_url, .. } | Tag::Image { link_type, dest_url, .. },
             ) = event
@@ -111,7 +211,7 @@ impl Page {
             }
         }
         links.sort_by_key(|link| link.offset);
-        Page { has_title: title.seen, links }
+        Page { has_title: title.seen, links, ragged }
     }
 }
 
@@ -156,7 +256,9 @@ fn is_html_heading(html: &str) -> bool {
 /// same page, a path from the root of a site, a path out of the root.
 fn target(path: &str, destination: &str) -> Option<String> {
     let destination = destination.trim();
-    if destination.starts_with('/') || has_scheme(destination) {
+    // What a template fills in is not known before.
+    let is_filled_in = ["{{", "{%", "${", "<%"].iter().any(|tag| destination.contains(tag));
+    if destination.starts_with('/') || has_scheme(destination) || is_filled_in {
         return None;
     }
     let named = destination.split(['#', '?']).next().filter(|named| !named.is_empty())?;
@@ -194,7 +296,19 @@ fn decoded(path: &str) -> String {
 /// Whether the target is there once the page is: the page itself and its folders are.
 fn is_there(path: &str, target: &str, beside: &(dyn Fn(&str) -> bool + Sync)) -> bool {
     let is_folder = path.strip_prefix(target).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    is_folder || beside(target)
+    is_folder || beside(target) || page_of(target).any(|page| beside(&page))
+}
+
+/// The pages that a site shows under a path: `a`, `a.html` and `a/` may be made of `a.md`.
+fn page_of(target: &str) -> impl Iterator<Item = String> {
+    let stem = target.strip_suffix(".html").or_else(|| target.strip_suffix(".htm")).unwrap_or(target);
+    let has_extension = stem.rsplit('/').next().is_some_and(|name| name.contains('.'));
+    let endings: &[&str] = if has_extension {
+        &[]
+    } else {
+        &[".md", ".mdx", ".markdown", ".rst", "/index.md", "/README.md", "/_index.md"]
+    };
+    endings.iter().map(move |ending| format!("{stem}{ending}"))
 }
 
 #[cfg(test)]
@@ -239,7 +353,7 @@ mod tests {
             "`<h1>`\n",
             "---\ntitle:\n---\n",
             "---\ntitle: \"\"\n---\n",
-            "---\nsub:\n  title: T\n---\n",
+            "---\nsub:\n  title: T\n---\ntext\n",
             "+++\n[extra]\ntitle = 'T'\n+++\n",
             "---\ntitle: T\n",
             "text\n\n---\ntitle: T\n\n---\n",
@@ -248,6 +362,78 @@ mod tests {
         ] {
             assert_eq!(codes("a.md", text, &[]), ["no-title@0"], "{text:?}");
         }
+    }
+
+    #[test]
+    fn pages_that_by_custom_have_no_title_need_none() {
+        for path in [
+            ".github/CONTRIBUTING.md",
+            ".github/ISSUE_TEMPLATE/bug_report.md",
+            "docs/PULL_REQUEST_TEMPLATE.md",
+            ".changeset/wild-cats-run.md",
+            "changelog.d/123.fix.md",
+            "newsfragments/12.md",
+            "docs/_includes/note.md",
+            "docs/_note.md",
+            "LICENSE-MIT.md",
+        ] {
+            assert_eq!(codes(path, "## Text\n", &[]), Vec::<String>::new(), "{path}");
+        }
+        for path in ["a.md", "docs/a.md", "github/a.md", "docs/license/a.md"] {
+            assert_eq!(codes(path, "## Text\n", &[]), ["no-title@0"], "{path}: the control");
+        }
+        assert_eq!(codes("a.md", "---\nname: a\n---\n", &[]), Vec::<String>::new(), "front matter only");
+        assert_eq!(codes("a.md", "---\nname: a\n---\n\ntext\n", &[]), ["no-title@0"]);
+    }
+
+    #[test]
+    fn the_links_of_a_form_are_those_of_where_it_is_shown() {
+        let text = "See [how](CONTRIBUTING.md)\n";
+        assert_eq!(codes(".github/pull_request_template.md", text, &[]), Vec::<String>::new());
+        assert_eq!(codes(".github/ISSUE_TEMPLATE/a.md", text, &[]), Vec::<String>::new());
+        assert_eq!(codes(".github/SUPPORT.md", text, &[]), ["broken-link@4"], "the control");
+    }
+
+    #[test]
+    fn a_row_with_too_few_cells_warns() {
+        let table = |row: &str| format!("# T\n\n| a | b | c |\n|---|---|---|\n{row}\n");
+        for (row, found) in [
+            ("| 1 | 2 | 3 |", false),
+            ("1 | 2 | 3", false),
+            ("| 1 | 2 | |", false),
+            ("| 1 | 2 | 3 | 4 |", false),
+            ("| 1 | `a \\| b` | 3 |", false),
+            ("| 1 | 2 |", true),
+            ("| 1 |", true),
+            ("| 1 | 2 \\| 3 |", true),
+        ] {
+            let wanted = if found { vec!["table-cells@33".to_owned()] } else { Vec::new() };
+            assert_eq!(codes("a.md", &table(row), &[]), wanted, "{row}");
+        }
+        let quoted = "# T\n\n> | a | b |\n> |---|---|\n> | 1 | 2 |\n";
+        assert_eq!(codes("a.md", quoted, &[]), Vec::<String>::new());
+        let severity = faults("a.md", &table("| 1 |"), &|_| false)[0].severity;
+        assert_eq!(severity, Severity::Warning);
+    }
+
+    #[test]
+    fn a_link_that_a_site_or_a_template_completes_is_good() {
+        for link in [
+            "[a](b)",
+            "[a](b.html)",
+            "[a](b.html#c)",
+            "[a]({{ b }}/c.md)",
+            "[a]({{< ref \"c\" >}})",
+            "[a](${b}/c.md)",
+        ] {
+            assert_eq!(
+                codes("docs/a.md", &format!("# T\n\n{link}\n"), &["docs/b.md"]),
+                Vec::<String>::new(),
+                "{link}"
+            );
+        }
+        assert_eq!(codes("docs/a.md", "# T\n\n[a](b)\n", &["docs/c.md"]).len(), 1, "the control");
+        assert_eq!(codes("docs/a.md", "# T\n\n[a](b.png)\n", &["docs/b.md"]).len(), 1, "the control");
     }
 
     #[test]

@@ -60,12 +60,15 @@ pub(super) fn check(rules: &PatternRules, page: Page<'_>) -> Result<Vec<Finding>
     Ok(placed(page.text, faults))
 }
 
+/// Why a text is not read whose indentation a grammar cannot hold.
+pub(super) const TOO_DEEP: &str = "nests too deeply to be read safely";
+
 pub(super) fn unreadable(why: Unreadable) -> Trouble {
     match why {
         Unreadable::Unknown => Trouble::Unknown("no grammar for this language"),
-        Unreadable::TooDeep => Trouble::Unreadable("nests too deeply to be read safely"),
-        Unreadable::Flooded => Trouble::Unreadable("has too many faults to be read as a whole"),
-        Unreadable::TooLong => Trouble::Unreadable("takes too many steps to be looked through"),
+        Unreadable::TooDeep => Trouble::Unreadable(TOO_DEEP.to_owned()),
+        Unreadable::TooLarge(shortage) => Trouble::Unreadable(shortage.to_string()),
+        Unreadable::TooLong => Trouble::Unreadable("takes too many steps to be looked through".to_owned()),
         Unreadable::Broken => Trouble::Broken("tree-sitter panicked".to_owned()),
     }
 }

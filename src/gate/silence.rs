@@ -62,13 +62,17 @@ impl Silence {
     }
 }
 
+/// Why a text was not read that is filled in first.
+pub(super) const TEMPLATE: &str = "a template: its tags are filled in before it is parsed";
+
 const LATE: &str = "no answer in time";
 
 impl From<Trouble> for Silence {
     fn from(trouble: Trouble) -> Silence {
         match trouble {
             Trouble::Unknown(why) => Silence::Skipped(why.to_owned()),
-            Trouble::Unreadable(why) => Silence::Broken(why.to_owned()),
+            Trouble::Unreadable(why) => Silence::Unavailable(why),
+            Trouble::Template => Silence::Unavailable(TEMPLATE.to_owned()),
             Trouble::Broken(why) => Silence::Broken(why),
             Trouble::Halted(halt) => Silence::Halted(halt),
         }

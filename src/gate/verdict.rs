@@ -58,6 +58,8 @@ pub struct Run {
     pub isolation: Option<Isolation>,
     /// Whether it was skipped because nobody has allowed its program to run.
     pub withheld: bool,
+    /// True where findings of it would refuse the edit, and only warn because the edit is one step of several.
+    pub softened: bool,
 }
 
 /// What all gates together say: their runs in the order of the policy, their findings with the gravest first.
@@ -130,6 +132,7 @@ mod tests {
             isolation: None,
             blocking,
             withheld: false,
+            softened: false,
         };
         let verdict = |run, finding| Verdict::new(vec![run], vec![finding]);
         assert!(!verdict(run(false), finding(1, true, false)).refuses());

@@ -1,17 +1,20 @@
 //! How a language reads: the grammars for tree-sitter, and the guards under which they may run.
 //!
 //! A grammar's own reader of indentation can end the process ([`columns`]), a step can take longer the deeper a text
-//! nests ([`weight`]), and the end of a text full of faults takes tree-sitter time and memory by the square of their number
-//! ([`flood`]) and much stack ([`on_stack`]). [`read`] has all guards; who needs a clock or the faults themselves puts
-//! the pieces together, each guard before what it guards.
+//! nests ([`weight`]), a tree can take a hundred times the memory of its text, and the end of a text full of faults
+//! takes memory by the square of their number ([`memory`]) and much stack ([`on_stack`]). [`parse`] bounds the memory of
+//! one text, and a [`Slot`] that of several; [`read`] has all guards. Who needs a clock or the faults themselves puts
+//! them together, each guard before what it guards.
 //!
-//! Invariant: no text makes a grammar overflow a stack, end the process, or run on after it was told to stop.
+//! Invariant: no text makes a grammar overflow a stack, end the process, take more memory than it may, or run on
+//! after it was told to stop.
 #![deny(clippy::disallowed_methods)]
 
 mod columns;
-mod flood;
+mod memory;
 mod parse;
 mod query;
+mod slots;
 mod table;
 mod tags;
 mod walk;
@@ -19,9 +22,10 @@ mod weight;
 
 use std::ops::ControlFlow;
 
-pub use self::flood::Flood;
-pub use self::parse::{Deep, deep, on_stack, parse};
+pub use self::memory::{Shortage, allowed};
+pub use self::parse::{Deep, Stop, deep, on_stack, parse};
 pub use self::query::Query;
+pub use self::slots::Slot;
 pub use self::table::{Grammar, of};
 pub use self::tags::{Use, uses};
 pub use self::walk::{Next, walk};
@@ -34,29 +38,51 @@ pub enum Unreadable {
     Unknown,
     /// The grammar cannot hold texts that are indented like this one.
     TooDeep,
-    /// The text has so many faults that it must not be read as a whole.
-    Flooded,
+    /// Its tree takes too much memory.
+    TooLarge(Shortage),
     /// The steps do not suffice.
     TooLong,
     /// The grammar panicked, or there was no stack for it.
     Broken,
 }
 
+/// The tree of a text, with the slot that it takes while it is there.
+#[derive(Debug)]
+pub struct Parsed {
+    tree: Tree,
+    _slot: Slot,
+}
+
+impl std::ops::Deref for Parsed {
+    type Target = Tree;
+
+    fn deref(&self) -> &Tree {
+        &self.tree
+    }
+}
+
 /// Reads a text in the language of that name, in the dialect that finds the fewest faults in it. A step is a hundred
 /// operations of the parser, or as many nodes that are looked at; an operation that takes long counts as several. Where the grammar wants it, the tree is that of the
 /// text with a last line end more.
-pub fn read(language: &str, path: &str, text: &str, steps: usize) -> Result<Tree, Unreadable> {
-    deep(|deep| read_on(deep, language, path, text, steps)).map_err(|_| Unreadable::Broken)?
+pub fn read(language: &str, path: &str, text: &str, steps: usize) -> Result<Parsed, Unreadable> {
+    let slot = Slot::wait(text.len(), || false).ok_or(Unreadable::TooLong)?;
+    let tree = deep(|deep| tree(deep, language, path, text, steps)).map_err(|_| Unreadable::Broken)??;
+    Ok(Parsed { tree, _slot: slot })
 }
 
 /// The same for a caller who reads many texts on one stack; a grammar that panics is the caller's.
 pub fn read_on(
-    _deep: &Deep,
+    deep: &Deep,
     language: &str,
     path: &str,
     text: &str,
     steps: usize,
-) -> Result<Tree, Unreadable> {
+) -> Result<Parsed, Unreadable> {
+    let slot = Slot::wait(text.len(), || false).ok_or(Unreadable::TooLong)?;
+    Ok(Parsed { tree: tree(deep, language, path, text, steps)?, _slot: slot })
+}
+
+fn tree(_deep: &Deep, language: &str, path: &str, text: &str, steps: usize) -> Result<Tree, Unreadable> {
     let grammar = of(language).ok_or(Unreadable::Unknown)?;
     match grammar.holds(text) {
         true => best(grammar, path, text, steps),
@@ -69,14 +95,6 @@ fn best(grammar: &Grammar, path: &str, text: &str, mut steps: usize) -> Result<T
     let weight = grammar.weight(text);
     let mut best: Option<(usize, Tree)> = None;
     for language in grammar.dialects(path) {
-        let mut flood = Flood::default();
-        for piece in grammar.pieces(text) {
-            let piece = text.get(piece).unwrap_or_default();
-            let faults = faults(&counted(&language, piece, weight, &mut steps)?, &mut steps)?;
-            if flood.rises(faults) {
-                return Err(Unreadable::Flooded);
-            }
-        }
         let tree = counted(&language, text, weight, &mut steps)?;
         let faults = faults(&tree, &mut steps)?;
         if best.as_ref().is_none_or(|(fewest, _)| faults < *fewest) {
@@ -95,7 +113,10 @@ fn counted(language: &Language, text: &str, weight: usize, steps: &mut usize) ->
         }
         None => ControlFlow::Break(()),
     })
-    .ok_or(Unreadable::TooLong)
+    .map_err(|stop| match stop {
+        Stop::Told => Unreadable::TooLong,
+        Stop::Memory(shortage) => Unreadable::TooLarge(shortage),
+    })
 }
 
 /// Counts the places that could not be read, and the tokens that were missed.
@@ -151,7 +172,7 @@ mod tests {
         let steps: String = (0..600).map(|n| format!("{}a:\n", " ".repeat(n))).collect();
         assert_eq!(read("yaml", "a", &steps, MANY).unwrap_err(), Unreadable::TooDeep);
         let flood = "let = ;\n".repeat(20_000);
-        assert_eq!(read("javascript", "a", &flood, MANY).unwrap_err(), Unreadable::Flooded);
+        assert!(matches!(read("javascript", "a", &flood, MANY), Err(Unreadable::TooLarge(_))));
         let long = "a = 1;\n".repeat(20_000);
         assert_eq!(read("javascript", "a", &long, 100).unwrap_err(), Unreadable::TooLong);
         assert!(!read("javascript", "a", &long, MANY).unwrap().root_node().has_error());

@@ -6,19 +6,54 @@ use std::thread::Builder;
 
 use tree_sitter::{Language, ParseOptions, ParseState, Parser, Tree};
 
+use super::memory::{Meter, Shortage, allowed};
+
 /// Where a text is full of faults, tree-sitter lets go of its memory by calling itself. The stack is reserved, and used
 /// only then.
 const STACK: usize = 512 << 20;
 
-/// Reads a text, on a stack that [`on_stack`] gave; `go_on` is asked after every hundred operations. Nothing where it
-/// broke off.
-pub fn parse(language: &Language, text: &str, go_on: &mut dyn FnMut() -> ControlFlow<()>) -> Option<Tree> {
+/// Why a parse ended before the end of its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// It was told to.
+    Told,
+    /// It would have taken more memory than it may.
+    Memory(Shortage),
+}
+
+/// Reads a text, on a stack that [`on_stack`] gave; `go_on` is asked after every hundred operations.
+pub fn parse(
+    language: &Language,
+    text: &str,
+    go_on: &mut dyn FnMut() -> ControlFlow<()>,
+) -> Result<Tree, Stop> {
+    parse_within(allowed(text.len()), language, text, go_on)
+}
+
+/// Reads a text with as many bytes of memory, which count all that tree-sitter has on this thread.
+pub(super) fn parse_within(
+    allowed: usize,
+    language: &Language,
+    text: &str,
+    go_on: &mut dyn FnMut() -> ControlFlow<()>,
+) -> Result<Tree, Stop> {
     let mut parser = Parser::new();
-    parser.set_language(language).ok()?;
-    let mut glance = |_: &ParseState| go_on();
+    parser.set_language(language).map_err(|_| Stop::Told)?;
+    let (meter, mut shortage) = (Meter::start(), None);
+    let mut glance = |state: &ParseState| {
+        let (live, at_the_end) = meter.taken();
+        if live.saturating_add(at_the_end) > allowed {
+            let rest = text.len() as f64 / state.current_byte_offset().max(1) as f64;
+            let needed = (live as f64 * rest) as usize;
+            shortage = Some(Shortage { needed: needed.saturating_add(at_the_end), allowed });
+            return ControlFlow::Break(());
+        }
+        go_on()
+    };
     let options = ParseOptions::new().progress_callback(&mut glance);
     let mut rest = |offset: usize, _| text.as_bytes().get(offset..).unwrap_or_default();
-    parser.parse_with_options(&mut rest, None, Some(options))
+    let tree = parser.parse_with_options(&mut rest, None, Some(options));
+    tree.ok_or(shortage.map_or(Stop::Told, Stop::Memory))
 }
 
 /// Whoever has it stands on a stack that suffices for every text: it stays on the thread that [`deep`] made.

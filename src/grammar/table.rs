@@ -1,12 +1,11 @@
 //! The one table of grammars.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use tree_sitter::Language;
 
 use super::columns::Stack;
-use super::{flood, weight};
+use super::{memory, weight};
 
 /// A grammar for tree-sitter.
 #[derive(Debug)]
@@ -16,14 +15,14 @@ pub struct Grammar {
     dialects: fn(&str) -> Vec<Language>,
     wants_line_end: bool,
     stack: Stack,
-    /// Whether faults take time by the square of their number. JSON's do not: 32,000 took 0.2 s.
-    floods: bool,
     weight: fn(&str) -> usize,
+    forgets: fn(&str) -> bool,
 }
 
 impl Grammar {
     /// Gives the dialects that a file at this path may be in; the one with the fewest faults is it.
     pub fn dialects(&self, path: &str) -> Vec<Language> {
+        memory::install();
         (self.dialects)(path)
     }
 
@@ -32,14 +31,14 @@ impl Grammar {
         self.stack.holds(text)
     }
 
-    /// Gives the pieces in which a text must be read before it is read as a whole, if that is not a [`flood::Flood`].
-    pub fn pieces(&self, text: &str) -> impl Iterator<Item = Range<usize>> {
-        flood::pieces(if self.floods { text } else { "" })
-    }
-
     /// Gives how many steps count for one while this text is read.
     pub fn weight(&self, text: &str) -> usize {
         (self.weight)(text)
+    }
+
+    /// Tells whether the grammar may see faults in this text only because it nests too deeply for it.
+    pub fn forgets(&self, text: &str) -> bool {
+        (self.forgets)(text)
     }
 
     /// Gives the text as the grammar wants it: some take a last line without its line end for a fault.
@@ -62,13 +61,17 @@ pub static ALL: [Grammar; 16] = [
     row("javascript", |_| vec![tree_sitter_javascript::LANGUAGE.into()]),
     row("typescript", typescript),
     row("rust", |_| vec![tree_sitter_rust::LANGUAGE.into()]),
-    Grammar { floods: false, ..row("json", |_| vec![tree_sitter_json::LANGUAGE.into()]) },
-    Grammar { floods: false, ..row("jsonc", |_| vec![tree_sitter_json::LANGUAGE.into()]) },
+    row("json", |_| vec![tree_sitter_json::LANGUAGE.into()]),
+    row("jsonc", |_| vec![tree_sitter_json::LANGUAGE.into()]),
     row("toml", |_| vec![tree_sitter_toml_ng::LANGUAGE.into()]),
     Grammar { stack: Stack::Yaml, ..row("yaml", |_| vec![tree_sitter_yaml::LANGUAGE.into()]) },
     row("go", |_| vec![tree_sitter_go::LANGUAGE.into()]),
     row("bash", |_| vec![tree_sitter_bash::LANGUAGE.into()]),
-    Grammar { weight: weight::of_html, ..row("html", |_| vec![tree_sitter_html::LANGUAGE.into()]) },
+    Grammar {
+        weight: weight::of_html,
+        forgets: weight::html_forgets,
+        ..row("html", |_| vec![tree_sitter_html::LANGUAGE.into()])
+    },
     row("css", |_| vec![tree_sitter_css::LANGUAGE.into()]),
     row("c", c),
     row("cpp", |_| vec![tree_sitter_cpp::LANGUAGE.into()]),
@@ -77,7 +80,14 @@ pub static ALL: [Grammar; 16] = [
 ];
 
 const fn row(language: &'static str, dialects: fn(&str) -> Vec<Language>) -> Grammar {
-    Grammar { language, dialects, wants_line_end: false, stack: Stack::Safe, floods: true, weight: |_| 1 }
+    Grammar {
+        language,
+        dialects,
+        wants_line_end: false,
+        stack: Stack::Safe,
+        weight: |_| 1,
+        forgets: |_| false,
+    }
 }
 
 fn typescript(path: &str) -> Vec<Language> {

@@ -24,9 +24,37 @@ pub(super) fn of_html(text: &str) -> usize {
     1 + opened.count() / DOUBLING
 }
 
+/// The grammar of HTML notes the open elements in a buffer of 1,024 bytes, and forgets what does not fit.
+const MOST_OPEN: usize = 1000;
+
+/// Tells whether the grammar of HTML may have taken an end tag for a fault because it had forgotten the element.
+pub(super) fn html_forgets(text: &str) -> bool {
+    let (mut open, mut most) = (0_usize, 0);
+    for at in memchr::memchr_iter(b'<', text.as_bytes()) {
+        let tag = text.get(at + 1..).unwrap_or_default();
+        let (closes, tag) = tag.strip_prefix('/').map_or((false, tag), |tag| (true, tag));
+        let length = tag.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'-').count();
+        let name = tag.get(..length).unwrap_or_default();
+        if length == 0 || VOID.iter().any(|void| void.eq_ignore_ascii_case(name)) {
+            continue;
+        }
+        // The kind of an element, and of an unknown one also its name with its length.
+        open = if closes { open.saturating_sub(length + 2) } else { open + length + 2 };
+        most = most.max(open);
+    }
+    most > MOST_OPEN
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn elements_are_forgotten_only_where_many_are_open() {
+        let nested = |levels: usize| "<i>".repeat(levels) + &"</i>".repeat(levels);
+        assert_eq!([300, 400].map(|levels| html_forgets(&nested(levels))), [false, true]);
+        assert!(!html_forgets(&"<p>a</p><br>\n<a-b></a-b> < ".repeat(1000)));
+    }
 
     #[test]
     fn what_may_be_open_weighs() {

@@ -14,6 +14,20 @@ pub struct Demands {
     pub overwrite: Guard,
     /// When a person is asked before a write.
     pub confirm: Confirm,
+    /// The treatment of a write to a file that makes a program start when the folder is opened or used.
+    pub runnable: Runnable,
+}
+
+/// The treatment of a write to a file that makes a program start when the folder is opened or used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Runnable {
+    /// A person is asked; where nobody can be asked, it is refused.
+    #[default]
+    Ask,
+    /// It is refused.
+    Refuse,
+    /// It is made like any other.
+    Allow,
 }
 
 /// When a person is asked before a write; each more often than the one before.
@@ -52,13 +66,17 @@ pub(super) const INTERACTIVE: [(&str, Interactive); 2] =
     [("allow", Interactive::Allow), ("deny", Interactive::Deny)];
 pub(super) const CONFIRMED: [(&str, Confirm); 3] =
     [("never", Confirm::Never), ("risky", Confirm::Risky), ("always", Confirm::Always)];
+pub(super) const RUN: [(&str, Runnable); 3] =
+    [("ask", Runnable::Ask), ("refuse", Runnable::Refuse), ("allow", Runnable::Allow)];
 pub(super) const GUARDED: [(&str, Guard); 2] = [("optional", Guard::Optional), ("required", Guard::Required)];
 
-/// Reads `modes`, `guards` and `confirm`; what they do not say stays as it is in `base`.
+/// Reads `modes`, `guards`, `confirm` and `runnable`; what they do not say stays as it is in `base`.
 pub(super) fn demands(policy: &Fields<'_>, base: Demands) -> Result<Demands, Fault> {
     let mut demands = base;
     let confirm = policy.optional("confirm", |node, what| node.one_of(what, &CONFIRMED))?;
     demands.confirm = confirm.unwrap_or(base.confirm);
+    let runnable = policy.optional("runnable", |node, what| node.one_of(what, &RUN))?;
+    demands.runnable = runnable.unwrap_or(base.runnable);
     if let Some(node) = policy.get("modes") {
         let fields = node.settings("`modes`", &[keys::MODES])?;
         let read = |node: &Node, what: &str| node.one_of(what, &INTERACTIVE);

@@ -46,7 +46,7 @@ pub use definition::{
     Pointer, Release, Role, Sample, Scaffold, Scope, Server, Shows, Stream, Template, Transitional,
     Unconfigured, Value,
 };
-pub use demands::{Confirm, Demands, Guard, Interactive};
+pub use demands::{Confirm, Demands, Guard, Interactive, Runnable};
 pub use entity::{EntityType, Owner, is_id};
 pub use isolation::Isolation;
 pub use keys::settings;
@@ -55,7 +55,7 @@ pub use limits::Limits;
 pub use paths::Protection;
 pub use policy::Policy;
 pub use publishing::{Durability, HardLinks, Publishing};
-pub use rule::{Baseline, Level, Manner, Profile, Profiles, Rule, Terms};
+pub use rule::{Baseline, Explicit, Level, Manner, Profile, Profiles, Rule, Terms};
 pub use serving::{Host, Readers, Serving, ServingBounds, Site, Token};
 pub use severity::Severity;
 pub use shape::{Absent, Range, Setting, Shape};

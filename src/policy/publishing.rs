@@ -5,12 +5,38 @@ use std::sync::Arc;
 use super::glob::{self, Glob};
 use super::node::{Fault, Fields, Node};
 use super::source::Origin;
+use crate::text::fold;
 
 /// The most patterns of `never_journal` that one policy may have, with those that it extends.
 const MOST: usize = 1000;
 
 /// Secrets, which no journal keeps whatever a policy says: the files that are protected because of what they hold.
-const SECRETS: [&str; 6] = [".env*", "*.pem", "*.key", "*.p12", "id_rsa*", ".ssh/"];
+const SECRETS: [&str; 21] = [
+    ".env*",
+    "*.pem",
+    "*.key",
+    "*.p12",
+    "*.pfx",
+    "*.jks",
+    "*.keystore",
+    "id_rsa*",
+    "id_dsa*",
+    "id_ecdsa*",
+    "id_ed25519*",
+    ".ssh/",
+    ".aws/",
+    ".kube/",
+    "**/.docker/config.json",
+    ".netrc",
+    "_netrc",
+    ".npmrc",
+    ".pypirc",
+    ".pgpass",
+    ".git-credentials",
+];
+
+/// Files that a pattern of secrets finds and that hold none: templates that projects publish.
+const TEMPLATES: [&str; 3] = [".env.example", ".env.sample", ".env.template"];
 
 /// What is synced to the disk before an edit counts as done; the strictest first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,33 +97,44 @@ pub(super) fn publishing(policy: &Fields<'_>, base: Publishing) -> Result<Publis
 
 /// The files whose text no journal keeps.
 #[derive(Debug, Clone)]
-pub(super) struct Unjournalled(Vec<(Glob, Arc<Origin>)>);
+pub(super) struct Unjournalled {
+    secrets: Vec<Glob>,
+    /// The patterns of policies, each with where its policy stands.
+    patterns: Vec<(Glob, Arc<Origin>)>,
+}
 
 impl Unjournalled {
     /// The secrets, in every policy.
     pub(super) fn secrets() -> Unjournalled {
-        let anywhere = Arc::new(Origin::default());
-        Unjournalled(
-            SECRETS.iter().filter_map(|text| Some((glob::plain(text)?, Arc::clone(&anywhere)))).collect(),
-        )
+        let secrets = SECRETS.iter().filter_map(|text| glob::plain(text)).collect();
+        Unjournalled { secrets, patterns: Vec::new() }
     }
 
     /// Reads `never_journal`, whose patterns come beside those of `base`.
     pub(super) fn read(node: &Node, origin: &Arc<Origin>, base: Unjournalled) -> Result<Unjournalled, Fault> {
         let items = node.list("`never_journal`")?;
-        let Unjournalled(mut patterns) = base;
+        let Unjournalled { secrets, mut patterns } = base;
         if items.len() + patterns.len() > MOST {
             return Err(node.fault(format!("`never_journal` has more than {MOST} patterns")));
         }
         for item in items {
             patterns.push((glob::glob(item, "a file")?, Arc::clone(origin)));
         }
-        Ok(Unjournalled(patterns))
+        Ok(Unjournalled { secrets, patterns })
     }
 
     /// Whether a pattern finds the file, whose path is relative to the root.
     pub(super) fn finds(&self, path: &str) -> bool {
-        self.0.iter().any(|(glob, origin)| origin.below(path).is_some_and(|below| glob.finds(below)))
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let is_template = TEMPLATES.contains(&fold(name).as_str());
+        // A template is a secret all the same where it lies in a folder of secrets.
+        let other = if is_template { Some(format!("{folder}/template")) } else { None };
+        let secret = other.as_deref().map_or(path, |other| other.trim_start_matches('/'));
+        self.secrets.iter().any(|glob| glob.finds(secret))
+            || self
+                .patterns
+                .iter()
+                .any(|(glob, origin)| origin.below(path).is_some_and(|below| glob.finds(below)))
     }
 }
 
@@ -107,8 +144,8 @@ mod tests {
 
     #[test]
     fn every_secret_is_a_pattern() {
-        let Unjournalled(patterns) = Unjournalled::secrets();
-        let texts: Vec<&str> = patterns.iter().map(|(glob, _)| glob.text()).collect();
+        let Unjournalled { secrets, .. } = Unjournalled::secrets();
+        let texts: Vec<&str> = secrets.iter().map(Glob::text).collect();
         assert_eq!(texts, SECRETS);
     }
 }

@@ -34,6 +34,17 @@ pub struct Rule {
     pub role: Role,
     /// Which findings count, where that is not what the policy says for all gates.
     pub baseline: Option<Baseline>,
+    /// The options that the policy gives itself, which no default of the catalogue overrides.
+    pub explicit: Explicit,
+}
+
+/// The options of a rule that stand in the policy.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Explicit {
+    /// `level` does.
+    pub level: bool,
+    /// `role` does.
+    pub role: bool,
 }
 
 impl Rule {
@@ -49,6 +60,7 @@ impl Rule {
             required: false,
             role: gate.role,
             baseline: None,
+            explicit: Explicit::default(),
             gate,
         }
     }
@@ -106,7 +118,7 @@ pub(super) const PROFILES: [(&str, Profiles); 2] =
     [("edit", Profiles { edit: true, check: false }), ("check", Profiles { edit: false, check: true })];
 
 /// Which findings count, each wider than the one before.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Baseline {
     /// Those that the edit brought.
     #[default]
@@ -160,7 +172,8 @@ pub enum Manner {
     /// As the policy says.
     #[default]
     Plain,
-    /// As with one step of several: each gate does at most what its definition says under `in_steps`.
+    /// As with one step of several: each gate does what its definition says under `in_steps`, unless the policy itself
+    /// gives the option.
     Step,
 }
 
@@ -175,17 +188,20 @@ impl<'a> Terms<'a> {
     pub fn role(&self, rule: &Rule) -> Role {
         match (self.profile, self.manner, rule.gate.in_steps) {
             (Profile::Check, ..) => Role::Check,
-            (_, Manner::Step, Some(InSteps::Fix)) => Role::Fix,
+            (_, Manner::Step, Some(InSteps::Fix)) if !rule.explicit.role => Role::Fix,
             (_, Manner::Plain | Manner::Step, _) => rule.role,
         }
     }
 
     /// What the findings of a rule's gate do to this edit.
     pub fn level(&self, rule: &Rule) -> Level {
-        match (self.manner, rule.gate.in_steps) {
-            (Manner::Step, Some(InSteps::Warn)) => Level::Warn,
-            (Manner::Plain | Manner::Step, _) => rule.level,
-        }
+        if self.softens(rule) { Level::Warn } else { rule.level }
+    }
+
+    /// True where a gate blocks by default, and only warns because the edit is one step of several.
+    pub fn softens(&self, rule: &Rule) -> bool {
+        let in_steps = self.manner == Manner::Step && rule.gate.in_steps == Some(InSteps::Warn);
+        in_steps && rule.level == Level::Block && !rule.explicit.level
     }
 }
 
@@ -203,6 +219,7 @@ pub(super) fn rule<'a>(item: &'a Node, tools: Tools<'_>) -> Result<(&'a Node, Ru
         timeout: fields.optional("timeout", quantity::time)?.unwrap_or(plain.timeout),
         required: fields.optional("required", Node::flag)?.unwrap_or(plain.required),
         role: fields.optional("role", role)?.unwrap_or(plain.role),
+        explicit: Explicit { level: fields.get("level").is_some(), role: fields.get("role").is_some() },
         ..plain
     };
     check_options(&fields, &rule)?;

@@ -18,7 +18,7 @@ pub struct Revert {
     pub direction: Direction,
     /// The name of the edit; without it, the last one.
     pub edit_id: Option<String>,
-    /// Of what the last one is meant; without it, of the whole first root.
+    /// The file or entity whose last edit is meant; without it, the last edit of a file in any root.
     pub of: Option<Target>,
     /// Who asks.
     pub author: Author,

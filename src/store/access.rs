@@ -1,4 +1,5 @@
-//! What may never be touched: the built-in rules, found under any spelling of a path.
+//! The built-in rules about paths, found under any spelling: what may never be touched, what a person is asked about before
+//! it is written, and what is written with a note.
 //!
 //! They guard what runs commands (hooks, settings), what says how edits are judged (the policy), and secrets.
 //!
@@ -38,19 +39,64 @@ pub(super) const MARKED_NAMES: &[&str] = &[
     ".envrc",
     ".env",
     ".ssh",
+    ".aws",
+    ".kube",
+    ".docker",
+    ".docker/config.json",
+    ".netrc",
+    "_netrc",
+    ".npmrc",
+    ".pypirc",
+    ".pgpass",
+    ".git-credentials",
 ];
 
-/// Protected folders in which whatever name a symlink has, its target is run or obeyed.
+/// Protected folders in which whatever name a symlink has, its target is run, obeyed, or a secret.
 pub(super) const MARKED_FOLDERS: &[&str] =
-    &[".git", ".git/hooks", ".lockgate", ".husky", ".claude", ".cursor", ".gemini"];
+    &[".git", ".git/hooks", ".lockgate", ".husky", ".claude", ".cursor", ".gemini", ".aws", ".kube"];
+
+/// Names by which a runnable file or folder may stand in a folder; a symlink of such a name makes its target runnable.
+pub(super) const RUNNABLE_NAMES: &[&str] = &[
+    ".githooks",
+    ".hg",
+    ".hg/hgrc",
+    ".jj",
+    ".codex",
+    ".windsurf",
+    ".kiro",
+    ".roo",
+    ".continue",
+    ".opencode",
+    "opencode.json",
+    "opencode.jsonc",
+];
+
+/// Runnable folders in which whatever name a symlink has, its target is run or obeyed.
+pub(super) const RUNNABLE_FOLDERS: &[&str] =
+    &[".githooks", ".hg", ".jj", ".codex", ".windsurf", ".kiro", ".roo", ".continue", ".opencode"];
 
 const RULES: &[Rule] = &[
     rule(".env*", &[".env*"]),
     rule("*.pem", &["*.pem"]),
     rule("*.key", &["*.key"]),
     rule("*.p12", &["*.p12"]),
+    rule("*.pfx", &["*.pfx"]),
+    rule("*.jks", &["*.jks"]),
+    rule("*.keystore", &["*.keystore"]),
     rule("id_rsa*", &["id_rsa*"]),
+    rule("id_dsa*", &["id_dsa*"]),
+    rule("id_ecdsa*", &["id_ecdsa*"]),
+    rule("id_ed25519*", &["id_ed25519*"]),
     rule(".ssh/**", &[".ssh"]),
+    rule(".aws/**", &[".aws"]),
+    rule(".kube/**", &[".kube"]),
+    rule(".docker/config.json", &[".docker", "config.json"]),
+    rule(".netrc", &[".netrc"]),
+    rule("_netrc", &["_netrc"]),
+    rule(".npmrc", &[".npmrc"]),
+    rule(".pypirc", &[".pypirc"]),
+    rule(".pgpass", &[".pgpass"]),
+    rule(".git-credentials", &[".git-credentials"]),
     rule(".git/**", &[".git"]),
     rule("quality.yaml", &["quality.yaml"]),
     rule(".lockgate/**", &[".lockgate"]),
@@ -67,6 +113,68 @@ const RULES: &[Rule] = &[
     rule(".cursor/**", &[".cursor"]),
 ];
 
+/// The files that make a program start when a person merely opens or uses the folder.
+const RUNNABLE: &[Rule] = &[
+    rule(".githooks/**", &[".githooks"]),
+    rule(".hg/**", &[".hg"]),
+    rule(".jj/**", &[".jj"]),
+    rule("*.code-workspace", &["*.code-workspace"]),
+    rule(".codex/**", &[".codex"]),
+    rule(".windsurf/**", &[".windsurf"]),
+    rule(".kiro/**", &[".kiro"]),
+    rule(".roo/**", &[".roo"]),
+    rule(".continue/**", &[".continue"]),
+    rule(".opencode/**", &[".opencode"]),
+    rule("opencode.json", &["opencode.json"]),
+    rule("opencode.jsonc", &["opencode.jsonc"]),
+];
+
+/// The files that run later, by the occasion.
+const REVIEWED: &[(&str, &[Rule])] = &[
+    (
+        "in CI",
+        &[
+            rule(".github/workflows/**", &[".github", "workflows"]),
+            rule(".github/actions/**", &[".github", "actions"]),
+            rule(".gitlab-ci.yml", &[".gitlab-ci.yml"]),
+            rule(".circleci/**", &[".circleci"]),
+            rule("Jenkinsfile", &["jenkinsfile"]),
+        ],
+    ),
+    (
+        "at a commit",
+        &[
+            rule(".pre-commit-config.yaml", &[".pre-commit-config.yaml"]),
+            rule("lefthook.yml", &["lefthook.yml"]),
+            rule("lefthook.yaml", &["lefthook.yaml"]),
+            rule("lefthook.toml", &["lefthook.toml"]),
+            rule("lefthook.json", &["lefthook.json"]),
+            rule("lefthook-local.yml", &["lefthook-local.yml"]),
+        ],
+    ),
+    (
+        "when a development container starts",
+        &[rule(".devcontainer/**", &[".devcontainer"]), rule(".devcontainer.json", &[".devcontainer.json"])],
+    ),
+    (
+        "in a build",
+        &[
+            rule("Makefile", &["makefile"]),
+            rule("GNUmakefile", &["gnumakefile"]),
+            rule("package.json", &["package.json"]),
+            rule(".cargo/config.toml", &[".cargo", "config.toml"]),
+            rule(".cargo/config", &[".cargo", "config"]),
+            rule("build.rs", &["build.rs"]),
+        ],
+    ),
+];
+
+/// Names that a rule's pattern finds and that hold no secret: templates that projects publish.
+const TEMPLATES: &[&str] = &[".env.example", ".env.sample", ".env.template"];
+
+/// The private keys of ssh whose public half a text may be about.
+const KEYS: &[&str] = &["id_dsa", "id_ecdsa", "id_ed25519"];
+
 const fn rule(glob: &'static str, names: &'static [&'static str]) -> Rule {
     Rule { glob, names }
 }
@@ -76,12 +184,26 @@ pub(super) const GIT_FOLDER: &str = ".git/**";
 
 /// The first rule that covers a root-relative path, by its glob.
 pub(super) fn rule_for(path: &str) -> Option<&'static str> {
-    let readings = spelling::folded(path);
-    RULES.iter().find(|rule| readings.iter().any(|names| rule.finds(names))).map(|rule| rule.glob)
+    first(RULES, &spelling::folded(path))
 }
 
-/// Whether a name is so plain that no rule can cover a path of such names alone; far quicker to tell than
-/// [`rule_for`], and true of nearly every name.
+/// The first rule by which a root-relative path makes a program start when the folder is opened or used, by its glob.
+pub(super) fn runnable_for(path: &str) -> Option<&'static str> {
+    first(RUNNABLE, &spelling::folded(path))
+}
+
+/// The occasion on which the file at a root-relative path runs, where a person should review it.
+pub(super) fn occasion_for(path: &str) -> Option<&'static str> {
+    let readings = spelling::folded(path);
+    REVIEWED.iter().find(|(_, rules)| first(rules, &readings).is_some()).map(|(occasion, _)| *occasion)
+}
+
+fn first(rules: &[Rule], readings: &[Vec<String>; 2]) -> Option<&'static str> {
+    rules.iter().find(|rule| readings.iter().any(|names| rule.finds(names))).map(|rule| rule.glob)
+}
+
+/// Returns true for a name so plain that [`rule_for`] finds no rule for a path of such names alone; far quicker to tell, and true
+/// of nearly every name.
 pub(super) fn is_plain(name: &str) -> bool {
     let bytes = name.as_bytes();
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.+=,@%#()[]{}".contains(byte);
@@ -95,8 +217,8 @@ pub(super) fn is_plain(name: &str) -> bool {
     bytes.iter().all(plain)
         && !bytes.starts_with(b".")
         && !bytes.ends_with(b".")
-        && !["quality", "id_rsa"].into_iter().any(begins)
-        && ![".pem", ".key", ".p12"].into_iter().any(ends)
+        && !["quality", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "_netrc"].into_iter().any(begins)
+        && ![".pem", ".key", ".p12", ".pfx", ".jks", ".keystore"].into_iter().any(ends)
 }
 
 /// The refusal of a path that a rule covers.
@@ -118,8 +240,18 @@ impl Rule {
     }
 }
 
+/// Returns true for a folded name that holds no secret although a pattern of secrets finds it.
+fn is_published(name: &str) -> bool {
+    let is_about_public_half =
+        |key: &str| name.strip_prefix(key).is_some_and(|rest| rest.starts_with(".pub."));
+    TEMPLATES.contains(&name) || KEYS.iter().any(|key| is_about_public_half(key))
+}
+
 /// One asterisk, at the start or at the end of the pattern.
 fn matches(name: &str, pattern: &str) -> bool {
+    if is_published(name) {
+        return false;
+    }
     match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
         (Some(suffix), _) => name.ends_with(suffix),
         (None, Some(prefix)) => name.starts_with(prefix),
@@ -131,8 +263,12 @@ fn matches(name: &str, pattern: &str) -> bool {
 fn is_short(name: &str, pattern: &str) -> bool {
     let Some((stem, tail)) = name.split_once('~') else { return false };
     let (number, extension) = tail.split_once('.').unwrap_or((tail, ""));
-    if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) || pattern.starts_with('*') {
+    if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
         return false;
+    }
+    if let Some(ending) = pattern.strip_prefix("*.") {
+        // An extension of three letters is kept whole, and found as it stands.
+        return ending.len() > 3 && ending.chars().take(3).eq(extension.chars());
     }
     let (long, open) = pattern.strip_suffix('*').map_or((pattern, false), |prefix| (prefix, true));
     let long = long.trim_start_matches('.');
@@ -180,7 +316,9 @@ mod tests {
         ".gemini/settings.json",
         ".env",
         ".env.local",
-        ".env.example",
+        ".env.example.local",
+        ".env.sample~",
+        ".env.templates",
         ".environment",
         "server.pem",
         "tls.key",
@@ -189,6 +327,59 @@ mod tests {
         "id_rsa.pub",
         ".ssh/config",
         ".ssh/authorized_keys",
+        "id_dsa",
+        "id_ecdsa_sk",
+        "id_ed25519",
+        "id_ed25519.pub",
+        "id_ed25519_work",
+        ".netrc",
+        "_netrc",
+        ".npmrc",
+        ".pypirc",
+        ".pgpass",
+        ".git-credentials",
+        ".aws/credentials",
+        ".kube/config",
+        ".docker/config.json",
+        "sign.pfx",
+        "store.jks",
+        "release.keystore",
+    ];
+
+    const RUNNABLE_PATHS: &[&str] = &[
+        ".githooks",
+        ".githooks/pre-commit",
+        ".hg/hgrc",
+        ".hg/sharedpath",
+        ".jj/repo/config.toml",
+        "app.code-workspace",
+        ".codex/config.toml",
+        ".windsurf/rules/a.md",
+        ".kiro/hooks/a.kiro.hook",
+        ".roo/mcp.json",
+        ".continue/config.yaml",
+        ".opencode/plugin/a.ts",
+        "opencode.json",
+        "opencode.jsonc",
+    ];
+
+    const REVIEWED_PATHS: &[(&str, &str)] = &[
+        (".github/workflows/ci.yml", "in CI"),
+        (".github/actions/x/action.yml", "in CI"),
+        (".gitlab-ci.yml", "in CI"),
+        (".circleci/config.yml", "in CI"),
+        ("Jenkinsfile", "in CI"),
+        (".pre-commit-config.yaml", "at a commit"),
+        ("lefthook.yml", "at a commit"),
+        ("lefthook.yaml", "at a commit"),
+        (".devcontainer/devcontainer.json", "when a development container starts"),
+        (".devcontainer.json", "when a development container starts"),
+        ("Makefile", "in a build"),
+        ("GNUmakefile", "in a build"),
+        ("package.json", "in a build"),
+        (".cargo/config.toml", "in a build"),
+        (".cargo/config", "in a build"),
+        ("build.rs", "in a build"),
     ];
 
     const ALLOWED: &[&str] = &[
@@ -232,6 +423,51 @@ mod tests {
         ".st3/other.yaml",
         "a:b",
         "git.rs",
+        ".env.example",
+        ".env.sample",
+        ".env.template",
+        "id_ed25519.pub.txt",
+        "id_ecdsa.pub.md",
+        "my_id_ed25519.c",
+        "id_card.rs",
+        "npmrc",
+        ".npmignore",
+        ".npmrc.md",
+        "netrc",
+        ".netrc.py",
+        "pgpass",
+        "git-credentials",
+        "aws/credentials",
+        "kube/config",
+        ".docker/Dockerfile",
+        "config.json",
+        "docker/config.json",
+        "pfx.rs",
+        "jks",
+        "keystore.ts",
+        "x.keystore.md",
+    ];
+
+    const NOT_RUNNABLE: &[&str] = &[
+        ".github/CODEOWNERS",
+        "githooks/pre-commit",
+        ".githooks.md",
+        "hg/hgrc",
+        ".hgignore",
+        ".jjconfig",
+        "code-workspace",
+        "app.code-workspace.md",
+        "codex/config.toml",
+        ".codexignore",
+        ".windsurfrules",
+        "kiro.ts",
+        ".rooignore",
+        "continue.py",
+        "opencode.ts",
+        "opencode.json5",
+        "my-opencode.json",
+        ".opencoderc",
+        ".editorconfig",
     ];
 
     type Respelling = fn(&str) -> String;
@@ -274,36 +510,120 @@ mod tests {
         if c.is_ascii_graphic() && c != '/' { char::from_u32(shifted).unwrap_or(c) } else { c }
     }
 
-    fn spellings() -> BTreeSet<String> {
+    fn spellings(paths: &[&'static str]) -> BTreeSet<String> {
         let letters = |path: &'static str| LETTERS.iter().map(move |respell| respell(path));
-        PROTECTED
+        paths
             .iter()
             .flat_map(|path| letters(path))
             .flat_map(|path| SHAPES.iter().map(move |s| s(&path)))
             .collect()
     }
 
+    /// Returns true if a comparison of bytes finds the path.
+    fn finds_plainly(rules: &[Rule], path: &str) -> bool {
+        let names: Vec<_> = path.split('/').map(str::to_owned).collect();
+        rules.iter().any(|rule| rule.finds(&names))
+    }
+
     #[test]
     fn thousands_of_spellings_are_all_refused() {
-        let spellings = spellings();
-        assert!(spellings.len() >= 2_000, "{}", spellings.len());
+        let spellings = spellings(PROTECTED);
+        assert!(spellings.len() >= 4_000, "{}", spellings.len());
         let missed: Vec<_> = spellings.iter().filter(|path| rule_for(path).is_none()).collect();
         assert!(missed.is_empty(), "{} of {}: {missed:#?}", missed.len(), spellings.len());
     }
 
     #[test]
     fn comparing_bytes_would_miss_most_spellings() {
-        let plain = |path: &str| {
-            RULES.iter().any(|rule| rule.finds(&path.split('/').map(str::to_owned).collect::<Vec<_>>()))
-        };
-        let missed = spellings().iter().filter(|path| !plain(path)).count();
-        assert!(missed > 1_000, "the control found nearly everything: only {missed} missed");
+        let missed = spellings(PROTECTED).iter().filter(|path| !finds_plainly(RULES, path)).count();
+        assert!(missed > 2_000, "the control found nearly everything: only {missed} missed");
+    }
+
+    #[test]
+    fn runnable_files_are_found_under_every_spelling() {
+        let spellings = spellings(RUNNABLE_PATHS);
+        assert!(spellings.len() >= 1_000, "{}", spellings.len());
+        let missed: Vec<_> = spellings.iter().filter(|path| runnable_for(path).is_none()).collect();
+        assert!(missed.is_empty(), "{} of {}: {missed:#?}", missed.len(), spellings.len());
+        let control = spellings.iter().filter(|path| !finds_plainly(RUNNABLE, path)).count();
+        assert!(control > 500, "the control found nearly everything: only {control} missed");
+        for path in NOT_RUNNABLE {
+            for path in [(*path).to_owned(), format!("a/{path}"), path.to_uppercase()] {
+                assert_eq!(runnable_for(&path), None, "{path}");
+            }
+        }
+        for rule in RUNNABLE {
+            let found = |path: &&str| runnable_for(path) == Some(rule.glob);
+            assert!(RUNNABLE_PATHS.iter().any(found), "no path tries {}", rule.glob);
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_readable_is_protected_by_no_rule() {
+        let readable = RUNNABLE_PATHS.iter().chain(REVIEWED_PATHS.iter().map(|(path, _)| path));
+        for path in readable {
+            assert_eq!(rule_for(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn files_that_run_later_are_found_under_every_spelling_with_their_occasion() {
+        for (path, occasion) in REVIEWED_PATHS {
+            for path in spellings(&[path]) {
+                assert_eq!(occasion_for(&path), Some(*occasion), "{path}");
+            }
+        }
+        for path in [
+            "makefile.md",
+            "Makefile.am",
+            "package-lock.json",
+            "packages.json",
+            ".github/CODEOWNERS",
+            "workflows/ci.yml",
+            "config.toml",
+            "cargo/config.toml",
+            "lefthook.md",
+            "devcontainer.json",
+            "build.py",
+            "src/main.rs",
+        ] {
+            assert_eq!(occasion_for(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn templates_of_environments_are_ordinary_under_every_spelling_and_nothing_near_them_is() {
+        for name in TEMPLATES {
+            // Where a colon may be a separator, what follows it has a name of its own, and none of the shapes gives a secret.
+            for path in spellings(&[name]) {
+                assert_eq!(rule_for(&path), None, "{path}");
+            }
+            for near in [
+                format!("{name}.local"),
+                format!("{name}s"),
+                format!("{name}~"),
+                format!(".env/{name}"),
+                format!("{name}:.env"),
+                format!("{name}/.env"),
+                format!("{name}\\.env"),
+                format!(".env:{name}"),
+            ] {
+                assert!(rule_for(&near).is_some(), "{near}");
+            }
+        }
+        assert!(rule_for("ENV~1.EXA").is_some(), "a short name does not say which file it is");
+        // The control: without the exception, the pattern of secrets finds all of them.
+        assert!(
+            TEMPLATES
+                .iter()
+                .all(|name| RULES.iter().any(|rule| rule.glob == ".env*") && name.starts_with(".env"))
+        );
     }
 
     #[test]
     fn no_rule_covers_plain_names() {
         let plain = |path: &str| path.split('/').all(is_plain);
-        let missed: Vec<_> = spellings().into_iter().filter(|path| plain(path)).collect();
+        let missed: Vec<_> = spellings(PROTECTED).into_iter().filter(|path| plain(path)).collect();
         assert!(missed.is_empty(), "{missed:?}");
         for name in ["main.rs", "a-b_c.test.ts", "Makefile", "[id]", "x.pem.txt", "__init__.py", "git", "env"]
         {
@@ -311,6 +631,11 @@ mod tests {
         }
         for rule in RULES {
             assert!(rule.names.iter().any(|name| !is_plain(&name.replace('*', "x"))), "{}", rule.glob);
+            assert!(
+                PROTECTED.iter().any(|path| rule_for(path) == Some(rule.glob)),
+                "no path tries {}",
+                rule.glob
+            );
         }
     }
 
@@ -333,8 +658,22 @@ mod tests {
             "ENV~1.LOC",
             "ENVRC~1",
             "LONGNA~1.PEM",
+            "LONGNA~1.PFX",
+            "RELEAS~1.KEY",
+            "ID_ED2~1",
+            "NETRC~1",
+            "GIT-CR~1",
+            "DOCKER~1/config.json",
+            "AWS~1/credentials",
         ] {
             assert!(rule_for(path).is_some(), "{path}");
+        }
+    }
+
+    #[test]
+    fn short_names_of_runnable_files_are_found() {
+        for path in ["GITHOO~1/x", "OPENCO~1.JSO", "CODEX~1", "LONGNA~1.COD", "CONTIN~1/config.yaml"] {
+            assert!(runnable_for(path).is_some(), "{path}");
         }
     }
 
@@ -350,7 +689,8 @@ mod tests {
     #[test]
     fn the_page_of_the_policy_names_every_rule() {
         let page = include_str!("../../docs/policy.md");
-        for rule in RULES {
+        let reviewed = REVIEWED.iter().flat_map(|(_, rules)| *rules);
+        for rule in RULES.iter().chain(RUNNABLE).chain(reviewed) {
             assert!(page.contains(&format!("`{}`", rule.glob)), "{}", rule.glob);
         }
     }

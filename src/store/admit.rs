@@ -4,10 +4,11 @@
 //! no regular file never becomes a place.
 
 use super::access;
+use super::alias::Links;
 use super::file_place::{FilePlace, join};
 use super::root::{Root, named};
 use super::walk::{self, Found};
-use super::{alias, permit, spelling, state, trouble};
+use super::{alias, git_settings, permit, spelling, state, trouble};
 use crate::error::{Code, Error};
 use crate::policy::Publishing;
 use rustix::fs::{FileType, Stat};
@@ -30,7 +31,8 @@ pub(super) enum Purpose {
 pub(super) fn admit(roots: &[Root], path: &str, purpose: Purpose) -> Result<FilePlace, Error> {
     spelling::check(path)?;
     let (root, rest) = walk::choose(roots, path)?;
-    refuse_protected(&spelling::normal(&rest).unwrap_or_else(|| rest.clone()), path)?;
+    let asked = spelling::normal(&rest).unwrap_or_else(|| rest.clone());
+    refuse_protected(&asked, path)?;
     let mut found = walk::walk(roots, root, &rest, path)?;
     let file = found.file.take();
     let name = match &file {
@@ -44,16 +46,46 @@ pub(super) fn admit(roots: &[Root], path: &str, purpose: Purpose) -> Result<File
     refuse_protected(&real_path(&found, &name), path)?;
     alias::refuse_aliases(&found, &name, path)?;
     state::refuse_reached(&found, &name, path)?;
-    let names = match (purpose, &file) {
+    let links = match (purpose, &file) {
         (Purpose::Write, Some((_, stat, fd))) => vet_file(roots, &found, &name, (stat, fd), path)?,
-        (Purpose::Write, None) => vet_new(&found, &name, path).map(|()| Vec::new())?,
+        (Purpose::Write, None) => vet_new(&found, &name, path).map(|()| Links::default())?,
         (Purpose::Read, Some((_, stat, fd))) => {
-            vet_sight(roots, &found, (stat, fd), path).map(|()| Vec::new())?
+            vet_sight(roots, &found, (stat, fd), path).map(|()| Links::default())?
         }
-        (Purpose::Read, None) => Vec::new(),
+        (Purpose::Read, None) => Links::default(),
+    };
+    let (runnable, occasion) = match purpose {
+        Purpose::Write => {
+            let runnable = runnable(&found, &name, &asked, &links, path)?;
+            let runnable = runnable.or_else(|| git_settings::rule_for(roots, &found, &name));
+            (runnable, occasion(&asked, &real_path(&found, &name), &links))
+        }
+        Purpose::Read => (None, None),
     };
     let place = place(roots, (root, &rest), found, name).ok_or_else(|| trouble::outside(path))?;
-    Ok(FilePlace { names, ..place })
+    Ok(FilePlace { names: links.names, runnable, occasion, ..place })
+}
+
+/// The occasion on which a file that is to be written runs, under any of its names.
+fn occasion(asked: &str, real: &str, links: &Links) -> Option<&'static str> {
+    let names = [asked, real].into_iter().chain(links.names.iter().map(String::as_str));
+    names.filter_map(access::occasion_for).next()
+}
+
+/// The rule by which a file that is to be written makes a program start: under the path that was asked for, the one that it
+/// resolves to, through a link of a runnable name, or by a second name of its own.
+fn runnable(
+    found: &Found,
+    name: &str,
+    asked: &str,
+    links: &Links,
+    path: &str,
+) -> Result<Option<&'static str>, Error> {
+    let by_path = access::runnable_for(asked).or_else(|| access::runnable_for(&real_path(found, name)));
+    match by_path.or(links.runnable) {
+        Some(rule) => Ok(Some(rule)),
+        None => alias::runnable_alias(found, name, path),
+    }
 }
 
 /// Admits a path for a command of a person's own, which may write what is protected from agents, and is led by no link.
@@ -108,19 +140,19 @@ fn closed(path: &str, is_file: bool) -> Error {
     error.field("path").hint("name the file without the `/` at its end")
 }
 
-/// Gives all names of the file in the root, where it has several.
+/// Finds the other names of the file, where it has several.
 fn vet_file(
     roots: &[Root],
     found: &Found,
     name: &str,
     (stat, fd): (&Stat, &OwnedFd),
     path: &str,
-) -> Result<Vec<String>, Error> {
+) -> Result<Links, Error> {
     refuse_special(stat, fd, path)?;
-    let names = alias::refuse_hidden_links(roots, found, stat, path)?;
+    let links = alias::refuse_hidden_links(roots, found, stat, path)?;
     let step = found.folders.last().ok_or_else(|| trouble::outside(path))?;
     permit::may_replace(&step.folder, name, stat, path)?;
-    Ok(names)
+    Ok(links)
 }
 
 /// Whoever may read a file may do so under any of its names, but for one that is protected under another.
@@ -183,5 +215,7 @@ fn place(roots: &[Root], (asked, rest): (usize, &str), found: Found, name: Strin
         resolved: if found.followed { Some(named(roots, found.root, &in_root)?) } else { None },
         in_root,
         names: Vec::new(),
+        runnable: None,
+        occasion: None,
     })
 }

@@ -6,7 +6,7 @@
 //!
 //! Invariant: names are compared by device and inode; a search that could not be finished ends in a refusal.
 
-use super::access::{self, GIT_FOLDER, MARKED_FOLDERS, MARKED_NAMES};
+use super::access::{self, GIT_FOLDER, MARKED_FOLDERS, MARKED_NAMES, RUNNABLE_FOLDERS, RUNNABLE_NAMES};
 use super::file_place::join;
 use super::folder::{Folder, Identity};
 use super::names::{self, Next, Seen};
@@ -36,11 +36,33 @@ pub(super) fn refuse_aliases(found: &Found, name: &str, path: &str) -> Result<()
     Ok(())
 }
 
+/// The rule by which a link of a runnable name, or one in a runnable folder, leads to the path.
+///
+/// Errors: what keeps the links from being looked at.
+pub(super) fn runnable_alias(found: &Found, name: &str, path: &str) -> Result<Option<&'static str>, Error> {
+    let way = way(found, name);
+    for Step { folder, .. } in &found.folders {
+        let marks = marked(folder, RUNNABLE_NAMES, RUNNABLE_FOLDERS);
+        for (target, marked) in marks.map_err(|errno| failed("looking for links to it", path, errno))? {
+            let reached = way.iter().find(|(identity, _)| *identity == target);
+            if let Some(rule) = reached.and_then(|(_, below)| access::runnable_for(&join(&marked, below))) {
+                return Ok(Some(rule));
+            }
+        }
+    }
+    Ok(None)
+}
+
 /// What stands behind the marked names of a folder, and behind the symlinks in its marked folders, each with the path by
 /// which it is reached.
 pub(super) fn marks(folder: &Folder) -> rustix::io::Result<Vec<(Identity, String)>> {
-    let linked = links_in_marked_folders(folder)?;
-    let names = MARKED_NAMES.iter().map(|name| (*name).to_owned()).chain(linked);
+    marked(folder, MARKED_NAMES, MARKED_FOLDERS)
+}
+
+/// Returns what these names of a folder lead to, and the symlinks in these of its folders, each with its path.
+fn marked(folder: &Folder, names: &[&str], folders: &[&str]) -> rustix::io::Result<Vec<(Identity, String)>> {
+    let linked = links_in_folders(folder, folders)?;
+    let names = names.iter().map(|name| (*name).to_owned()).chain(linked);
     Ok(names.filter_map(|name| Some((Identity::of(&folder.stat_behind(&name).ok()?), name))).collect())
 }
 
@@ -49,10 +71,10 @@ pub(super) fn is_marked(name: &str) -> bool {
     MARKED_NAMES.iter().any(|marked| marked.split('/').next() == Some(name))
 }
 
-/// The paths of all symlinks that lie in the marked folders of a folder.
-fn links_in_marked_folders(folder: &Folder) -> rustix::io::Result<Vec<String>> {
+/// The paths of all symlinks that lie in these folders of a folder.
+fn links_in_folders(folder: &Folder, folders: &[&str]) -> rustix::io::Result<Vec<String>> {
     let mut links = Vec::new();
-    for marked in MARKED_FOLDERS {
+    for marked in folders {
         let mut names = marked.split('/');
         let entered = names.try_fold(None, |above: Option<Folder>, name| {
             above.as_ref().unwrap_or(folder).enter(name).map(Some)
@@ -109,11 +131,13 @@ fn way(found: &Found, name: &str) -> Vec<(Identity, String)> {
     way
 }
 
-/// What git itself takes for a git folder, whatever its name.
+/// Returns true if git takes a folder for a git folder, whatever its name.
+///
+/// Git wants `HEAD`, and `objects` and `refs` that may be entered, which a program file may be as well; where `commondir`
+/// stands, the last two lie elsewhere. A `HEAD` that says nothing counts too, as the next write could change it.
 pub(super) fn is_git_folder(folder: &Folder) -> bool {
-    let holds =
-        |name, kind| folder.stat(name).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == kind);
-    folder.stat("HEAD").is_ok() && holds("objects", FileType::Directory) && holds("refs", FileType::Directory)
+    let holds = |name| folder.stat(name).is_ok();
+    holds("HEAD") && (holds("commondir") || (holds("objects") && holds("refs")))
 }
 
 /// The same for a file that is to be written, of which all names in the root are given: one of which some names may lie in folders that cannot be looked into is
@@ -123,16 +147,27 @@ pub(super) fn refuse_hidden_links(
     found: &Found,
     stat: &Stat,
     path: &str,
-) -> Result<Vec<String>, Error> {
+) -> Result<Links, Error> {
     match Search::of_names(roots, found, stat) {
-        None => Ok(Vec::new()),
+        None => Ok(Links::default()),
         Some(Search { rule: Some(rule), .. }) => Err(access::protected(path, rule)),
         Some(Search { rule: None, seen: Seen::TooLittle, .. })
         | Some(Search { rule: None, seen: Seen::Blind, names: 1.., .. }) => {
             Err(permit::hard_linked(path, permit::names_of(stat)))
         }
-        Some(Search { rule: None, seen: Seen::All | Seen::Blind, known, .. }) => Ok(known),
+        Some(Search { rule: None, seen: Seen::All | Seen::Blind, known, runnable, .. }) => {
+            Ok(Links { names: known, runnable })
+        }
     }
+}
+
+/// The other names of a file.
+#[derive(Debug, Default)]
+pub(super) struct Links {
+    /// All names of it in its root, where it has several.
+    pub names: Vec<String>,
+    /// The rule by which a name in any root makes a program start.
+    pub runnable: Option<&'static str>,
 }
 
 /// The names of one file beneath the roots, as far as they are looked for: until a protected one is found.
@@ -142,6 +177,8 @@ struct Search {
     /// The paths of those that were seen, relative to the root of the file.
     known: Vec<String>,
     rule: Option<&'static str>,
+    /// The rule by which one of them makes a program start.
+    runnable: Option<&'static str>,
     seen: Seen,
 }
 
@@ -151,7 +188,8 @@ impl Search {
     fn of_names(roots: &[Root], found: &Found, stat: &Stat) -> Option<Search> {
         let names = permit::names_of(stat);
         let wanted = Identity::of(stat);
-        let mut search = Search { wanted, names, known: Vec::new(), rule: None, seen: Seen::All };
+        let mut search =
+            Search { wanted, names, known: Vec::new(), rule: None, runnable: None, seen: Seen::All };
         let top = found.folders.first().filter(|_| names > 1)?;
         search.known = search.look(&top.folder);
         let others = roots.iter().enumerate().filter(|(number, _)| *number != found.root);
@@ -174,6 +212,7 @@ impl Search {
             if name.inode == self.wanted.inode && name.identity.device == self.wanted.device {
                 self.names = self.names.saturating_sub(1);
                 self.rule = access::rule_for(name.path);
+                self.runnable = self.runnable.or_else(|| access::runnable_for(name.path));
                 known.push(name.path.to_owned());
             }
             match name.kind {

@@ -185,7 +185,7 @@ impl Store {
         }
     }
 
-    /// The newest edit that has not been taken back; of one place, or of the files of the first root.
+    /// The newest edit that has not been taken back; of one place, or of the files of all roots.
     pub fn to_undo(&self, of: Option<&Place>) -> Result<Option<Entry>, Error> {
         match of {
             None => self.journal.to_undo(None),
@@ -194,7 +194,7 @@ impl Store {
         }
     }
 
-    /// The edit that was taken back last and still is; of one place, or of the files of the first root.
+    /// The edit that was taken back last and still is; of one place, or of the files of all roots.
     pub fn to_redo(&self, of: Option<&Place>) -> Result<Option<Entry>, Error> {
         match of {
             None => self.journal.to_redo(None),

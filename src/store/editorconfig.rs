@@ -2,19 +2,26 @@
 //!
 //! Invariant: these are hints; a file that cannot be read or understood gives none, and refuses nothing.
 
+use super::ancestors::candidates;
 use super::file_place::{FilePlace, join};
-use super::policy_file::{read_beside, upwards};
+use super::policy_file::read_beside;
 use super::root::Root;
 use crate::text::{Encoding, Hints, LineEnd};
 use ec4rs::property::{Charset, EndOfLine};
 use ec4rs::{ConfigParser, Properties, PropertiesSource, Section};
 
+/// The name of such a file.
+const NAME: &str = ".editorconfig";
+
 /// The hints for a place: of all files up to the one that says `root = true`, nearer ones speak last.
 pub(super) fn hints(root: &Root, place: &FilePlace) -> Hints {
     let path = place.in_root();
     let mut configs = Vec::new();
-    for folder in upwards(&place.folder) {
-        let Ok(Some(text)) = read_beside(root.dir(), &join(folder, ".editorconfig")) else { continue };
+    for (folder, names) in candidates(root, &place.folder, &[NAME]) {
+        if names.is_empty() {
+            continue;
+        }
+        let Ok(Some(text)) = read_beside(root.dir(), &join(folder, NAME)) else { continue };
         let (is_root, sections) = parse(&text);
         configs.push((folder, sections));
         if is_root {

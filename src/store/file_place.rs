@@ -21,6 +21,10 @@ pub struct FilePlace {
     pub(super) resolved: Option<String>,
     /// Where the file is to be written and has several names, all of them in its root, as `in_root` is.
     pub(super) names: Vec<String>,
+    /// The rule by which one of the file's names makes a program start; only of one that is to be written.
+    pub(super) runnable: Option<&'static str>,
+    /// The occasion on which the file runs by one of its names; only of one that is to be written.
+    pub(super) occasion: Option<&'static str>,
 }
 
 impl FilePlace {
@@ -55,6 +59,18 @@ impl FilePlace {
     /// All names of the file in its root, relative to it, where it is to be written and has several.
     pub fn names(&self) -> &[String] {
         &self.names
+    }
+
+    /// The built-in rule that says that the file makes a program start when a person opens or uses the folder, where it is
+    /// to be written; under any of its names.
+    pub fn runnable(&self) -> Option<&'static str> {
+        self.runnable
+    }
+
+    /// The occasion on which the file runs, as in `in a build`, where it is to be written and a person should review that;
+    /// under any of its names.
+    pub fn occasion(&self) -> Option<&'static str> {
+        self.occasion
     }
 }
 

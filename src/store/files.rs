@@ -6,6 +6,7 @@
 use super::admit::{self, Purpose};
 use super::facts::Facts;
 use super::file_place::FilePlace;
+use super::git_layout::{self, Planned};
 use super::journal::{Deed, Journal};
 use super::locks::Locks;
 use super::policy_file::PolicyText;
@@ -36,6 +37,20 @@ impl Files {
         }
         let roots = roots.iter().map(|path| Root::open(path)).collect::<Result<_, _>>()?;
         Ok(Files { roots })
+    }
+
+    /// The same files, for callers whose relative paths are relative to a folder below the first root.
+    pub fn with_base(mut self, base: &str) -> Files {
+        if !self.roots.is_empty() {
+            let first = self.roots.remove(0).with_base(base.to_owned());
+            self.roots.insert(0, first);
+        }
+        self
+    }
+
+    /// The folder below the first root that relative paths are relative to; empty for the root itself.
+    pub fn base(&self) -> &str {
+        self.roots.first().map_or("", Root::base)
     }
 
     /// Whether there is no root at all.
@@ -78,6 +93,13 @@ impl Files {
         folder.stat(&place.name).ok().map(|stat| Facts::of(&stat))
     }
 
+    /// Refuses writes of one call after which a folder would be a git folder; gives the number of the write at fault.
+    ///
+    /// Publishing asks the same; this is for callers that want the answer before, or that write nothing.
+    pub fn refuse_git_folders(&self, writes: &[Planned<'_>]) -> Result<(), Box<(usize, Error)>> {
+        git_layout::refuse(&self.roots, writes)
+    }
+
     /// Publishes all writes of one edit, or none, and remembers it where a journal is given.
     ///
     /// Refuses with EDIT_CONFLICT when a file is no longer what was read.
@@ -95,16 +117,16 @@ impl Files {
         recover::recover(&self.roots, locks, half)
     }
 
-    /// Removes from a folder beneath the root of that number the staged copies that no edit in its journal names;
-    /// `is_named` is asked after the folder was listed. Gives back what a person should know.
+    /// Removes from a folder beneath the root of that number the staged copies that no edit in its journal names, where
+    /// nothing is lost with them. Gives back what a person should know.
     pub(super) fn sweep(
         &self,
         locks: &Locks,
         root: usize,
         folder: &str,
-        is_named: &dyn Fn(&str) -> bool,
+        known: &recover::Known<'_>,
     ) -> Vec<String> {
-        recover::sweep(&self.roots, locks, root, folder, is_named)
+        recover::sweep(&self.roots, locks, root, folder, known)
     }
 
     /// Whether something stands at a path relative to the root that the place's file really lies in, as

@@ -7,7 +7,9 @@ use rustix::fs::{AtFlags, Mode, OFlags, RawDir, RenameFlags, ResolveFlags, Stat}
 use rustix::io::{Errno, Result, retry_on_intr};
 use rustix::path::Arg;
 use std::ffi::CStr;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Device and inode: what a file or folder is, whatever its name.
@@ -59,6 +61,22 @@ impl Folder {
     /// Opens an entry, never through a symlink and never waiting for a device.
     pub fn open(&self, name: &str, flags: OFlags, mode: Mode) -> Result<OwnedFd> {
         open_name(&self.0, name, flags | OFlags::NOFOLLOW | OFlags::CLOEXEC, mode)
+    }
+
+    /// Makes a file without a name; refused where the file system has none, or no way to give it one later.
+    pub fn make_unnamed(&self, mode: Mode) -> Result<OwnedFd> {
+        static CAN_BE_NAMED: OnceLock<bool> = OnceLock::new();
+        if !CAN_BE_NAMED.get_or_init(|| Path::new("/proc/self/fd").is_dir()) {
+            return Err(Errno::NOTSUP);
+        }
+        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+        retry_on_intr(|| rustix::fs::openat(&self.0, ".", flags, mode))
+    }
+
+    /// Gives a file without a name one that must be free; EEXIST when it is not.
+    pub fn give_name(&self, file: &OwnedFd, name: &str) -> Result<()> {
+        let file = format!("/proc/self/fd/{}", file.as_raw_fd());
+        rustix::fs::linkat(rustix::fs::CWD, file, &self.0, name, AtFlags::SYMLINK_FOLLOW)
     }
 
     /// Opens an entry without any right to its content: to look at what it is.

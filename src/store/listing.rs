@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ignore::{DirEntry, WalkBuilder};
 
+use super::file_place::FilePlace;
 use super::files::Files;
 use super::root::{Root, named};
 use super::walk;
@@ -104,6 +105,15 @@ impl Files {
     /// Errors: `PATH_OUTSIDE_ROOT` for a root whose own path is no text.
     pub fn named(&self, root: usize, path: &str) -> Result<String, Error> {
         named(&self.roots, root, path).ok_or_else(|| trouble::outside(path))
+    }
+}
+
+impl Files {
+    /// A path of the root that a place lies in, as a caller would name it.
+    ///
+    /// Errors: those of [`Files::named`].
+    pub fn named_beside(&self, place: &FilePlace, path: &str) -> Result<String, Error> {
+        self.named(place.root, path)
     }
 }
 

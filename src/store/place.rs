@@ -56,6 +56,22 @@ impl Place {
         }
     }
 
+    /// The built-in rule by which a file makes a program start, as [`FilePlace::runnable`] has it.
+    pub fn runnable(&self) -> Option<&'static str> {
+        match self {
+            Place::File(place) => place.runnable(),
+            Place::Row(_) => None,
+        }
+    }
+
+    /// The occasion on which a file runs, as [`FilePlace::occasion`] has it.
+    pub fn occasion(&self) -> Option<&'static str> {
+        match self {
+            Place::File(place) => place.occasion(),
+            Place::Row(_) => None,
+        }
+    }
+
     /// The path as the caller named it, as [`FilePlace::shown`] spells it.
     pub fn shown(&self) -> &str {
         match self {

@@ -3,6 +3,7 @@
 //! Invariant: a policy file that is there is read whole or refused; none is passed over because it could not be read, and
 //! none rules that an edit could change.
 
+use super::ancestors::candidates;
 use super::file_place::{FilePlace, join};
 use super::root::{Root, named};
 use super::{access, trouble};
@@ -12,7 +13,7 @@ use rustix::fs::OFlags;
 use std::io::Read;
 use std::path::Path;
 
-pub(super) const NAMES: [&str; 3] = ["quality.yaml", ".lockgate/quality.yaml", ".st3/quality.yaml"];
+pub(super) const NAMES: &[&str] = &["quality.yaml", ".lockgate/quality.yaml", ".st3/quality.yaml"];
 const LARGEST: u64 = 1024 * 1024;
 
 /// A policy file as it was found.
@@ -34,9 +35,9 @@ pub(super) fn nearest(roots: &[Root], place: &FilePlace) -> Result<Option<Policy
     upward(roots, place.root, &place.folder)
 }
 
-/// The policy file at the top of the first root.
+/// The policy file that rules the base of the first root: the root itself, or a folder below it.
 pub(super) fn at_top(roots: &[Root]) -> Result<Option<PolicyText>, Error> {
-    upward(roots, 0, "")
+    upward(roots, 0, roots.first().map_or("", Root::base))
 }
 
 /// The next policy file above the folder that one rules.
@@ -50,8 +51,8 @@ pub(super) fn above(roots: &[Root], below: &PolicyText) -> Result<Option<PolicyT
 /// The first policy file from a folder up to the root.
 fn upward(roots: &[Root], index: usize, folder: &str) -> Result<Option<PolicyText>, Error> {
     let Some(root) = roots.get(index) else { return Ok(None) };
-    for folder in upwards(folder) {
-        for name in NAMES {
+    for (folder, names) in candidates(root, folder, NAMES) {
+        for name in names {
             let in_root = join(folder, name);
             let name = named(roots, index, &in_root).unwrap_or_else(|| in_root.clone());
             let text = read_beside(root.dir(), &in_root).map_err(|fault| invalid(&name, &fault))?;

@@ -5,6 +5,7 @@
 
 use super::file_place::FilePlace;
 use super::folder::{Folder, Identity};
+use super::project::relative;
 use super::{state, trouble};
 use crate::error::{Code, Error};
 use cap_std::ambient_authority;
@@ -19,6 +20,8 @@ pub(super) struct Root {
     identity: Identity,
     /// The absolute paths by which a caller may name it: as the system resolves it, as given without dots, as given.
     spellings: [PathBuf; 3],
+    /// The folder below it that relative paths are relative to, where it is the first root; empty for the root itself.
+    base: String,
 }
 
 impl Root {
@@ -34,7 +37,17 @@ impl Root {
         let real = std::fs::canonicalize(path).map_err(refuse)?;
         state::refuse_inside(&real)?;
         let spellings = [real, without_dots(&given), given];
-        Ok(Root { dir, identity, spellings })
+        Ok(Root { dir, identity, spellings, base: String::new() })
+    }
+
+    /// The same root, for callers whose relative paths are relative to a folder below it.
+    pub fn with_base(self, base: String) -> Root {
+        Root { base, ..self }
+    }
+
+    /// The folder below it that relative paths are relative to; empty for the root itself.
+    pub fn base(&self) -> &str {
+        &self.base
     }
 
     /// What is left of an absolute path after the longest name of this root that starts it, and that name's length.
@@ -43,6 +56,25 @@ impl Root {
             path.strip_prefix(name).ok().map(|rest| (name.components().count(), rest.to_owned()))
         };
         self.spellings.iter().filter_map(rest).max_by_key(|(length, _)| *length)
+    }
+
+    /// Refuses a root whose path leads to another folder by now, or to none: what a caller names by that path does not
+    /// lie in the folder that is held open. It costs one stat.
+    ///
+    /// Errors: `IO_FAILED`.
+    pub fn check_in_place(&self) -> Result<(), Error> {
+        use std::os::unix::fs::MetadataExt as _;
+        let path = self.real();
+        let why = match path.metadata() {
+            Ok(found) if (Identity { device: found.dev(), inode: found.ino() }) == self.identity => {
+                return Ok(());
+            }
+            Ok(_) => "is another folder than the one that lockgate opened".to_owned(),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => "is no longer there".to_owned(),
+            Err(error) => format!("cannot be looked at: {error}"),
+        };
+        let hint = "put the folder back, or start lockgate again so that it opens the folder that is there";
+        Err(Error::new(Code::IoFailed, format!("the root {} {why}", path.display())).hint(hint))
     }
 
     /// The root's own folder.
@@ -79,9 +111,13 @@ impl Root {
     }
 }
 
-/// How a path below the root of that index is told: relative when that is the first root, else absolute.
+/// How a path below the root of that index is told: relative to the base of the first root when it lies in that, else
+/// absolute.
 pub(super) fn named(roots: &[Root], index: usize, below: &str) -> Option<String> {
-    if index == 0 { Some(below.to_owned()) } else { roots.get(index)?.absolute(below) }
+    match (index, roots.get(index)) {
+        (0, first) => Some(relative(first.map_or("", Root::base), below)),
+        (_, other) => other?.absolute(below),
+    }
 }
 
 /// Opens the folder of a place again, and makes sure that it is the one that was admitted.
@@ -160,6 +196,28 @@ mod tests {
             assert_eq!((error.code, error.field.as_deref()), (Code::InvalidInput, Some("roots")), "{path:?}");
         }
         assert!(Root::open(dir.path()).is_ok());
+    }
+
+    #[test]
+    fn a_root_that_was_moved_away_or_replaced_is_refused_until_it_is_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let [there, aside] = ["p", "p.bak"].map(|name| dir.path().join(name));
+        std::fs::create_dir(&there).unwrap();
+        let root = Root::open(&there).unwrap();
+        assert_eq!(root.check_in_place(), Ok(()));
+        std::fs::rename(&there, &aside).unwrap();
+        let gone = root.check_in_place().unwrap_err();
+        assert!(gone.message.ends_with("is no longer there"), "{gone}");
+        std::fs::create_dir(&there).unwrap();
+        std::fs::write(there.join("new"), "").unwrap();
+        let replaced = root.check_in_place().unwrap_err();
+        assert_eq!(replaced.code, Code::IoFailed);
+        assert!(replaced.message.contains("is another folder"), "{replaced}");
+        // The control: what is held open is the folder that was moved away.
+        assert!(root.top().unwrap().stat("new").is_err());
+        std::fs::remove_dir_all(&there).unwrap();
+        std::fs::rename(&aside, &there).unwrap();
+        assert_eq!(root.check_in_place(), Ok(()));
     }
 
     #[test]

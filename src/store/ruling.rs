@@ -3,8 +3,9 @@
 //!
 //! Invariant: no file is passed over because it could not be looked at.
 
+use super::ancestors::candidates;
 use super::file_place::{FilePlace, join};
-use super::policy_file::{NAMES, upwards};
+use super::policy_file::NAMES;
 use super::root::Root;
 use cap_std::fs::{Dir, MetadataExt};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -25,11 +26,11 @@ pub struct PolicyFile {
 /// The policy files above a place, the nearest first: of each folder the one that counts.
 pub(super) fn above(root: &Root, place: &FilePlace) -> Vec<PolicyFile> {
     let dir = root.dir();
-    let in_folder = |folder: &str| {
-        let names = NAMES.map(|name| join(folder, name));
-        names.into_iter().find(|name| is_there(dir, name)).map(|name| file(dir, name))
+    let in_folder = |(folder, names): (&str, Vec<&str>)| {
+        let mut names = names.into_iter().map(|name| join(folder, name));
+        names.find(|name| is_there(dir, name)).map(|name| file(dir, name))
     };
-    upwards(&place.folder).filter_map(in_folder).collect()
+    candidates(root, &place.folder, NAMES).into_iter().filter_map(in_folder).collect()
 }
 
 fn is_there(dir: &Dir, name: &str) -> bool {

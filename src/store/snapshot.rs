@@ -105,9 +105,9 @@ impl FileSnapshot {
     }
 }
 
-impl Before<'_> {
+impl<'a> Before<'a> {
     /// The file, and what it is believed to hold.
-    pub(super) fn known(&self) -> Known<'_> {
+    pub(super) fn known(&self) -> Known<'a> {
         Known::new(&self.snapshot.file, self.snapshot.identity, self.content.bytes)
     }
 }

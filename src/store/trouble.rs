@@ -5,10 +5,18 @@
 use crate::error::{Code, Error};
 use rustix::io::Errno;
 
+/// The next step where a file would be larger than the process or the file system allows.
+pub(super) const FILE_SIZE_HINT: &str = "raise the limit on the size of files under which lockgate was started \
+     (`ulimit -f`), or that of the file system, and send the request again";
+
 /// The refusal for a failed system call, where no better one is known at the place of the call.
 pub(super) fn failed(call: &str, path: &str, errno: Errno) -> Error {
     let code = match errno {
         Errno::NOSPC | Errno::DQUOT => Code::NoSpace,
+        Errno::FBIG => {
+            let seen = format!("{path}: {call} failed: {}", reason(errno));
+            return Error::new(Code::NoSpace, seen).hint(FILE_SIZE_HINT);
+        }
         Errno::ACCESS | Errno::PERM | Errno::ROFS => Code::PermissionDenied,
         Errno::XDEV => Code::PathOutsideRoot,
         Errno::NAMETOOLONG => return too_long(path),
@@ -82,6 +90,7 @@ mod tests {
         let code = |errno| failed("write", "a.txt", errno).code;
         assert_eq!(code(Errno::NOSPC), Code::NoSpace);
         assert_eq!(code(Errno::DQUOT), Code::NoSpace);
+        assert_eq!(code(Errno::FBIG), Code::NoSpace);
         assert_eq!(code(Errno::ACCESS), Code::PermissionDenied);
         assert_eq!(code(Errno::ROFS), Code::PermissionDenied);
         assert_eq!(code(Errno::IO), Code::IoFailed);

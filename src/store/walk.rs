@@ -38,10 +38,12 @@ pub(super) struct Step {
     pub identity: Identity,
 }
 
-/// Which root a path names, and what is left of it beneath that root.
+/// Which root a path names, and what is left of it beneath that root; a relative path is relative to the base of the
+/// first.
 pub(super) fn choose(roots: &[Root], path: &str) -> Result<(usize, String), Error> {
     if !path.starts_with('/') {
-        return Ok((0, path.to_owned()));
+        let base = roots.first().map_or("", Root::base);
+        return Ok((0, if base.is_empty() { path.to_owned() } else { format!("{base}/{path}") }));
     }
     let candidates = roots.iter().enumerate().rev().filter_map(|(index, root)| {
         root.rest_of(Path::new(path)).map(|(length, rest)| (length, index, rest))
@@ -73,6 +75,7 @@ pub(super) fn walk(roots: &[Root], root: usize, path: &str, shown: &str) -> Resu
 
 fn start(roots: &[Root], root: usize, shown: &str) -> Result<Found, Error> {
     let there = roots.get(root).ok_or_else(|| trouble::outside(shown))?;
+    there.check_in_place()?;
     let folder = there.top().map_err(|error| trouble::failed_io("opening the root", shown, &error))?;
     let top = Step { name: String::new(), folder, identity: there.identity() };
     Ok(Found { root, folders: vec![top], missing: Vec::new(), file: None, followed: false })

@@ -220,7 +220,7 @@ def main():
     if not options.own:
         pip = ["pip", "download", "--quiet", "--no-deps", "--disable-pip-version-check"]
         sources += [
-            fetched(packages, "pypi", PYPI, lambda name, version: [*pip, "--no-binary", ":all:", f"{name}=={version}"]),
+            fetched(packages, "pypi", PYPI, lambda name, version: [*pip, "--no-binary", name, f"{name}=={version}"]),
             fetched(packages, "wheel", WHEELS, lambda name, version: [*pip, "--only-binary", ":all:", f"{name}=={version}"]),
             fetched(packages, "npm", NPM, lambda name, version: ["npm", "pack", "--silent", f"{name}@{version}"]),
             modules(packages),

@@ -43,7 +43,15 @@ const NAMED_BY: &[(&[&str], &[&str])] = &[
         &["front/cli/demo", "gate/process/"],
     ),
     (&["rusqlite", "sqlx", "zstd"], &["store/sql/"]),
-    (&["rustix::fs", "cap_std"], &["store/", "gate/process/bounds.rs"]),
+    (
+        &["rustix::fs", "cap_std"],
+        &[
+            "store/",
+            "gate/process/bounds.rs",
+            "gate/process/cage/bubblewrap.rs",
+            "gate/process/cage/supervisor.rs",
+        ],
+    ),
     (
         &["std::fs", "fs::"],
         &[

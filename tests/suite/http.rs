@@ -5,6 +5,7 @@ mod bodies;
 mod content;
 mod crowd;
 mod ending;
+mod heads;
 mod matrix;
 mod page;
 mod pairs;
@@ -22,7 +23,7 @@ use super::mcp::{installed, succeeds, tool};
 fn the_python_sdk_uses_every_tool_over_http_in_both_eras() {
     let Some(python) = installed("LOCKGATE_TEST_VENV", "venv", "bin/python") else { return };
     let binary = env!("CARGO_BIN_EXE_lockgate");
-    for (script, checks) in [("sdk_client.py", 10), ("confirm_client.py", 12), ("sampling_client.py", 23)] {
+    for (script, checks) in [("sdk_client.py", 10), ("confirm_client.py", 14), ("sampling_client.py", 23)] {
         let told = succeeds(Command::new(&python).arg(tool(script)).args([binary, "http"]));
         assert_eq!(told.lines().filter(|line| line.starts_with("ok ")).count(), checks, "{script}: {told}");
     }

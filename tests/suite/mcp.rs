@@ -49,7 +49,7 @@ fn a_person_is_asked_in_both_eras() {
     let Some(python) = installed("LOCKGATE_TEST_VENV", "venv", "bin/python") else { return };
     let binary = env!("CARGO_BIN_EXE_lockgate");
     let told = succeeds(Command::new(python).arg(tool("confirm_client.py")).arg(binary));
-    assert_eq!(told.lines().filter(|line| line.starts_with("ok ")).count(), 12, "{told}");
+    assert_eq!(told.lines().filter(|line| line.starts_with("ok ")).count(), 14, "{told}");
 }
 
 #[test]

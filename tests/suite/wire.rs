@@ -79,6 +79,28 @@ pub fn lockgate(private: &Path) -> Command {
     command
 }
 
+/// Has a command that runs the binary serve one call, and gives what the process wrote until it ended.
+pub fn serve_once(mut command: Command, tool: &str, arguments: &Value) -> std::process::Output {
+    let messages = [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18",
+            "capabilities": {}, "clientInfo": {"name": "suite", "version": "1"}}}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
+            "params": {"name": tool, "arguments": arguments}}),
+    ];
+    command
+        .args(["serve", "--tools", "all"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut server = command.spawn().unwrap();
+    let mut input = server.stdin.take().unwrap();
+    // A server that has ended already reads nothing.
+    let _sent = messages.iter().try_for_each(|message| writeln!(input, "{message}"));
+    drop(input);
+    server.wait_with_output().unwrap()
+}
+
 /// The search path with the tools before it that `tests/run` installs, so that a server finds them.
 pub fn tools_path() -> OsString {
     let installed = [("LOCKGATE_TEST_VENV", "bin"), ("LOCKGATE_TEST_NODE", "node_modules/.bin")];

@@ -57,4 +57,15 @@ with tempfile.TemporaryDirectory() as folder:
     piped = subprocess.run([BINARY, *edit, "--root", str(root)], input=b"y\n", capture_output=True)
     assert piped.returncode == 4 and b"NOT_CONFIRMED" in piped.stderr, piped
     assert not (root / "a.txt").exists()
+with tempfile.TemporaryDirectory() as folder:
+    root = Path(folder).resolve() / "project"
+    root.mkdir()
+    edit = ("edit", "--path", ".githooks/pre-commit", "--content", "x\n")
+    code, shown, answered = run(root, b"n\n", *edit)
+    assert (code, answered) == (4, True) and "can start a program" in shown, (code, shown)
+    assert not (root / ".githooks").exists()
+    piped = subprocess.run([BINARY, *edit, "--root", str(root)], input=b"y\n", capture_output=True)
+    assert piped.returncode == 4 and b"`runnable: ask`" in piped.stderr, piped
+    code, shown, answered = run(root, b"y\n", *edit)
+    assert (code, answered) == (0, True) and (root / ".githooks/pre-commit").read_text() == "x\n", (code, shown)
 print("ok")

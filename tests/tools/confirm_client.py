@@ -136,6 +136,23 @@ async def an_answer_holds_for_one_write_only(mode):
         same(len(person.asked), 2)
 
 
+async def asks_about_what_runs_whatever_confirm_says(mode):
+    """A file that starts a program when the folder is used, and one that does not."""
+    person = Person("decline", "accept")
+    async with client(mode, "never", person) as (connected, root):
+        hook = dict(path=".githooks/pre-commit", content="#!/bin/sh\n")
+        refused(await connected.call_tool(TOOL, hook), "declined")
+        assert not (root / ".githooks").exists()
+        answer = await connected.call_tool(TOOL, hook)
+        same(answer.structured_content["status"], "written")
+        assert all("can start a program" in asked for asked in person.asked), person.asked
+        answer = await connected.call_tool(TOOL, dict(path="a.txt", content="a\n"))
+        same((answer.structured_content["status"], len(person.asked)), ("written", 2))
+    async with client(mode, "never", None) as (connected, root):
+        refused(await connected.call_tool(TOOL, hook), "`runnable: ask`")
+        assert not (root / ".githooks").exists()
+
+
 async def main():
     for mode in (OLD, NEW):
         for check in (
@@ -145,6 +162,7 @@ async def main():
             asks_about_what_is_risky_only,
             asks_once_about_several_files,
             an_answer_holds_for_one_write_only,
+            asks_about_what_runs_whatever_confirm_says,
         ):
             await check(mode)
             print(f"ok  {mode:10} {check.__name__}", flush=True)

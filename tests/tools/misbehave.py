@@ -225,6 +225,10 @@ def fill(mebibytes):
 
 def attempts(scene):
     """Tries one thing after the other that a gate must not do, and says which of them seemed to succeed."""
+    # Loaded here, as the memory of the other programs is bounded closely.
+    import mmap
+    import resource
+
     scene = json.loads(scene)
     done = {}
 
@@ -278,6 +282,123 @@ def attempts(scene):
             os._exit(0 if traced else 1)
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.syscall.restype = ctypes.c_long
+
+    def call(number, *arguments):
+        """A system call by its number; whole registers, so that nothing is cut off on the way."""
+        words = [ctypes.c_long(word) if isinstance(word, int) else word for word in arguments]
+        answer = libc.syscall(ctypes.c_long(number), *words)
+        if answer < 0:
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+        return answer
+
+    x86 = os.uname().machine == "x86_64"
+
+    def number(on_x86, elsewhere):
+        return on_x86 if x86 else elsewhere
+
+    own = os.environ.get("TMPDIR", "/tmp")
+
+    def by_link(path):
+        link = own + "/link-%d" % os.getpid()
+        os.symlink(path, link)
+        try:
+            os.chmod(link, 0o777)
+        finally:
+            os.unlink(link)
+
+    # Each by a file of its own, so that one that succeeds does not stand in for another.
+    for name, path in scene["modes"].items():
+        attempt("change the mode of " + name)(lambda: os.chmod(path, 0o777))
+    for name, change in {
+        "fchmod": lambda path: os.fchmod(os.open(path, os.O_RDONLY), 0o777),
+        "fchmodat2": lambda path: call(452, -100, ctypes.c_char_p(path.encode()), 0o777, 0),
+        # By a link in a folder of its own, and by one that leads there by way of proc(5).
+        "a link": by_link,
+        "proc": lambda path: os.chmod("/proc/self/fd/%d" % os.open(path, os.O_RDONLY), 0o777),
+    }.items():
+        attempt("change the mode by " + name)(lambda: change(scene["ways"][name]))
+    attempt("change the times of a file")(lambda: os.utime(scene["times"], (1, 1)))
+    attempt("set an attribute of a file")(lambda: os.setxattr(scene["attribute"], "user.misdeed", b"x"))
+    group = 65534 if os.getuid() == 0 else os.getgid()
+    attempt("change the owner of a file")(lambda: os.chown(scene["owner"], -1, group))
+
+    @attempt("set a flag of a file")
+    def _():
+        import fcntl
+        no_dump = 0x40
+        with open(scene["flag"], "rb") as file:
+            fcntl.ioctl(file, 0x40086602, no_dump.to_bytes(8, "little"))
+
+    victim = scene["victim"]
+    attempt("limit a process")(lambda: resource.prlimit(victim, resource.RLIMIT_NOFILE, (6, 6)))
+    attempt("slow a process down")(lambda: os.setpriority(os.PRIO_PROCESS, victim, 19))
+    attempt("bind a process to a core")(lambda: os.sched_setaffinity(victim, {min(os.sched_getaffinity(0))}))
+    attempt("reschedule a process")(lambda: os.sched_setscheduler(victim, os.SCHED_BATCH, os.sched_param(0)))
+    attempt("delay what a process reads")(lambda: call(number(251, 30), 1, victim, 3 << 13))
+
+    def ipc(get, control, remove):
+        def deed():
+            made = call(get, scene["key"], *remove[1])
+            call(control, made, *remove[0])
+        return deed
+
+    create = 0o1600
+    segments = ipc(number(29, 194), number(31, 195), ((0, 0), (4096, create)))
+    semaphores = ipc(number(64, 190), number(66, 191), ((0, 0, 0), (1, create)))
+    queues = ipc(number(68, 186), number(71, 187), ((0, 0), (create,)))
+
+    @attempt("use System V IPC")
+    def _():
+        tried = []
+        for deed in segments, semaphores, queues:
+            try:
+                deed()
+                tried.append(True)
+            except OSError:
+                tried.append(False)
+        return any(tried)
+
+    @attempt("make a message queue")
+    def _():
+        name = ctypes.c_char_p(b"lockgate-test-%d" % scene["key"])
+        os.close(call(number(240, 180), name, os.O_CREAT | os.O_RDWR, 0o600, 0))
+        call(number(241, 181), name)
+
+    @attempt("leave a key in a keyring")
+    def _():
+        session, timeout, seconds = -3, 15, 60
+        description = ctypes.c_char_p(scene["key description"].encode())
+        key = call(number(248, 217), ctypes.c_char_p(b"user"), description, ctypes.c_char_p(b"misdeed"), 7, session)
+        call(number(250, 219), timeout, key, seconds)
+
+    @attempt("set up io_uring")
+    def _():
+        os.close(call(425, 4, ctypes.create_string_buffer(120)))
+
+    def by_child(name, deed):
+        """By a process of its own, which may be killed for it."""
+        @attempt(name)
+        def _():
+            child = os.fork()
+            if child == 0:
+                try:
+                    os._exit(0 if deed() is not False else 1)
+                finally:
+                    os._exit(1)
+            return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+    def by_32_bits():
+        # mov eax, 20; int 0x80; ret: getpid of 32-bit x86.
+        code = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+        code.write(b"\xb8\x14\x00\x00\x00\xcd\x80\xc3")
+        address = ctypes.addressof(ctypes.c_char.from_buffer(code))
+        return x86 and ctypes.CFUNCTYPE(ctypes.c_int)(address)() == os.getpid()
+
+    by_child("make a 32-bit call", by_32_bits)
+    by_child("make a namespace", lambda: call(number(272, 97), 0x10000000))
+
     attempt("signal a process")(lambda: os.kill(scene["victim"], signal.SIGUSR1))
 
     connect("connect by TCP", socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", scene["tcp"]))
@@ -294,10 +415,86 @@ def attempts(scene):
             own.settimeout(3)
             own.accept()
 
+    mptcp = 262
+
+    @attempt("connect by MPTCP")
+    def _():
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM, mptcp) as own:
+            own.settimeout(5)
+            own.connect(("127.0.0.1", scene["mptcp"]))
+
+    @attempt("send by TCP fast open")
+    def _():
+        # With a time limit the call would come back before the connection is there.
+        with socket.socket() as own:
+            own.sendto(b"misdeed", socket.MSG_FASTOPEN, ("127.0.0.1", scene["fast open"]))
+
+    @attempt("listen without an address")
+    def _():
+        with socket.socket() as own:
+            own.listen()
+            # Where the kernel shows it, it can be reached.
+            done["inode"] = os.fstat(own.fileno()).st_ino
+            time.sleep(0.3)
+
     say(json.dumps(done))
 
 
+def own_files():
+    """Does with its own files and itself what compilers, linkers and builds do; any error ends it."""
+    import resource
+
+    own = os.environ["TMPDIR"]
+    path = own + "/program"
+    with open(path, "w") as file:
+        file.write("#!/bin/sh\nexit 7\n")
+        os.fchmod(file.fileno(), 0o600)
+    mode = lambda: os.stat(path).st_mode & 0o7777
+    assert mode() == 0o600
+    os.chmod(path, 0o755)
+    assert mode() == 0o755
+    os.symlink("program", own + "/link")
+    os.chmod(own + "/link", 0o700)
+    assert mode() == 0o700
+    folder = os.open(own, os.O_RDONLY)
+    os.chmod("program", 0o750, dir_fd=folder)
+    assert mode() == 0o750
+    os.utime(path, ns=(5, 1_000_000_007))
+    assert os.stat(path).st_mtime_ns == 1_000_000_007
+    with open(path) as file:
+        os.utime(file.fileno())
+    assert os.stat(path).st_mtime > 1_000_000_000
+    os.utime("program", (3, 4), dir_fd=folder)
+    assert os.stat(path).st_mtime == 4
+    os.utime(own + "/link", (8, 9), follow_symlinks=False)
+    assert (os.lstat(own + "/link").st_mtime, os.stat(path).st_mtime) == (9, 4)
+    try:
+        os.chmod(own + "/nothing", 0o755)
+        raise AssertionError("there is no such file")
+    except FileNotFoundError:
+        pass
+    assert os.waitstatus_to_exitcode(os.spawnl(os.P_WAIT, path, path) << 8) == 7
+    resource.setrlimit(resource.RLIMIT_NOFILE, resource.getrlimit(resource.RLIMIT_NOFILE))
+    os.sched_setaffinity(0, os.sched_getaffinity(0))
+    os.nice(1)
+    for end in socket.socketpair():
+        end.close()
+    if scene_is_caged():
+        try:
+            os.chmod(path, 0o4755)
+            raise AssertionError("set-user-ID was set")
+        except PermissionError:
+            pass
+    say("done")
+
+
+def scene_is_caged():
+    """Under Landlock alone the supervisor stands between."""
+    return os.environ.get("SUPERVISED") == "1"
+
+
 WHAT = {
+    "own-files": own_files,
     "attempts": attempts,
     "fork-bomb": fork_bomb,
     "hoard": hoard,

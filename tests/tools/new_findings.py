@@ -50,7 +50,7 @@ def archive(folder: pathlib.Path, python: pathlib.Path, name: str, version: str)
     there = sorted(folder.glob(f"{name}-{version}.tar.gz"))
     if not there:
         folder.mkdir(parents=True, exist_ok=True)
-        pip = [python, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:", f"{name}=={version}", "-d", folder]
+        pip = [python, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", name, f"{name}=={version}", "-d", folder]
         if subprocess.run(pip, check=False).returncode != 0:
             sys.exit(NOT_TO_BE_HAD)
         there = sorted(folder.glob(f"{name}-{version}.tar.gz"))

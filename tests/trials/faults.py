@@ -17,6 +17,7 @@ ERRORS = {
     "fsync": ("EIO", "EINTR", *FULL), "fdatasync": ("EIO", "EINTR", *FULL),
     "renameat": ("EACCES", "EIO", "EBUSY", "ENOENT", *FULL),
     "renameat2": ("EACCES", "EIO", "EBUSY", "ENOENT", "EINVAL", "ENOSYS", "EEXIST", *FULL),
+    "linkat": ("EACCES", "EIO", "EPERM", "EEXIST", *FULL),
     "rename": ("EACCES", "EIO", *FULL),
     "unlink": ("EACCES", "EIO", "EBUSY"), "unlinkat": ("EACCES", "EIO", "EBUSY"), "rmdir": ("EACCES", "EBUSY"),
     "mkdir": ("EACCES", "EIO", *FULL), "mkdirat": ("EACCES", "EIO", "EMLINK", *FULL),
@@ -54,8 +55,10 @@ class FaultBench(kills.Bench):
         below = str(self.lab.here)
         if name in PATH_FIRST:
             return text_at(thread, arguments[0]).startswith(below)
+        # A link is made to a file without a name, in the folder that comes third.
+        place = arguments[2] if name == "linkat" else arguments[0]
         try:
-            if os.readlink(f"/proc/{thread}/fd/{arguments[0]}").startswith(below):
+            if os.readlink(f"/proc/{thread}/fd/{place}").startswith(below):
                 return True
         except OSError:
             pass

@@ -6,7 +6,7 @@ import ways
 
 CHUNK = 40
 # Where something changes, or is made to last, or is held.
-MATTERS = {"openat", "openat2", "write", "pwrite64", "fsync", "fdatasync", "renameat", "renameat2", "unlinkat", "unlink",
+MATTERS = {"openat", "openat2", "write", "pwrite64", "fsync", "fdatasync", "renameat", "renameat2", "linkat", "unlinkat", "unlink",
            "mkdirat", "fcntl", "flock", "ftruncate", "fchmod"}
 
 

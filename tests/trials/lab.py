@@ -77,6 +77,10 @@ class Lab:
     def staged(self):
         return [str(path.relative_to(self.root)) for path in self.root.rglob(".*.lockgate")]
 
+    def set_aside(self):
+        """What was set aside as somebody else's."""
+        return [str(path.relative_to(self.root)) for path in self.root.rglob("*.kept")]
+
     def looks(self, path):
         """All that is to be kept beside the bytes: mode, owner, extended attributes."""
         found = os.lstat(self.root / path)

@@ -128,6 +128,7 @@ def restarted(lab, way, may_leave=False):
     if old and new:
         wrong.append(f"half a batch: {new} are new, {old} are old")
     wrong += [f"left behind: {name}" for name in lab.staged() if not may_leave]
+    wrong += [f"taken for somebody else's: {name}" for name in lab.set_aside()]
     if old and not new and not way.files[old[0]][0]:
         wrong += [f"folder left behind: {path}" for path in ["new"] if (lab.root / path).exists()]
     return bool(new), wrong

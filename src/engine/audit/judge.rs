@@ -1,28 +1,34 @@
-//! The changed files before the gates: several at a time, each by itself.
+//! The changed files before the gates: read several at a time, then judged together.
+//!
+//! All of them are one tree, and their texts at the revision are the tree before. So a gate that looks at the whole project
+//! is run once for all of them, as it is for the edits of one call.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, sync_channel};
-use std::sync::{Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::super::Workspace;
 use super::super::check::cancelled;
 use super::dress::alike;
 use super::survey::{Changed, Survey, passed_over};
-use super::{Audit, Change, Checked};
+use super::{Audit, Change, Checked, PassedOver};
 use crate::error::{Code, Error};
-use crate::gate::{self, Draft, Grant, Means, Stands, Watch};
-use crate::policy::{Baseline, Policy, Profile, Terms, language_of};
+use crate::gate::{self, Case, Draft, Grant, Means, OnDisk, Stands, Verdict, Watch, parallel};
+use crate::policy::{Baseline, Language, Policy, Profile, Terms, language_of};
 use crate::store::{FilePlace, Revision, Was};
 use crate::text::{Buffer, LineMap};
 
+/// The time that all gates have together: nobody waits for a single file, so each run has the time of its gate and no other.
+const TOTAL: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// A file with what it was, ready to be judged.
 struct Subject {
-    at: usize,
     place: FilePlace,
-    rules: std::sync::Arc<Policy>,
+    rules: Arc<Policy>,
     change: Change,
-    before: Option<(Buffer, LineMap)>,
+    before: Option<Buffer>,
+    map: LineMap,
     after: Buffer,
     path: String,
 }
@@ -32,122 +38,130 @@ enum Read {
     Ready(Box<Subject>),
     /// It differs in nothing but how it is written.
     Same,
-    PassedOver(super::PassedOver),
+    PassedOver(PassedOver),
 }
 
-/// What the threads that judge share.
-struct Line<'a> {
-    ground: usize,
-    all_counts: bool,
-    waiting: Mutex<Receiver<Subject>>,
-    judged: Mutex<Vec<(usize, Checked)>>,
-    done: AtomicUsize,
-    total: usize,
-    watch: &'a Watch,
+/// What a file is judged with.
+struct Bench<'a> {
+    language: Option<&'static Language>,
+    terms: Terms<'a>,
+    grant: Grant,
+    cache: Option<PathBuf>,
+    root: PathBuf,
 }
 
 impl Workspace {
-    /// Judges the files of a survey; `(done, total)` counts them among all.
+    /// Judges the files of a survey.
     pub(super) fn judge_changed(
         &self,
         survey: Survey,
         audit: &mut Audit,
         watch: &Watch,
-        (done, total): (usize, usize),
     ) -> Result<(), Error> {
-        let threads = std::thread::available_parallelism().map_or(2, usize::from).min(survey.changed.len());
-        // Few wait with their texts while the gates are busy.
-        let (queue, waiting) = sync_channel(threads);
-        let line = Line {
-            ground: survey.ground,
-            all_counts: survey.revision.is_none(),
-            waiting: Mutex::new(waiting),
-            judged: Mutex::default(),
-            done: AtomicUsize::new(done),
-            total,
-            watch,
-        };
-        let root = audit.grounds.get(survey.ground).map_or(0, |ground| ground.root);
-        std::thread::scope(|scope| {
-            for _ in 0..threads {
-                scope.spawn(|| self.work(&line));
+        let ground = survey.ground;
+        let root = audit.grounds.get(ground).map_or(0, |ground| ground.root);
+        let mut subjects = Vec::with_capacity(survey.changed.len());
+        for read in self.read_all_changed(root, &survey, watch)? {
+            match read {
+                Read::Ready(subject) => subjects.push(*subject),
+                Read::Same => audit.unchanged += 1,
+                Read::PassedOver(passed) => audit.passed_over.push(passed),
             }
+        }
+        let verdicts = self.verdicts_of(&subjects, survey.revision.is_none(), watch);
+        audit.files.extend(subjects.into_iter().zip(verdicts).map(|(subject, verdict)| {
+            let Subject { change, after, path, .. } = subject;
+            Checked { ground, path, change, text: after, verdict }
+        }));
+        Ok(())
+    }
+
+    /// Judges files together; `all_counts` where there is nothing to compare them with.
+    fn verdicts_of(&self, subjects: &[Subject], all_counts: bool, watch: &Watch) -> Vec<Verdict> {
+        let benches = parallel(subjects, self.threads, |subject| self.audit_bench(subject, all_counts));
+        let beside: Vec<_> = subjects
+            .iter()
+            .map(|subject| |path: &str| self.store.files.exists(&subject.place, path))
+            .collect();
+        let parts = subjects.iter().zip(&benches).zip(&beside);
+        let cases: Vec<Case<'_>> = parts
+            .map(|((subject, bench), beside)| Case {
+                draft: Draft {
+                    path: subject.place.in_root(),
+                    language: bench.language,
+                    before: subject.before.as_ref(),
+                    after: &subject.after,
+                    map: &subject.map,
+                    stands: Stands::OverFile,
+                    beside,
+                },
+                terms: bench.terms.clone(),
+                means: Means {
+                    root: &bench.root,
+                    grant: &bench.grant,
+                    workshop: &self.workshop,
+                    isolation: subject.rules.isolation,
+                    cache: bench.cache.as_deref(),
+                },
+                removed: false,
+                among: 0,
+                on_disk: OnDisk::After,
+            })
+            .collect();
+        gate::judge_all(&cases, watch)
+    }
+
+    fn audit_bench<'s>(&self, subject: &'s Subject, all_counts: bool) -> Bench<'s> {
+        let Subject { place, rules, after, .. } = subject;
+        let language = language_of(place.in_root(), after.view().lines().next());
+        let mut terms = rules.terms(place.in_root(), language, Profile::Check);
+        terms.total = TOTAL;
+        if all_counts {
+            terms.baseline = Baseline::All;
+        }
+        let grant = self.grant(place, rules, &terms);
+        let cache = match &grant {
+            Grant::Pinned(_) => self.cache(place),
+            Grant::Withheld(_) | Grant::Nowhere(_) => None,
+        };
+        let root = self.store.files.root_path(place).map(Path::to_owned).unwrap_or_default();
+        Bench { language, terms, grant, cache, root }
+    }
+
+    /// Reads the files, several at a time, with what they were; in the order of the survey.
+    ///
+    /// What they were is read by one thread: the repository is no other's.
+    fn read_all_changed(&self, root: usize, survey: &Survey, watch: &Watch) -> Result<Vec<Read>, Error> {
+        let (queue, waiting) = sync_channel::<(usize, &Changed, Was)>(self.threads);
+        let (waiting, read) = (Mutex::new(waiting), Mutex::new(Vec::with_capacity(survey.changed.len())));
+        let (ground, revision) = (survey.ground, survey.revision.as_ref());
+        let work = || {
+            loop {
+                let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                let Ok((at, changed, was)) = next else { return };
+                let done = self.read_changed(root, ground, changed, was);
+                read.lock().unwrap_or_else(PoisonError::into_inner).push((at, done));
+            }
+        };
+        std::thread::scope(|scope| {
+            (0..self.threads.max(1)).for_each(|_| drop(scope.spawn(work)));
             let queue = queue;
             for (at, changed) in survey.changed.iter().enumerate() {
                 if watch.cancelled() {
                     return Err(cancelled());
                 }
-                match self.read_changed(root, survey.ground, (at, changed), survey.revision.as_ref())? {
-                    Read::Ready(subject) => queue.send(*subject).map_err(|_| stopped())?,
-                    Read::Same => audit.unchanged += 1,
-                    Read::PassedOver(passed) => audit.passed_over.push(passed),
-                }
+                queue.send((at, changed, was(changed, revision)?)).map_err(|_| stopped())?;
             }
             Ok(())
         })?;
-        let mut judged = line.judged.into_inner().unwrap_or_else(PoisonError::into_inner);
-        judged.sort_by_key(|(at, _)| *at);
-        audit.files.extend(judged.into_iter().map(|(_, checked)| checked));
-        Ok(())
+        let mut read = read.into_inner().unwrap_or_else(PoisonError::into_inner);
+        read.sort_unstable_by_key(|(at, _)| *at);
+        read.into_iter().map(|(_, read)| read).collect()
     }
 
-    /// Judges one file after the other, until there are no more.
-    fn work(&self, line: &Line<'_>) {
-        loop {
-            let next = line.waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
-            let Ok(subject) = next else { return };
-            let done = line.done.fetch_add(1, Ordering::Relaxed);
-            line.watch.report(&subject.path, done, line.total);
-            let at = subject.at;
-            let checked = self.judged(subject, line);
-            line.judged.lock().unwrap_or_else(PoisonError::into_inner).push((at, checked));
-        }
-    }
-
-    fn judged(&self, subject: Subject, line: &Line<'_>) -> Checked {
-        let Subject { place, rules, change, before, after, path, .. } = subject;
-        let language = language_of(place.in_root(), after.view().lines().next());
-        let mut terms = rules.terms(place.in_root(), language, Profile::Check);
-        terms.total = patience(&terms);
-        if line.all_counts {
-            terms.baseline = Baseline::All;
-        }
-        let grant = self.grant(&place, &rules, &terms);
-        let cache = match &grant {
-            Grant::Pinned(_) => self.cache(&place),
-            Grant::Withheld(_) | Grant::Nowhere(_) => None,
-        };
-        let nothing_moved = LineMap::default();
-        let root = self.store.files.root_path(&place).map(std::path::Path::to_owned).unwrap_or_default();
-        let draft = Draft {
-            path: place.in_root(),
-            language,
-            before: before.as_ref().map(|(buffer, _)| buffer),
-            after: &after,
-            map: before.as_ref().map_or(&nothing_moved, |(_, map)| map),
-            stands: Stands::of_file(before.as_ref().map(|(buffer, _)| buffer)),
-            beside: &|path: &str| self.store.files.exists(&place, path),
-        };
-        let means = Means {
-            root: &root,
-            grant: &grant,
-            workshop: &self.workshop,
-            isolation: rules.isolation,
-            cache: cache.as_deref(),
-        };
-        let verdict = gate::judge(&draft, &terms, &means, &line.watch.silent());
-        Checked { ground: line.ground, path, change, text: after, verdict }
-    }
-
-    /// Reads a file and what it was.
-    fn read_changed(
-        &self,
-        root: usize,
-        ground: usize,
-        (at, changed): (usize, &Changed),
-        revision: Option<&Revision>,
-    ) -> Result<Read, Error> {
-        let Changed { path, from } = changed;
+    /// Reads a file, which was this.
+    fn read_changed(&self, root: usize, ground: usize, changed: &Changed, was: Was) -> Result<Read, Error> {
+        let Changed { path, from, limit: _ } = changed;
         let read = || -> Result<_, Error> {
             let place = self.store.files.admit_to_read(&self.store.files.named(root, path)?)?;
             let rules = self.rules.of(&self.store.files, &place)?;
@@ -163,15 +177,11 @@ impl Workspace {
             Err(refusal) => return passed_over(ground, path.clone(), refusal).map(Read::PassedOver),
         };
         let after = seen.buffer;
-        let was = match revision {
-            Some(revision) => revision.was(from.as_ref().unwrap_or(path), rules.limits.file)?,
-            None => Was::Absent,
-        };
         let before = match was {
             Was::Absent => None,
             Was::Elsewhere(why) => {
                 let why = why.to_owned();
-                return Ok(Read::PassedOver(super::PassedOver { ground, path: path.clone(), why }));
+                return Ok(Read::PassedOver(PassedOver { ground, path: path.clone(), why }));
             }
             // What was no text had no findings.
             Was::Text(bytes) => match Buffer::read(bytes, self.store.files.hints(&place)) {
@@ -186,16 +196,17 @@ impl Workspace {
             (None, None) => Change::Added,
         };
         let path = path.clone();
-        Ok(Read::Ready(Box::new(Subject { at, place, rules, change, before, after, path })))
+        let (before, map) = before.map_or((None, LineMap::default()), |(before, map)| (Some(before), map));
+        Ok(Read::Ready(Box::new(Subject { place, rules, change, before, map, after, path })))
     }
 }
 
-/// How long all gates of one file may take: nobody waits for a single file, so each may take its own time, on both texts.
-fn patience(terms: &Terms<'_>) -> Duration {
-    let each: Duration = terms.rules.iter().map(|rule| rule.timeout).sum();
-    terms.total.saturating_add(each.saturating_mul(2))
+/// What a file was at the revision.
+fn was(changed: &Changed, revision: Option<&Revision>) -> Result<Was, Error> {
+    let Changed { path, from, limit } = changed;
+    revision.map_or(Ok(Was::Absent), |revision| revision.was(from.as_ref().unwrap_or(path), *limit))
 }
 
 fn stopped() -> Error {
-    Error::new(Code::Internal, "the judges stopped half-way")
+    Error::new(Code::Internal, "the threads that read the files stopped half-way")
 }

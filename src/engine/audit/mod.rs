@@ -1,7 +1,7 @@
 //! Files as they are, judged against their text at a revision: what an audit says of a project.
 //!
-//! Every file that differs from the revision is judged by itself, beside all others as they are on disk. Only what is new
-//! counts, as it does for an edit; where there is no revision to compare with, everything is new.
+//! All files that differ from the revision are judged together, as the edits of one call are. Only what is new counts, as
+//! it does for an edit; where there is no revision to compare with, everything is new.
 //!
 //! Invariant: nothing is written below a root, and no file is judged that was not read through its root.
 
@@ -17,7 +17,7 @@ use super::Workspace;
 use super::check::cancelled;
 use crate::error::{Code, Error};
 use crate::gate::{Verdict, Watch};
-use crate::store::{Scope, Stands};
+use crate::store::{Scope, Stands, relative};
 use crate::text::Buffer;
 
 /// Which files are audited, and against what.
@@ -53,6 +53,8 @@ pub struct Ground {
     pub top: PathBuf,
     /// The path from there to the root; empty where they are the same.
     pub prefix: String,
+    /// The folder below the first root that paths are told from.
+    pub told_from: String,
     /// What its files were compared with.
     pub base: Base,
 }
@@ -66,6 +68,24 @@ pub enum Base {
     Unborn,
     /// Nothing, as there is no repository: everything is new.
     Nothing,
+}
+
+impl Ground {
+    /// A path below the root as a caller would name it.
+    pub fn told(&self, path: &str) -> String {
+        if self.root == 0 {
+            return relative(&self.told_from, path);
+        }
+        format!("{}/{}", self.top.display(), self.below(path))
+    }
+
+    /// A path below the root, relative to the top.
+    pub fn below(&self, path: &str) -> String {
+        match self.prefix.as_str() {
+            "" => path.to_owned(),
+            prefix => format!("{prefix}/{path}"),
+        }
+    }
 }
 
 /// A file that was judged.
@@ -124,11 +144,8 @@ impl Workspace {
                 surveys.push(self.survey(root, &scopes, subjects.base.as_deref(), &mut audit, watch)?);
             }
         }
-        let (total, mut done) = (surveys.iter().map(|survey| survey.changed.len()).sum(), 0);
         for survey in surveys {
-            let count = survey.changed.len();
-            self.judge_changed(survey, &mut audit, watch, (done, total))?;
-            done += count;
+            self.judge_changed(survey, &mut audit, watch)?;
         }
         if watch.cancelled() {
             return Err(cancelled());
@@ -137,13 +154,12 @@ impl Workspace {
         Ok(audit)
     }
 
-    /// What the paths name; without any, each root.
+    /// What the paths name; without any, the base of the first root and each further root.
     fn scopes(&self, subjects: &Subjects) -> Result<Vec<Scope>, Error> {
         let Some(paths) = &subjects.paths else {
             let roots = 0..self.store.files.root_paths().len();
-            return Ok(roots
-                .map(|root| Scope { root, path: String::new(), stands: Stands::Folder })
-                .collect());
+            let base = |root| if root == 0 { self.store.files.base().to_owned() } else { String::new() };
+            return Ok(roots.map(|root| Scope { root, path: base(root), stands: Stands::Folder }).collect());
         };
         paths.iter().map(|path| self.store.files.scope(path)).collect()
     }

@@ -8,8 +8,8 @@ use super::super::Workspace;
 use super::super::check::cancelled;
 use super::{Audit, Base, Ground, PassedOver, nothing_there};
 use crate::error::{Code, Error};
-use crate::gate::{Watch, clean};
-use crate::store::{FileSnapshot, Repository, Revision, Scope, Stands};
+use crate::gate::{Watch, clean, parallel};
+use crate::store::{FileSnapshot, Names, Repository, Revision, Scope, Stands};
 
 /// The files of a root that are to be judged.
 pub(super) struct Survey {
@@ -28,6 +28,15 @@ pub(super) struct Changed {
     pub(super) path: String,
     /// The path of the same bytes at the revision, where they had another.
     pub(super) from: Option<String>,
+    /// How many bytes it may have.
+    pub(super) limit: u64,
+}
+
+/// What became of a file since the revision.
+enum Looked {
+    Unchanged,
+    Changed(Changed),
+    PassedOver(PassedOver),
 }
 
 impl Workspace {
@@ -44,17 +53,24 @@ impl Workspace {
         audit.grounds.push(ground);
         let ground = audit.grounds.len() - 1;
         let mut survey = Survey { ground, revision, changed: Vec::new() };
-        for path in self.candidates(root, scopes, &survey, audit)? {
-            if watch.cancelled() {
-                return Err(cancelled());
+        let names = survey.revision.as_ref().map(Revision::names);
+        let candidates: Vec<String> = self.candidates(root, scopes, &survey, audit)?.into_iter().collect();
+        let looked = parallel(&candidates, self.threads, |path| {
+            if watch.cancelled() { Err(cancelled()) } else { self.look_at(root, path, ground, names) }
+        });
+        for looked in looked {
+            match looked? {
+                Looked::Unchanged => audit.unchanged += 1,
+                Looked::PassedOver(passed) => audit.passed_over.push(passed),
+                Looked::Changed(changed) => survey.changed.push(changed),
             }
-            self.look_at(root, path, &mut survey, audit)?;
         }
         Ok(survey)
     }
 
     /// Where a root lies, and what its files are compared with.
     fn ground(&self, root: usize, base: Option<&str>) -> Result<(Ground, Option<Revision>), Error> {
+        let told_from = self.store.files.base().to_owned();
         let real = self.store.files.root_paths().get(root).cloned().unwrap_or_default();
         let Some(repository) = Repository::around(&real)? else {
             if let Some(base) = base {
@@ -64,7 +80,8 @@ impl Workspace {
                     .field("--base")
                     .hint("leave it out: every finding counts then"));
             }
-            return Ok((Ground { root, top: real, prefix: String::new(), base: Base::Nothing }, None));
+            let ground = Ground { root, top: real, prefix: String::new(), told_from, base: Base::Nothing };
+            return Ok((ground, None));
         };
         let (top, prefix) = (repository.top().to_owned(), repository.prefix().to_owned());
         let revision = repository.revision(base)?;
@@ -72,7 +89,7 @@ impl Workspace {
             Some(id) => Base::Revision(revision.asked.clone(), id.clone()),
             None => Base::Unborn,
         };
-        Ok((Ground { root, top, prefix, base }, Some(revision)))
+        Ok((Ground { root, top, prefix, told_from, base }, Some(revision)))
     }
 
     /// The files that the paths name, each once.
@@ -112,42 +129,36 @@ impl Workspace {
         Ok(files)
     }
 
-    /// Notes a file that is not what it was; one that cannot be read as text is passed over.
+    /// Finds out whether a file is what it was; one that cannot be read as text is passed over.
     fn look_at(
         &self,
         root: usize,
-        path: String,
-        survey: &mut Survey,
-        audit: &mut Audit,
-    ) -> Result<(), Error> {
-        let bytes = match self.bytes(root, &path) {
-            Ok(bytes) => bytes,
-            Err(refusal) => {
-                let passed = passed_over(survey.ground, path, refusal)?;
-                audit.passed_over.push(passed);
-                return Ok(());
-            }
+        path: &str,
+        ground: usize,
+        names: Option<Names<'_>>,
+    ) -> Result<Looked, Error> {
+        let path = path.to_owned();
+        let (bytes, limit) = match self.bytes(root, &path) {
+            Ok(found) => found,
+            Err(refusal) => return passed_over(ground, path, refusal).map(Looked::PassedOver),
         };
-        let Some(revision) = &survey.revision else {
-            survey.changed.push(Changed { path, from: None });
-            return Ok(());
-        };
-        if revision.is(&path, &bytes) {
-            audit.unchanged += 1;
-            return Ok(());
+        let Some(names) = names else { return Ok(Looked::Changed(Changed { path, from: None, limit })) };
+        if names.is(&path, &bytes) {
+            return Ok(Looked::Unchanged);
         }
         let gone = |other: &str| self.store.files.has_nothing(root, other);
-        let from = if revision.has(&path) { None } else { revision.path_of(&bytes, gone).map(str::to_owned) };
-        survey.changed.push(Changed { path, from });
-        Ok(())
+        let from = if names.has(&path) { None } else { names.path_of(&bytes, gone).map(str::to_owned) };
+        Ok(Looked::Changed(Changed { path, from, limit }))
     }
 
-    fn bytes(&self, root: usize, path: &str) -> Result<Vec<u8>, Error> {
+    /// The bytes of a file, and how many it may have.
+    fn bytes(&self, root: usize, path: &str) -> Result<(Vec<u8>, u64), Error> {
         let place = self.store.files.admit_to_read(&self.store.files.named(root, path)?)?;
         let rules = self.rules.of(&self.store.files, &place)?;
         let mut snapshot = self.store.files.read(&place, rules.limits.file)?;
         let gone = || Error::new(Code::FileNotFound, "it is gone by now");
-        snapshot.as_mut().map(FileSnapshot::take_bytes).ok_or_else(gone)
+        let bytes = snapshot.as_mut().map(FileSnapshot::take_bytes).ok_or_else(gone)?;
+        Ok((bytes, rules.limits.file))
     }
 }
 

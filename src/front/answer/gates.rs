@@ -72,9 +72,13 @@ fn trouble(run: &Run) -> Option<String> {
     match run.outcome {
         Outcome::Skipped if run.withheld => Some(because("was not asked")),
         Outcome::Passed | Outcome::Found | Outcome::Fixed | Outcome::Skipped => None,
+        Outcome::Unavailable if run.why.as_deref().is_some_and(|why| why.starts_with("a template")) => {
+            Some(because("could not look"))
+        }
         Outcome::Unavailable => Some(because("is not to be had here")),
         Outcome::TimedOut => Some(match run.why.as_deref() {
-            Some("no answer in time") | None => "gave no answer in time".to_owned(),
+            Some(why) if why.starts_with("no answer in time") => format!("gave {why}"),
+            None => "gave no answer in time".to_owned(),
             Some(why) => format!("gave no answer ({why})"),
         }),
         Outcome::Broken => Some(because("is broken")),
@@ -88,6 +92,15 @@ pub(super) fn notes(verdict: &Verdict) -> Vec<String> {
     let mut notes: Vec<String> = fixed
         .map(|run| format!("{} {}", run.gate, run.why.as_deref().unwrap_or("changed the draft")))
         .collect();
+    let softened: Vec<&Run> = runs().filter(|run| run.softened).collect();
+    if !softened.is_empty() {
+        let verb = if softened.len() == 1 { "only warns" } else { "only warn" };
+        let remedy = "`level: block` in the policy makes the edit be refused";
+        notes.push(format!(
+            "{} {verb} here, because the edit may be one step of several; {remedy}",
+            names(&softened)
+        ));
+    }
     let withheld: Vec<&Run> = runs().filter(|run| run.withheld).collect();
     if let Some(first) = withheld.first() {
         let why = first.why.as_deref().unwrap_or("not trusted");
@@ -95,8 +108,13 @@ pub(super) fn notes(verdict: &Verdict) -> Vec<String> {
         notes.push(format!("not checked by {}: {why}; {remedy}", names(&withheld)));
     }
     let unavailable = runs().filter(|run| run.outcome == Outcome::Unavailable);
-    let (held, absent): (Vec<&Run>, Vec<&Run>) = unavailable
-        .partition(|run| run.why.as_deref().is_some_and(|why| why.starts_with("the policy requires ")));
+    let says = |run: &Run, start: &str| run.why.as_deref().is_some_and(|why| why.starts_with(start));
+    let (templates, programs): (Vec<&Run>, Vec<&Run>) = unavailable.partition(|run| says(run, "a template"));
+    if let Some(why) = templates.first().and_then(|run| run.why.as_deref()) {
+        notes.push(format!("not checked by {}: {why}", names(&templates)));
+    }
+    let (held, absent): (Vec<&Run>, Vec<&Run>) =
+        programs.into_iter().partition(|run| says(run, "the policy requires "));
     if let Some(why) = held.first().and_then(|run| run.why.as_deref()) {
         notes.push(format!("not checked by {}: {why}", names(&held)));
     }
@@ -130,6 +148,7 @@ mod tests {
             why: why.map(str::to_owned),
             blocking: false,
             withheld: false,
+            softened: false,
         }
     }
 
@@ -154,6 +173,12 @@ mod tests {
             ]
         );
         assert!(notes(&Verdict::default()).is_empty());
+        let softened = |gate| Run { softened: true, ..run(gate, Outcome::Found, None) };
+        assert_eq!(
+            notes(&Verdict::new(vec![softened("go-build"), softened("cargo-check")], Vec::new())),
+            ["go-build and cargo-check only warn here, because the edit may be one step of several; \
+              `level: block` in the policy makes the edit be refused"]
+        );
     }
 
     #[test]

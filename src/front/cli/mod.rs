@@ -12,6 +12,7 @@ mod edit;
 mod excerpt;
 mod gates;
 mod init;
+mod limits;
 mod paint;
 mod past;
 mod roots;
@@ -30,6 +31,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::error::{Code, Error, Family};
+use crate::gate;
 use crate::request::Direction;
 
 /// The place where a coding agent's edit becomes a change on disk: located exactly, judged before it is written,
@@ -73,10 +75,18 @@ enum Command {
     Completions(completions::Args),
 }
 
+/// The executable of this process, whatever became of its file.
+const SELF: &str = "/proc/self/exe";
+
 /// Runs the command that the process was started with, and gives its exit code.
 ///
 /// Usage errors, `--help` and `--version` end the process here.
 pub fn run() -> ExitCode {
+    if let Some(code) = gate::parse_for_parent(std::env::args_os().skip(1)) {
+        return code;
+    }
+    gate::parse_large_texts_with(SELF.into());
+    limits::catch_file_size_signal();
     let done = match Cli::parse().command {
         Command::Serve(args) => serve::run(*args),
         Command::Edit(args) => edit::run(*args),

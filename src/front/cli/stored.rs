@@ -7,7 +7,7 @@ use std::env;
 use std::fmt;
 use std::sync::Arc;
 
-use super::roots::Roots;
+use super::roots::{Found, Roots};
 use crate::engine::{Depot, Opening, Promise, Tenant, Workspace};
 use crate::error::{Code, Error};
 use crate::front::toolset::{Selection, Toolset};
@@ -67,8 +67,8 @@ impl Workplace {
     pub(super) fn open(&self, promise: Promise) -> Result<Arc<Workspace>, Error> {
         // Whoever opens a workspace here starts no other programs than those of its gates.
         adopt_orphans();
-        let roots = self.roots.named()?;
-        self.stored.over(Workspace::at(&roots).promising(promise))?.open()
+        let Found { roots, base } = self.roots.found()?;
+        self.stored.over(Workspace::at(&roots).with_base(base).promising(promise))?.open()
     }
 
     /// The toolsets that are offered where nobody names any: what lies in a database is offered where it was asked for.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::runtime::{Builder, Runtime};
 use tokio_util::sync::CancellationToken;
 
-use super::signals;
+use super::{limits, signals};
 use crate::engine::Workspace;
 use crate::error::{Code, Error};
 use crate::gate::Watch;
@@ -19,14 +19,26 @@ pub(super) fn work<T, F: Future<Output = Result<T, Error>>>(
     work: impl FnOnce(Arc<Workspace>, Watch) -> F,
 ) -> Result<T, Error> {
     let workspace = opened?;
-    let (runtime, stop) = runtime(Builder::new_current_thread())?;
+    let (runtime, stop) = runtime(Builder::new_current_thread(), 0)?;
     runtime.block_on(work(workspace, Watch::new(stop, None)))
 }
 
-/// A runtime of that sort, and the token that a signal to stop cancels.
+/// Threads of a runtime for work that blocks: one that does it, and one on which a text is parsed meanwhile.
+const BLOCKING_THREADS: usize = 2;
+
+/// The number of threads on which a runtime of several threads has its tasks.
+pub(super) fn workers() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// A runtime of that sort with so many worker threads of its own, and the token that a signal to stop cancels.
 ///
-/// Errors: `INTERNAL`.
-pub(super) fn runtime(mut sort: Builder) -> Result<(Runtime, CancellationToken), Error> {
+/// Errors: `IO_FAILED` where the process may not have the descriptors and threads for it, and `INTERNAL`.
+pub(super) fn runtime(mut sort: Builder, workers: usize) -> Result<(Runtime, CancellationToken), Error> {
+    limits::check(workers + BLOCKING_THREADS)?;
+    if workers > 0 {
+        sort.worker_threads(workers);
+    }
     let cannot = |trouble| Error::new(Code::Internal, format!("cannot start the runtime: {trouble}"));
     let runtime = sort.enable_all().build().map_err(cannot)?;
     let stop = {

@@ -125,6 +125,7 @@ impl Door {
     }
 
     async fn post(&self, tools: &Tools, parts: Parts, body: Body) -> Result<Response<Body>, Refused> {
+        guard::check_encoding(&parts.headers)?;
         let kept = (tools.request()?, self.answers.token());
         let body = body::read(body, self.bounds.body, self.bounds.body_within).await?;
         match body::understand(&body).await? {

@@ -5,7 +5,7 @@
 //!
 //! Invariant: a head that could be read in two ways is refused.
 
-use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
+use axum::http::header::{AUTHORIZATION, CONTENT_ENCODING, HOST, ORIGIN};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
 
 use super::refused::Refused;
@@ -49,6 +49,18 @@ fn origin(headers: &HeaderMap, sites: &[Site]) -> Result<Option<HeaderValue>, Re
             Err(Refused::new(StatusCode::FORBIDDEN, "origin", message))
         }
     }
+}
+
+/// Refuses a body that would have to be decoded first.
+pub(super) fn check_encoding(headers: &HeaderMap) -> Result<(), Refused> {
+    for value in headers.get_all(CONTENT_ENCODING) {
+        let mut codings = value.as_bytes().split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
+        let unknown = |coding: &&[u8]| !coding.is_empty() && !coding.eq_ignore_ascii_case(b"identity");
+        if let Some(coding) = codings.find(unknown) {
+            return Err(Refused::encoding(&String::from_utf8_lossy(coding)));
+        }
+    }
+    Ok(())
 }
 
 /// The hash of the token that a request shows.

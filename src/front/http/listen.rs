@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use axum::Router;
 use hyper::body::{Body as _, Incoming};
+use hyper::header::{CONNECTION, HeaderValue};
 use hyper::server::conn::http1::Builder;
 use hyper::service::{Service, service_fn};
 use hyper::{Request, Response};
@@ -16,6 +17,7 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::connections::{Connections, Place};
+use super::heads::{Framing, Heads, Next};
 use super::kept::Kept;
 use super::pace::Paced;
 
@@ -60,19 +62,24 @@ async fn attend(
     service: TowerToHyperService<Router>,
     closing: CancellationToken,
 ) {
-    let life = Arc::clone(&place.life);
+    let (life, framing) = (Arc::clone(&place.life), Framing::new());
     let answering = service_fn(|request: Request<Incoming>| {
         let (life, busy, bodied) = (&life, life.begin(), !request.body().is_end_stream());
+        let next = framing.begin(request.body());
         let answer = service.call(request);
         async move {
-            let answer = answer.await?;
+            let mut answer = answer.await?;
+            if next == Next::MayNot {
+                answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            }
             if bodied && answer.status().as_u16() >= 400 {
                 life.leave_unread();
             }
             Ok::<Response<_>, Infallible>(answer.map(|body| Kept { body, _kept: busy }))
         }
     });
-    let stream = TokioIo::new(Paced::new(stream, Arc::clone(&life)));
+    let stream = Paced::new(stream, Arc::clone(&life));
+    let stream = TokioIo::new(Heads::new(stream, Arc::clone(&framing), Arc::clone(&life)));
     let mut builder = Builder::new();
     // The connection's life has a time of its own for each of its phases.
     builder.timer(TokioTimer::new()).header_read_timeout(Option::<Duration>::None).max_header_size(HEAD);

@@ -12,6 +12,7 @@ mod connections;
 mod counts;
 mod door;
 mod guard;
+mod heads;
 mod kept;
 mod life;
 mod listen;

@@ -1,7 +1,9 @@
 //! A request that the server does not carry out, and how its sender is told.
 
 use axum::body::Body;
-use axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::header::{
+    ACCEPT_ENCODING, ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE,
+};
 use axum::http::{HeaderName, HeaderValue, Response, StatusCode};
 use axum::response::IntoResponse;
 use rmcp::model::{ErrorCode, ErrorData, JsonRpcError, RequestId};
@@ -36,6 +38,15 @@ impl Refused {
     pub(super) fn method(allowed: &'static str) -> Refused {
         let refused = Refused::new(StatusCode::METHOD_NOT_ALLOWED, "method", format!("this takes {allowed}"));
         Refused { header: Some((ALLOW, allowed)), ..refused }
+    }
+
+    /// The body is encoded in a way that is not decoded here.
+    pub(super) fn encoding(coding: &str) -> Refused {
+        let message = format!(
+            "the Content-Encoding {coding:?} is not supported: send the body without one, or as `identity`"
+        );
+        let refused = Refused::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "encoding", message);
+        Refused { header: Some((ACCEPT_ENCODING, "identity")), ..refused }
     }
 
     /// There is too much to do.

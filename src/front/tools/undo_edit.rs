@@ -32,7 +32,7 @@ static SCHEMA: LazyLock<JsonObject> = LazyLock::new(schema::of::<UndoEdit>);
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct UndoEdit {
-    /// The `edit_id` of an answer; without it and `path`, the last one of files.
+    /// The `edit_id` of an answer; without it and `path`, the last edit of a file in any root.
     edit_id: Option<String>,
     /// The last one of this file or entity.
     path: Option<String>,

@@ -63,7 +63,9 @@ pub fn live(
         language: language_of(&sample.path, sample.draft.lines().next()),
         text: &text,
         on_disk: standing == Standing::Empty,
+        gone: false,
         company: &[],
+        also: &[],
         isolation: Isolation::None,
         ceiling: Ceiling::default(),
         cache: cache.as_deref(),
@@ -72,7 +74,9 @@ pub fn live(
     let limit = watch.until(Instant::now() + rule.timeout.max(LEAST_TIME));
     let seen = match (gate.command(), gate.server()) {
         // Nothing stands in for the server, which is started for this one question.
-        (None, Some(server)) => server::look(&ask, server, &workshop, limit),
+        (None, Some(server)) => {
+            server::look(&ask, server, &workshop, limit).map(|seen| seen.into_iter().flatten().collect())
+        }
         (Some(_), _) | (None, None) => look(&ask, limit),
     };
     let seen = seen.map_err(|silence| told(&silence))?;

@@ -12,6 +12,7 @@ mod names;
 pub(super) mod project;
 mod replay;
 mod scene;
+mod sharing;
 #[cfg(test)]
 mod tests;
 mod unstaged;
@@ -21,7 +22,7 @@ use std::path::Path;
 
 use self::scene::Scene;
 use super::company::Company;
-use super::output::{self, Said, Seen};
+use super::output::{self, Said, Seen, Whose};
 use super::process::{self, Ceiling, Ended};
 use super::silence::Silence;
 use super::watch::Limit;
@@ -31,6 +32,7 @@ use crate::text::Buffer;
 
 pub use self::live::{Standing, live};
 pub use self::replay::replay;
+pub(super) use self::sharing::{Shared, lists_files, runs_without_file, shared};
 
 /// A text that a gate's program is to be asked about.
 #[derive(Debug, Clone, Copy)]
@@ -51,8 +53,12 @@ pub(super) struct Ask<'a> {
     pub(super) text: &'a Buffer,
     /// Whether there is a file at that path.
     pub(super) on_disk: bool,
+    /// Whether the file is gone: nothing is to be seen at its path.
+    pub(super) gone: bool,
     /// The other drafts of the call.
     pub(super) company: Company<'a>,
+    /// Those of them that the same run is asked about.
+    pub(super) also: Company<'a>,
     /// What the program must at least be kept apart by.
     pub(super) isolation: Isolation,
     /// What it is kept apart by at most.
@@ -68,6 +74,19 @@ pub(super) fn look(ask: &Ask<'_>, limit: Limit<'_>) -> Result<Vec<Seen>, Silence
     let command = command(ask, limit)?;
     let run = Run::new(ask, command, limit)?;
     output::read(command, &run.said(), ask.text, &|name| run.scene.whose(name))
+}
+
+/// Has one run of the program look at the text and at the others that it is asked about: what it finds in each, in this
+/// order. What it finds in other files is told with the first.
+pub(super) fn look_all(ask: &Ask<'_>, limit: Limit<'_>) -> Result<Vec<Vec<Seen>>, Silence> {
+    let command = command(ask, limit)?;
+    let run = Run::new(ask, command, limit)?;
+    let also = ask.also.iter().filter_map(|other| Some((other.path, other.text?)));
+    let texts: Vec<(&str, &Buffer)> = std::iter::once((ask.path, ask.text)).chain(also).collect();
+    output::read_all(command, &run.said(), &texts, &|name| match run.scene.whose(name) {
+        Whose::Other(path) if path == ask.path => Whose::Edited,
+        whose => whose,
+    })
 }
 
 /// Has the program give the text as it would have it: a view, with plain line ends.
@@ -104,7 +123,7 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     fn new(ask: &Ask<'a>, command: &'a Command, limit: Limit<'_>) -> Result<Run<'a>, Silence> {
-        let scene = Scene::set(ask, command)?;
+        let scene = Scene::set(ask, command, limit)?;
         match process::run(&scene.order()?, limit) {
             Ended::Exited { code, stdout, stderr } => {
                 let [stdout, stderr] = [stdout, stderr].map(|output| scene.unstaged(output));

@@ -26,6 +26,8 @@ pub(super) struct Names {
     bases: Vec<String>,
     /// The file of the draft.
     draft: Option<String>,
+    /// The files of other drafts, each with the path of the file for which it stands, relative to the root.
+    drafts: Vec<(String, String)>,
     on_stdin: bool,
     world: World,
 }
@@ -75,12 +77,20 @@ impl Names {
             roots: roots.map(text).collect(),
             bases: bases.map(text).to_vec(),
             draft: draft.map(text),
+            drafts: Vec::new(),
             on_stdin: input == Input::Stdin,
             world,
         };
         let behind: Vec<String> = names.roots.iter().filter_map(|root| names.world.behind(root)).collect();
         names.roots.extend(behind);
         names
+    }
+
+    /// The same names, and those of the files in which other drafts lie.
+    pub(super) fn with_drafts(mut self, drafts: &[(PathBuf, String)]) -> Names {
+        let known = |(draft, path): &(PathBuf, String)| (normal(&draft.to_string_lossy()), path.clone());
+        self.drafts = drafts.iter().map(known).collect();
+        self
     }
 
     /// Tells which file a name means.
@@ -121,6 +131,9 @@ impl Names {
     fn known(&self, place: &str) -> Option<Whose> {
         if self.draft.as_deref() == Some(place) {
             return Some(Whose::Edited);
+        }
+        if let Some((_, path)) = self.drafts.iter().find(|(draft, _)| draft == place) {
+            return Some(Whose::Other(path.clone()));
         }
         let inside =
             self.roots.iter().find_map(|root| match place.strip_prefix(root.trim_end_matches('/'))? {

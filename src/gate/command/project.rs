@@ -9,10 +9,13 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use crate::policy::{Configuration, Value};
+use crate::policy::{Command, Configuration, Value};
+use crate::text::Stamp;
 
 /// The bytes that are read of a file of the project.
 const MOST_READ: u64 = 1 << 20;
+/// The characters of a project's name.
+const NAME: usize = 16;
 
 /// The folders above a path, relative to the root, from its own up to the root.
 pub(super) fn above(path: &str) -> impl Iterator<Item = &str> {
@@ -36,6 +39,17 @@ pub(in crate::gate) fn folder_of<'p>(root: &Path, path: &'p str, names: &[String
 pub(super) fn nearest<'p>(path: &'p str, names: &[String], known: impl Fn(&Path) -> bool) -> &'p str {
     let has = |folder: &&str| names.iter().any(|name| known(&Path::new(folder).join(name)));
     above(path).find(has).unwrap_or_default()
+}
+
+/// A name for the project that a file belongs to: of the nearest folder above that has a lock file of the command's
+/// configuration, else of the one that it runs in.
+pub(super) fn name(root: &Path, path: &str, command: &Command) -> String {
+    let is_lock = |name: &&String| Path::new(name).extension() == Some(OsStr::new("lock"));
+    let names = command.config.iter().map(|file| &file.name);
+    let locks: Vec<String> = names.filter(is_lock).cloned().collect();
+    let has_lock = above(path).any(|folder| locks.iter().any(|lock| root.join(folder).join(lock).is_file()));
+    let folder = folder_of(root, path, if has_lock { &locks } else { &command.cwd });
+    Stamp::of(folder.as_bytes()).hex().chars().take(NAME).collect()
 }
 
 /// A folder by its path relative to a root; the root itself has no slash at its end.

@@ -2,6 +2,7 @@
 //!
 //! Invariant: what was made for a run lasts as long as its scene.
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,8 +14,9 @@ use crate::gate::company::Company;
 use crate::gate::output::Whose;
 use crate::gate::process::{Cage, Layer, Order, shortfall, strongest};
 use crate::gate::silence::Silence;
-use crate::gate::stage::{Dated, Stage, Staged, private_folder};
-use crate::policy::{Command, Hole, Input, Isolation, Piece, Scope, Template, Unconfigured};
+use crate::gate::stage::{Dated, Shown, Stage, Staged, TARGET, private_folder};
+use crate::gate::watch::Limit;
+use crate::policy::{Command, Hole, Input, Isolation, Piece, Rule, Scope, Template, Unconfigured};
 use crate::text::Buffer;
 
 /// The place of one run.
@@ -26,30 +28,47 @@ pub(super) struct Scene<'a> {
     args: Vec<OsString>,
     /// The folder that it runs in, of the real project or of a copy.
     folder: PathBuf,
+    /// The root, of the real project or of a copy.
+    root: PathBuf,
     /// The file that it is told of.
     file: PathBuf,
     draft: Option<PathBuf>,
     overlay: Option<PathBuf>,
     cache: Option<PathBuf>,
+    /// The name of the project that the file belongs to.
+    project: String,
     cage: Cage,
     names: Names,
     places: Places,
     _stage: Option<Stage>,
+    /// Keeps others from the target folder of cargo.
+    _shown: Option<Shown>,
 }
 
 impl<'a> Scene<'a> {
     /// Makes what the program needs; skipped where it does not look at such a file, or has nothing to go by, and
     /// unavailable where it would not be kept apart as the policy requires.
-    pub(super) fn set(ask: &Ask<'a>, command: &'a Command) -> Result<Scene<'a>, Silence> {
+    pub(super) fn set(ask: &Ask<'a>, command: &'a Command, limit: Limit<'_>) -> Result<Scene<'a>, Silence> {
         let args = args(ask, command)?;
         if let Some(why) = shortfall(ask.isolation, ask.ceiling) {
             return Err(Silence::Unavailable(why));
         }
-        Scene::make(ask, command, args)
+        let shown = match target(ask, command).map(|target| Shown::open(&target, limit)).transpose() {
+            Ok(shown) => shown.transpose()?,
+            Err(error) => {
+                return Err(Silence::Broken(format!("could not be given its target folder: {error}")));
+            }
+        };
+        Scene::make(ask, command, args, shown)
             .map_err(|error| Silence::Broken(format!("could not be given the draft: {error}")))
     }
 
-    fn make(ask: &Ask<'a>, command: &'a Command, args: Vec<OsString>) -> io::Result<Scene<'a>> {
+    fn make(
+        ask: &Ask<'a>,
+        command: &'a Command,
+        args: Vec<OsString>,
+        mut shown: Option<Shown>,
+    ) -> io::Result<Scene<'a>> {
         if !ask.root.is_absolute() {
             return Err(io::Error::other("the root is no absolute path"));
         }
@@ -60,23 +79,24 @@ impl<'a> Scene<'a> {
         let needed = in_stage || level == Isolation::Landlock;
         let stage = needed.then(Stage::new).transpose()?;
         let (root, layers) = match &stage {
-            Some(stage) if needs.place => placed(ask, command, stage, level)?,
+            Some(stage) if needs.place => placed(ask, command, stage, level, shown.as_mut())?,
             Some(_) | None => (ask.root.to_owned(), Vec::new()),
         };
         let file = root.join(ask.path);
         let text = given(command, ask.text);
-        let draft =
-            stage.as_ref().filter(|_| needs.draft).map(|stage| stage.draft(ask.path, text)).transpose()?;
-        let (overlay, shown) = match (&stage, &draft) {
-            (Some(stage), Some(draft)) => {
-                let shown = shown_by_overlay(ask, stage, draft)?;
-                let placed = shown.iter().map(|(path, draft)| (root.join(path), draft.clone()));
-                (Some(stage.overlay(&placed.collect::<Vec<_>>())?), shown)
-            }
-            (Some(_) | None, _) => (None, Vec::new()),
+        let draft = stage
+            .as_ref()
+            .filter(|_| needs.draft && !ask.gone)
+            .map(|stage| stage.draft(ask.path, text))
+            .transpose()?;
+        let overlay = match &stage {
+            Some(stage) if needs.draft => Some(Overlay::new(ask, stage, &root, draft.as_deref())?),
+            Some(_) | None => None,
         };
-        let drafts: Vec<(PathBuf, PathBuf)> =
-            shown.into_iter().filter_map(|(path, draft)| Some((draft?, ask.root.join(path)))).collect();
+        let beside = overlay.iter().flat_map(|overlay| &overlay.drafts);
+        let beside = beside.map(|(draft, path)| (draft.clone(), ask.root.join(path)));
+        let own = draft.iter().map(|draft| (draft.clone(), ask.root.join(ask.path)));
+        let drafts: Vec<(PathBuf, PathBuf)> = own.chain(beside).collect();
         let places = stage.as_ref().map_or_else(Places::default, |stage| {
             let copy = (root != ask.root).then_some((root.as_path(), ask.root));
             let drafts = drafts.iter().map(|(draft, real)| (draft.as_path(), real.as_path()));
@@ -94,19 +114,27 @@ impl<'a> Scene<'a> {
             command.input,
             World::Disk(ask.root.to_owned()),
         );
+        let names = match &overlay {
+            Some(overlay) => names.with_drafts(&overlay.drafts),
+            None => names,
+        };
+        let overlay = overlay.map(|overlay| overlay.file);
         Ok(Scene {
             ask: *ask,
             command,
             args,
             folder,
+            root,
             file,
             draft,
             overlay,
             cache,
+            project: project::name(ask.root, ask.path, command),
             cage,
             names,
             places,
             _stage: stage,
+            _shown: shown,
         })
     }
 
@@ -134,6 +162,10 @@ impl<'a> Scene<'a> {
         for word in &self.command.words {
             if word.has(Hole::Args) {
                 argv.extend(self.args.iter().cloned());
+            } else if word.has(Hole::Paths) {
+                argv.extend(self.files().map(PathBuf::into_os_string));
+            } else if word.has(Hole::Folders) {
+                argv.extend(self.folders().into_iter().map(PathBuf::into_os_string));
             } else {
                 argv.push(self.filled(word)?);
             }
@@ -142,6 +174,23 @@ impl<'a> Scene<'a> {
             argv.extend(self.args.iter().cloned());
         }
         Ok(argv)
+    }
+
+    /// The files that the program is asked about, where they are seen.
+    fn files(&self) -> impl Iterator<Item = PathBuf> {
+        let also = self.ask.also.iter().map(|other| self.root.join(other.path));
+        std::iter::once(self.file.clone()).chain(also)
+    }
+
+    /// Their folders, each once.
+    fn folders(&self) -> Vec<PathBuf> {
+        let mut folders: Vec<PathBuf> = Vec::new();
+        for folder in self.files().filter_map(|file| file.parent().map(Path::to_owned)) {
+            if !folders.contains(&folder) {
+                folders.push(folder);
+            }
+        }
+        folders
     }
 
     fn env(&self) -> Result<Vec<(OsString, OsString)>, Silence> {
@@ -174,7 +223,8 @@ impl<'a> Scene<'a> {
             Hole::Draft => self.draft.as_deref(),
             Hole::Overlay => self.overlay.as_deref(),
             Hole::Cache => self.cache.as_deref(),
-            Hole::Args | Hole::Venv | Hole::NodeModules => None,
+            Hole::Project => Some(Path::new(&self.project)),
+            Hole::Paths | Hole::Folders | Hole::Args | Hole::Venv | Hole::NodeModules => None,
         };
         place.map(Path::as_os_str)
     }
@@ -225,7 +275,8 @@ impl Needs {
     fn of(ask: &Ask<'_>, command: &Command) -> Needs {
         let has = |hole: Hole| command.words.iter().any(|word| word.has(hole));
         let shadow = command.input == Input::Shadow;
-        let is_told = [Hole::Path, Hole::Folder, Hole::Overlay].into_iter().any(has);
+        let told = [Hole::Path, Hole::Folder, Hole::Paths, Hole::Folders, Hole::Overlay];
+        let is_told = told.into_iter().any(has);
         // An overlay shows the company as well.
         let company = !company(ask, command).is_empty() && !has(Hole::Overlay);
         let place = command.input == Input::Staged || (shadow && !ask.on_disk && is_told) || company;
@@ -248,35 +299,61 @@ fn placed(
     command: &Command,
     stage: &Stage,
     level: Isolation,
+    shown: Option<&mut Shown>,
 ) -> io::Result<(PathBuf, Vec<Layer>)> {
-    let own = Staged { path: ask.path, text: Some(given(command, ask.text)) };
+    let own = Staged { path: ask.path, text: (!ask.gone).then(|| given(command, ask.text)) };
     let staged: Vec<Staged<'_>> = [own].into_iter().chain(others(company(ask, command))).collect();
-    // Who is told the root by its environment knows the crates of one run from those of another by it.
-    let knows_by_root = command.env.iter().any(|(_, value)| value.has(Hole::Root));
-    if level == Isolation::Bubblewrap && !knows_by_root {
-        // Programs that are told of a draft keep what they know of other files by time, and may run twice in a second.
-        let dated = if command.input == Input::Shadow { Dated::ByText } else { Dated::Now };
-        if let Some(layers) = stage.lay(ask.root, &staged, dated)? {
-            return Ok((ask.root.to_owned(), layers));
+    let planned = shown.map(|shown| shown.plan(ask.root, &staged)).transpose()?;
+    let times = planned.as_ref().map(|planned| {
+        planned.iter().map(|showing| (showing.path.as_str(), showing.since)).collect::<BTreeMap<_, _>>()
+    });
+    let staged = match &planned {
+        Some(planned) => {
+            planned.iter().map(|it| Staged { path: &it.path, text: it.text.as_deref() }).collect()
         }
+        None => staged,
+    };
+    let dated = match (&times, command.input) {
+        (Some(times), _) => Dated::At(times),
+        // Programs that are told of a draft keep what they know of other files by time, and may run twice in a second.
+        (None, Input::Shadow) => Dated::ByText,
+        (None, Input::Stdin | Input::Staged) => Dated::Now,
+    };
+    // Who is told the root by its environment is told another for each run.
+    let knows_by_root = command.env.iter().any(|(_, value)| value.has(Hole::Root));
+    if level == Isolation::Bubblewrap
+        && !knows_by_root
+        && let Some(layers) = stage.lay(ask.root, &staged, dated)?
+    {
+        return Ok((ask.root.to_owned(), layers));
     }
-    Ok((stage.copy(ask.root, &staged)?, Vec::new()))
+    let dated = if times.is_some() { dated } else { Dated::ByText };
+    Ok((stage.copy(ask.root, &staged, dated)?, Vec::new()))
 }
 
 fn others<'a>(company: Company<'a>) -> impl Iterator<Item = Staged<'a>> {
     company.iter().map(|other| Staged { path: other.path, text: other.text.map(Buffer::bytes) })
 }
 
-/// The draft and its company, each with the file that an overlay shows in its place.
-fn shown_by_overlay<'a>(
-    ask: &Ask<'a>,
-    stage: &Stage,
-    draft: &Path,
-) -> io::Result<Vec<(&'a str, Option<PathBuf>)>> {
-    let company: Vec<Staged<'_>> = others(ask.company).collect();
-    let drafts = if company.is_empty() { Vec::new() } else { stage.company(&company)? };
-    let beside = ask.company.iter().map(|other| other.path).zip(drafts);
-    Ok([(ask.path, Some(draft.to_owned()))].into_iter().chain(beside).collect())
+/// The overlay that shows the draft and its company.
+struct Overlay {
+    file: PathBuf,
+    /// The files of the company's drafts, each with the path of the file for which it stands.
+    drafts: Vec<(PathBuf, String)>,
+}
+
+impl Overlay {
+    fn new(ask: &Ask<'_>, stage: &Stage, root: &Path, draft: Option<&Path>) -> io::Result<Overlay> {
+        let company: Vec<Staged<'_>> = others(ask.company).collect();
+        let drafts = if company.is_empty() { Vec::new() } else { stage.company(&company)? };
+        let known = company.iter().zip(&drafts);
+        let known = known.filter_map(|(other, draft)| Some((draft.clone()?, other.path.to_owned())));
+        let known = known.collect();
+        let beside = company.iter().zip(drafts).map(|(other, draft)| (root.join(other.path), draft));
+        let own = (root.join(ask.path), draft.map(Path::to_owned));
+        let all: Vec<(PathBuf, Option<PathBuf>)> = std::iter::once(own).chain(beside).collect();
+        Ok(Overlay { file: stage.overlay(&all)?, drafts: known })
+    }
 }
 
 /// A word that the definition should not have: reading one refuses it.
@@ -286,10 +363,20 @@ fn unfilled(hole: Hole) -> Silence {
 
 /// The words that are added to the command: those for a project without configuration, then the policy's.
 fn args(ask: &Ask<'_>, command: &Command) -> Result<Vec<OsString>, Silence> {
-    if command.passes_over(ask.path) {
+    added(ask.rule, command, ask.root, ask.path)
+}
+
+/// The same for a file at this path.
+pub(super) fn added(
+    rule: &Rule,
+    command: &Command,
+    root: &Path,
+    path: &str,
+) -> Result<Vec<OsString>, Silence> {
+    if command.passes_over(path) {
         return Err(Silence::Skipped("not for this file".to_owned()));
     }
-    let configured = || project::is_configured(ask.root, ask.path, &command.config);
+    let configured = || project::is_configured(root, path, &command.config);
     let added = match &command.unconfigured {
         Unconfigured::Words(words) if words.is_empty() || configured() => &[][..],
         Unconfigured::Words(words) => words,
@@ -299,11 +386,29 @@ fn args(ask: &Ask<'_>, command: &Command) -> Result<Vec<OsString>, Silence> {
             return Err(Silence::Skipped(why));
         }
     };
-    Ok(added.iter().chain(&ask.rule.args).map(OsString::from).collect())
+    Ok(added.iter().chain(&rule.args).map(OsString::from).collect())
 }
 
 fn templates(command: &Command) -> impl Iterator<Item = &Template> {
     command.words.iter().chain(command.env.iter().map(|(_, value)| value))
+}
+
+/// The folder in which cargo keeps what it compiled, where that lasts longer than the run.
+fn target(ask: &Ask<'_>, command: &Command) -> Option<PathBuf> {
+    let (_, template) = command.env.iter().find(|(name, _)| name == TARGET)?;
+    if command.input != Input::Staged || !template.has(Hole::Cache) {
+        return None;
+    }
+    let mut target = OsString::new();
+    for piece in &template.pieces {
+        match piece {
+            Piece::Text(text) => target.push(text),
+            Piece::Hole(Hole::Cache) => target.push(ask.cache?),
+            Piece::Hole(Hole::Project) => target.push(project::name(ask.root, ask.path, command)),
+            Piece::Hole(_) | Piece::Value(_) => return None,
+        }
+    }
+    Some(PathBuf::from(target))
 }
 
 /// The folder for `{cache}`: lockgate's own, else one that lasts for this run.

@@ -10,7 +10,7 @@ use super::lexis::{Lexis, Part};
 use super::tongue::{self, Sort, Tongue};
 use crate::gate::delta::{Piece, pieces};
 use crate::gate::draft::Draft;
-use crate::grammar::{self, Tree};
+use crate::grammar::{self, Parsed};
 use crate::text::Lines;
 
 /// How far a grammar may go to say whether something is code.
@@ -37,7 +37,7 @@ pub(super) struct Scene<'a> {
     pub(super) tongue: Option<&'static Tongue>,
     old_lines: OnceCell<HashSet<&'a str>>,
     lexis: OnceCell<Lexis>,
-    tree: OnceCell<Option<Tree>>,
+    tree: OnceCell<Option<Parsed>>,
     fences: OnceCell<Vec<Range<usize>>>,
 }
 

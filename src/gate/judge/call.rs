@@ -3,16 +3,15 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use super::consult::consult;
+use super::consult::{Consulted, Findings, consult};
 use super::count::Count;
 use super::fix::{Mended, fix};
-use super::program::Program;
+use super::program::{Among, Program};
 use super::repair::Repair;
 use super::seats::{Here, Seat, Tool};
 use super::told::Told;
 use super::weigh::{Past, Scales};
 use super::{Board, Case};
-use crate::gate::company::Company;
 use crate::gate::delta::{self, Mark};
 use crate::gate::draft::Draft;
 use crate::gate::finding::Finding;
@@ -20,11 +19,26 @@ use crate::gate::pattern::Page;
 use crate::gate::silence::Silence;
 use crate::gate::watch::{Halt, Limit, Watch};
 use crate::gate::{damage, pattern, syntax};
-use crate::policy::{PatternRules, Rule};
+use crate::policy::{Isolation, PatternRules, Rule};
 use crate::text::Buffer;
 
 /// What a gate found, each with whether the edit brought it.
 type Said = Result<Vec<(Mark, bool)>, Silence>;
+
+/// A draft that a program is asked about, and for which of its gates.
+pub(super) struct Member<'a, 'd> {
+    pub(super) call: &'d Call<'a>,
+    pub(super) seat: &'d Seat<'a, Tool<'a>>,
+    pub(super) draft: &'d Draft<'d>,
+    pub(super) repair: &'d Repair<'d>,
+}
+
+/// How a program was asked.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Asked {
+    ran: Duration,
+    isolation: Isolation,
+}
 
 /// What all gates share that judge one draft.
 pub(super) struct Call<'a> {
@@ -86,7 +100,8 @@ impl<'a> Call<'a> {
         for seat in fixers {
             self.count.start(&seat.rule.gate.name);
             let left = mended.as_ref().map_or(*draft, |mended| mended.draft(draft));
-            let program = self.program(&left, seat, &[]);
+            let among = Among { company: &[], past: &[] };
+            let program = self.program(&[left], seat.rule, seat.how, among);
             let isolation = program.isolation();
             let said = self.guarded(|| fix(&program, &left)).and_then(|new| match new {
                 Some(new) => self.accepted(new, draft, here).map(Some),
@@ -123,59 +138,69 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Asks one program that checks.
-    pub(super) fn ask(
+    /// Asks one program about drafts that share a run, the first of which is this call's.
+    ///
+    /// Errors: why its server could not be asked.
+    pub(super) fn consulted(
         &self,
-        draft: &Draft<'_>,
-        seat: &Seat<'_, Tool<'_>>,
-        company: Company<'_>,
-        repair: &Repair<'_>,
-    ) -> Told {
-        self.count.start(&seat.rule.gate.name);
-        let mut told = self.asked(draft, seat, company, repair);
-        if let (Err(why), Some(voice)) = (&told, seat.how.instead) {
-            let how = Tool { voice, instead: None, ..seat.how };
-            let why = format!("{why}; its command was asked instead");
-            told = self.asked(draft, &Seat { how, ..*seat }, company, repair).map(|told| told.noting(why));
-        }
-        self.count.end_beside(&seat.rule.gate.name);
-        told.unwrap_or_else(|why| Told::silent(seat.rule, &Silence::Unavailable(why), Duration::ZERO))
-    }
-
-    /// What a program says, asked for both texts; or why its server could not be asked.
-    fn asked(
-        &self,
-        draft: &Draft<'_>,
-        seat: &Seat<'_, Tool<'_>>,
-        company: Company<'_>,
-        repair: &Repair<'_>,
-    ) -> Result<Told, String> {
-        let program = self.program(draft, seat, company);
-        let mut past = Past::Plain;
-        let said = self.guarded(|| {
-            let mut marks = consult(&program, draft, repair)?;
-            marks.retain(|(mark, _)| !told_there(mark, company, &seat.rule.gate.name));
-            if marks.iter().any(|(_, fresh)| *fresh) {
-                past = repair.past();
-            }
-            Ok(marks)
-        });
+        tool: Tool<'a>,
+        members: &[&Member<'a, '_>],
+        among: Among<'_>,
+    ) -> Result<(Consulted, Asked), String> {
+        let Some(first) = members.first() else { return Ok((Vec::new(), Asked::default())) };
+        let drafts: Vec<Draft<'_>> = members.iter().map(|member| *member.draft).collect();
+        let repairs: Vec<&Repair<'_>> = members.iter().map(|member| member.repair).collect();
+        let program = self.program(&drafts, first.seat.rule, tool, among);
+        let said = self.guarded(|| consult(&program, &repairs));
+        let asked = Asked { ran: program.ran(), isolation: program.isolation() };
         match said {
             Err(Silence::Away(why)) => Err(why),
-            said => {
-                let told = self.weighed(draft, seat.rule, said, past, program.ran());
-                Ok(told.kept_apart(program.isolation()))
-            }
+            Err(silence) => Ok((members.iter().map(|_| Err(silence.clone())).collect(), asked)),
+            Ok(consulted) => Ok((consulted, asked)),
         }
+    }
+
+    /// What a program found in this draft, as it is weighed; findings of other files that are told elsewhere are left out.
+    pub(super) fn tell(
+        &self,
+        member: &Member<'_, '_>,
+        said: Result<Findings, Silence>,
+        asked: Asked,
+        told_elsewhere: &dyn Fn(&Mark) -> bool,
+    ) -> Told {
+        let (rule, mut past, mut note) = (member.seat.rule, Past::Plain, None);
+        let said = said.map(|Findings { mut marks, note: beside }| {
+            marks.retain(|(mark, _)| !told_elsewhere(mark));
+            if marks.iter().any(|(_, fresh)| *fresh) {
+                past = member.repair.past();
+            }
+            note = beside;
+            marks
+        });
+        let told = self.weighed(member.draft, rule, said, past, asked.ran).kept_apart(asked.isolation);
+        match note {
+            Some(note) => told.found_elsewhere(note),
+            None => told,
+        }
+    }
+
+    pub(super) fn start(&self, gate: &str) {
+        self.count.start(gate);
+    }
+
+    pub(super) fn end_beside(&self, gate: &str) {
+        self.count.end_beside(gate);
     }
 
     fn program<'p>(
         &'p self,
-        draft: &Draft<'p>,
-        seat: &Seat<'p, Tool<'p>>,
-        company: Company<'p>,
+        drafts: &[Draft<'p>],
+        rule: &'p Rule,
+        tool: Tool<'p>,
+        among: Among<'p>,
     ) -> Program<'p> {
-        Program::new(seat.rule, seat.how, draft, &self.case.means, company, self.limit)
+        let limits = (self.limit, self.case.terms.total);
+        Program::new(rule, tool, drafts, &self.case.means, among, limits)
     }
 
     fn weighed(&self, draft: &Draft<'_>, rule: &Rule, said: Said, past: Past, took: Duration) -> Told {
@@ -188,6 +213,12 @@ impl<'a> Call<'a> {
             past,
         };
         match said {
+            Ok(marks) if self.case.terms.softens(rule) => {
+                let strict = Scales { level: rule.level, ..scales };
+                let would_refuse = strict.weigh(marks.clone()).iter().any(|finding| finding.blocking);
+                let told = Told::found(rule, scales.weigh(marks), took);
+                if would_refuse { told.softened() } else { told }
+            }
             Ok(marks) => Told::found(rule, scales.weigh(marks), took),
             Err(silence) => Told::silent(rule, &silence, took),
         }
@@ -201,13 +232,6 @@ impl<'a> Call<'a> {
         catch_unwind(AssertUnwindSafe(work))
             .unwrap_or_else(|_| Err(Silence::Broken("the gate panicked".to_owned())))
     }
-}
-
-/// Whether a finding is about a file that the same gate judges for itself in this call.
-fn told_there(mark: &Mark, company: Company<'_>, gate: &str) -> bool {
-    let about =
-        |path: &str| company.iter().any(|other| other.path == path && other.judged_by.contains(&gate));
-    mark.elsewhere.as_deref().is_some_and(about)
 }
 
 /// Looks for patterns in both texts; the one before is looked at only when there is something to compare.

@@ -1,10 +1,12 @@
-//! What a program says of a draft: what it finds in the text after the edit, and which of that is new.
+//! What a program says of drafts: what it finds in the texts after the edit, and which of that is new.
 //!
-//! Invariant: nothing is called new or old without an answer about the text before, but where there was none, where it
+//! Invariant: nothing is called new or old without an answer about the texts before, but where there was none, where it
 //! did not parse or was none of the program's; and nothing is called clean by a program that was not seen to find
 //! anything.
 
-use super::program::Program;
+use std::collections::BTreeSet;
+
+use super::program::{Program, Proven};
 use super::repair::Repair;
 use crate::gate::delta::{self, Mark};
 use crate::gate::draft::Draft;
@@ -13,40 +15,87 @@ use crate::gate::silence::Silence;
 use crate::policy::Baseline;
 use crate::text::Buffer;
 
-/// Has a program look at a draft; each finding with whether the edit brought it.
-pub(super) fn consult(
-    program: &Program<'_>,
-    draft: &Draft<'_>,
-    repair: &Repair<'_>,
-) -> Result<Vec<(Mark, bool)>, Silence> {
-    let seen = program.look(draft.after)?;
-    let after = marks(&seen, draft.after);
-    let new = match draft.before {
-        None => vec![true; after.len()],
-        // Whatever was there before: nobody asks for it.
-        Some(_) if program.rule.baseline == Some(Baseline::All) => vec![true; after.len()],
-        Some(_) if after.is_empty() || draft.changes_nothing() => vec![false; after.len()],
-        Some(before) => {
-            let lines = (before.lines().count(), draft.after.lines().count());
-            delta::brought(&past(program, before, repair)?, &after, draft.map, lines)
-        }
-    };
-    let found: Vec<(Mark, bool)> = after.into_iter().zip(new).collect();
-    // What was there before says nothing of the draft: a program that reads the file on disk finds it, too.
-    if !found.iter().any(|(mark, new)| *new && mark.elsewhere.is_none()) {
-        program.prove(draft.after, &seen)?;
-    }
-    Ok(found)
+/// What a program found in one draft.
+#[derive(Debug)]
+pub(super) struct Findings {
+    /// Each finding with whether the edit brought it.
+    pub(super) marks: Vec<(Mark, bool)>,
+    /// What is to be said beside them.
+    pub(super) note: Option<&'static str>,
 }
 
-/// What was found before. A program that did not look at such a text, or fails over one that does not parse, found
-/// nothing there that it could name.
-fn past(program: &Program<'_>, before: &Buffer, repair: &Repair<'_>) -> Result<Vec<Mark>, Silence> {
-    match program.look_before(before) {
-        Ok(seen) => Ok(marks(&seen, before)),
-        Err(Silence::Skipped(_)) => Ok(Vec::new()),
-        Err(Silence::Broken(_)) if !repair.parsed_before() => Ok(Vec::new()),
-        Err(silence) => Err(silence.on("the text before the edit")),
+/// What a program found in each draft that it was asked about, or why it gave no answer.
+pub(super) type Consulted = Vec<Result<Findings, Silence>>;
+
+/// Has a program look at the drafts; `repairs` are those of the drafts, in their order.
+///
+/// Errors: where there is no answer about any of them.
+pub(super) fn consult(program: &Program<'_>, repairs: &[&Repair<'_>]) -> Result<Consulted, Silence> {
+    let seen = program.look()?;
+    let drafts = program.drafts();
+    let after: Vec<Vec<Mark>> =
+        drafts.iter().zip(seen.iter()).map(|(draft, seen)| marks(seen, draft.after)).collect();
+    // Whatever was there before: nobody asks for it.
+    let counts_all = program.rule().baseline == Some(Baseline::All);
+    let is_compared = |draft: &Draft<'_>, after: &[Mark]| {
+        let own = draft.before.is_some() && !draft.changes_nothing() && !after.is_empty();
+        own || after.iter().any(|mark| mark.elsewhere.is_some())
+    };
+    let compares = !counts_all && drafts.iter().zip(&after).any(|(draft, after)| is_compared(draft, after));
+    let unchanged = drafts.iter().all(|draft| draft.changes_nothing());
+    let before = if compares && !unchanged { Some(past(program, repairs)) } else { None };
+    let before = match before {
+        Some(Ok(before)) => before,
+        Some(Err(silence)) => return Err(silence.on("the text before the edit")),
+        None => Vec::new(),
+    };
+    let mut found: Vec<Vec<(Mark, bool)>> = Vec::new();
+    for (at, (draft, after)) in drafts.iter().zip(after).enumerate() {
+        let new = if counts_all {
+            vec![true; after.len()]
+        } else if unchanged {
+            vec![false; after.len()]
+        } else {
+            brought(draft, before.get(at).map_or(&[], Vec::as_slice), &after)
+        };
+        found.push(after.into_iter().zip(new).collect());
+    }
+    // What was there before says nothing of the draft: a program that reads the file on disk finds it, too.
+    let unproven =
+        |found: &Vec<(Mark, bool)>| !found.iter().any(|(mark, new)| *new && mark.elsewhere.is_none());
+    let left: BTreeSet<usize> =
+        found.iter().enumerate().filter(|(_, found)| unproven(found)).map(|(at, _)| at).collect();
+    let proven = program.prove(&seen, left);
+    let told = |(marks, proven): (Vec<(Mark, bool)>, Result<Proven, Silence>)| {
+        proven.map(|proven| Findings { marks, note: proven.note() })
+    };
+    Ok(found.into_iter().zip(proven).map(told).collect())
+}
+
+/// Which findings of a draft the edit brought. What a new file holds is new, and what was found in other files before is
+/// not, whatever the draft.
+fn brought(draft: &Draft<'_>, before: &[Mark], after: &[Mark]) -> Vec<bool> {
+    match draft.before {
+        Some(old) => {
+            let lines = (old.lines().count(), draft.after.lines().count());
+            delta::brought(before, after, draft.map, lines)
+        }
+        None => delta::unmatched(before, after, draft.map).new,
+    }
+}
+
+/// What was found before, in each text. A program that did not look at such texts, or fails over one that does not
+/// parse, found nothing there that it could name.
+fn past(program: &Program<'_>, repairs: &[&Repair<'_>]) -> Result<Vec<Vec<Mark>>, Silence> {
+    let nothing = || program.drafts().iter().map(|_| Vec::new()).collect();
+    match program.look_before() {
+        Ok(seen) => {
+            let both = program.drafts().iter().zip(seen.iter());
+            Ok(both.map(|(draft, seen)| marks(seen, draft.before.unwrap_or(draft.after))).collect())
+        }
+        Err(Silence::Skipped(_)) => Ok(nothing()),
+        Err(Silence::Broken(_)) if repairs.iter().any(|repair| !repair.parsed_before()) => Ok(nothing()),
+        Err(silence) => Err(silence),
     }
 }
 

@@ -3,7 +3,9 @@
 //! Invariant: what a program could not have meant changes nothing: an empty text, one that the file cannot hold, or one
 //! that a gate in process refuses.
 
-use super::program::Program;
+use std::collections::BTreeSet;
+
+use super::program::{Program, Proven};
 use crate::error::Error;
 use crate::gate::draft::Draft;
 use crate::gate::silence::Silence;
@@ -36,9 +38,10 @@ impl Mended {
 
 /// Has a program mend a draft; nothing where it leaves the text as it is.
 pub(super) fn fix(program: &Program<'_>, draft: &Draft<'_>) -> Result<Option<Mended>, Silence> {
-    let view = program.mend(draft.after)?;
+    let view = program.mend()?;
     if view == draft.after.view() {
-        return program.prove(draft.after, &[]).map(|()| None);
+        let proven = program.prove(&[], BTreeSet::from([0])).pop();
+        return proven.unwrap_or(Ok(Proven::Works)).map(|_| None);
     }
     if view.trim().is_empty() && !draft.after.view().trim().is_empty() {
         return Err(Silence::Broken("gave an empty text for one that is not".to_owned()));

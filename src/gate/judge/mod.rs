@@ -12,6 +12,7 @@ mod count;
 mod fix;
 mod program;
 mod repair;
+mod runs;
 mod seats;
 #[cfg(test)]
 mod tests;
@@ -19,17 +20,18 @@ mod told;
 mod weigh;
 
 use std::collections::BTreeMap;
-use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-use self::call::Call;
+use self::call::{Call, Member};
 use self::count::Count;
 use self::fix::Mended;
-use self::seats::{Seat, Seats, Tool};
+use self::repair::Repair;
+use self::runs::Runs;
+use self::seats::Seats;
 use self::told::Told;
-use super::company::Companion;
 use super::draft::Draft;
 use super::means::Means;
+use super::parallel::parallel;
 use super::silence::Silence;
 use super::verdict::Verdict;
 use super::watch::Watch;
@@ -48,7 +50,21 @@ pub struct Case<'a> {
     pub removed: bool,
     /// Drafts of one number lie beside each other, by their roots and paths; others never meet.
     pub among: usize,
+    /// Which of its texts is on disk.
+    pub on_disk: OnDisk,
 }
+
+/// Which text of a draft is on disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnDisk {
+    /// The one before: an edit is to be made.
+    Before,
+    /// The one after: the edit was made.
+    After,
+}
+
+/// The least number of threads that ask programs: most of them wait.
+const LEAST_THREADS: usize = 8;
 
 /// What each gate said, by its place in the policy.
 type Board = BTreeMap<usize, Told>;
@@ -58,7 +74,14 @@ type Board = BTreeMap<usize, Told>;
 /// When a gate in process refuses the draft, no program is asked. Where gates mended the draft, the verdict has the new
 /// text, and that is what was judged.
 pub fn judge(draft: &Draft<'_>, terms: &Terms<'_>, means: &Means<'_>, watch: &Watch) -> Verdict {
-    let case = Case { draft: *draft, terms: terms.clone(), means: *means, removed: false, among: 0 };
+    let case = Case {
+        draft: *draft,
+        terms: terms.clone(),
+        means: *means,
+        removed: false,
+        among: 0,
+        on_disk: OnDisk::Before,
+    };
     judge_all(&[case], watch).into_iter().next().unwrap_or_default()
 }
 
@@ -68,14 +91,25 @@ pub fn judge_all(cases: &[Case<'_>], watch: &Watch) -> Vec<Verdict> {
     let seats: Vec<Seats<'_>> =
         cases.iter().map(|case| Seats::of(&case.terms, &case.draft, &case.means)).collect();
     let count = Count::new(watch, seats.iter().map(Seats::count).sum());
-    let round = |(case, seats)| Round::new(Call::new(case, watch, began, &count), seats);
-    let mut rounds: Vec<Round<'_>> = cases.iter().zip(seats).map(round).collect();
-    if let Some(refusal) = rounds.iter().find_map(Round::refusal) {
-        rounds.iter_mut().for_each(|round| round.leave(&refusal));
-    } else {
-        rounds.iter_mut().for_each(Round::mend);
-        check(&mut rounds);
+    let cores = std::thread::available_parallelism().map_or(2, usize::from);
+    let asked: Vec<_> = cases.iter().zip(&seats).collect();
+    let boards = parallel(&asked, cores, |(case, seats)| {
+        Call::new(case, watch, began, &count).in_process(&seats.here)
+    });
+    let round = |((case, seats), board)| Round::new(Call::new(case, watch, began, &count), seats, board);
+    let mut rounds: Vec<Round<'_>> = cases.iter().zip(seats).zip(boards).map(round).collect();
+    // A draft that is refused has all drafts of an edit refused; what is on disk is judged all the same.
+    let refusals: Vec<_> = rounds.iter().map(Round::refusal).collect();
+    let refused = cases.iter().zip(&refusals).filter(|(case, _)| case.on_disk == OnDisk::Before);
+    let first = refused.filter_map(|(_, refusal)| refusal.clone()).next();
+    for (round, own) in rounds.iter_mut().zip(refusals) {
+        if let Some(refusal) = first.clone().or(own) {
+            round.leave(&refusal);
+        }
     }
+    mend(&mut rounds, cores);
+    let said = check(&rounds, cores);
+    rounds.iter_mut().zip(said).for_each(|(round, said)| round.board.extend(said));
     rounds.into_iter().map(Round::verdict).collect()
 }
 
@@ -88,10 +122,10 @@ struct Round<'a> {
 }
 
 impl<'a> Round<'a> {
-    /// Asks the gates in process.
-    fn new(call: Call<'a>, mut seats: Seats<'a>) -> Round<'a> {
+    /// Begins with what the gates in process said.
+    fn new(call: Call<'a>, mut seats: Seats<'a>, said: Board) -> Round<'a> {
         let mut board: Board = std::mem::take(&mut seats.silent).into_iter().collect();
-        board.extend(call.in_process(&seats.here));
+        board.extend(said);
         Round { call, seats, board, mended: None }
     }
 
@@ -109,12 +143,16 @@ impl<'a> Round<'a> {
             format!("{gate} refuses {path} already")
         };
         let why = Silence::Skipped(why);
-        let rest = self.seats.fixers.iter().chain(&self.seats.checks);
+        let Seats { fixers, checks, .. } = &mut self.seats;
+        let rest = fixers.drain(..).chain(checks.drain(..));
         self.board.extend(rest.map(|seat| (seat.at, Told::silent(seat.rule, &why, Duration::ZERO))));
     }
 
-    fn mend(&mut self) {
-        self.mended = self.call.mend(&self.seats.fixers, &self.seats.here, &mut self.board);
+    /// Has the gates that mend go over the draft.
+    fn mend(&self) -> (Option<Mended>, Board) {
+        let mut board = Board::new();
+        let mended = self.call.mend(&self.seats.fixers, &self.seats.here, &mut board);
+        (mended, board)
     }
 
     /// The draft as the gates that mend left it.
@@ -123,64 +161,45 @@ impl<'a> Round<'a> {
         self.mended.as_ref().map_or(*draft, |mended| mended.draft(draft))
     }
 
-    fn companion(&self) -> Companion<'_> {
-        let (draft, case) = (self.left(), &self.call.case);
-        let judged_by = self.seats.checks.iter().map(|seat| seat.rule.gate.name.as_str()).collect();
-        Companion {
-            root: case.means.root,
-            path: draft.path,
-            language: draft.language,
-            text: (!case.removed).then_some(draft.after),
-            judged_by,
-            among: case.among,
-        }
-    }
-
     fn verdict(self) -> Verdict {
         Verdict { mended: self.mended.map(|mended| mended.text), ..Told::verdict(self.board.into_values()) }
     }
 }
 
-/// Asks all programs that check about all drafts, side by side; each sees the other drafts of its root.
-fn check(rounds: &mut [Round<'_>]) {
-    let said: Vec<Board> = {
-        let all: Vec<Companion<'_>> = rounds.iter().map(Round::companion).collect();
-        let drafts: Vec<Draft<'_>> = rounds.iter().map(Round::left).collect();
-        let company = |at: usize, round: &Round<'_>| -> Vec<&Companion<'_>> {
-            let others = all.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, other)| other);
-            let (root, among) = (round.call.case.means.root, round.call.case.among);
-            others.filter(|other| other.root == root && other.among == among).collect()
-        };
-        let companies: Vec<_> = rounds.iter().enumerate().map(|(at, round)| company(at, round)).collect();
-        let repairs: Vec<_> =
-            rounds.iter().zip(&drafts).map(|(round, draft)| round.call.repair(draft)).collect();
-        std::thread::scope(|scope| {
-            let parts = rounds.iter().zip(&drafts).zip(&companies).zip(&repairs);
-            let running: Vec<Vec<_>> = parts
-                .map(|(((round, draft), company), repair)| {
-                    let start = |seat| {
-                        let ask = move || round.call.ask(draft, seat, company, repair);
-                        (seat, Builder::new().spawn_scoped(scope, ask))
-                    };
-                    round.seats.checks.iter().map(start).collect()
-                })
-                .collect();
-            running.into_iter().map(|seats| seats.into_iter().map(ended).collect()).collect()
-        })
-    };
-    rounds.iter_mut().zip(said).for_each(|(round, said)| round.board.extend(said));
+/// Has the gates that mend go over all drafts, several at a time.
+fn mend(rounds: &mut [Round<'_>], cores: usize) {
+    let mended = parallel(rounds, cores, Round::mend);
+    for (round, (mended, board)) in rounds.iter_mut().zip(mended) {
+        round.mended = mended;
+        round.board.extend(board);
+    }
 }
 
-type Started<'s> = std::io::Result<std::thread::ScopedJoinHandle<'s, Told>>;
-
-fn ended((seat, started): (&Seat<'_, Tool<'_>>, Started<'_>)) -> (usize, Told) {
-    match started.map(|thread| thread.join()) {
-        Ok(Ok(told)) => (seat.at, told),
-        // Gates are guarded: what panicked is the caller's own progress.
-        Ok(Err(panic)) => std::panic::resume_unwind(panic),
-        Err(error) => {
-            let why = Silence::Broken(format!("could not be started beside the others: {error}"));
-            (seat.at, Told::silent(seat.rule, &why, Duration::ZERO))
+/// Asks all programs that check about all drafts: one run for all drafts that share one, and the runs side by side. Gives
+/// what each said of each draft.
+fn check(rounds: &[Round<'_>], cores: usize) -> Vec<Board> {
+    let drafts: Vec<Draft<'_>> = rounds.iter().map(Round::left).collect();
+    let repairs: Vec<Repair<'_>> =
+        rounds.iter().zip(&drafts).map(|(round, draft)| round.call.repair(draft)).collect();
+    let parts = rounds.iter().zip(&drafts).zip(&repairs);
+    let members: Vec<(usize, Member<'_, '_>)> = parts
+        .enumerate()
+        .flat_map(|(at, ((round, draft), repair))| {
+            let member = move |seat| (at, Member { call: &round.call, seat, draft, repair });
+            round.seats.checks.iter().map(member)
+        })
+        .collect();
+    let cases: Vec<(&Case<'_>, &Draft<'_>)> =
+        rounds.iter().map(|round| round.call.case).zip(&drafts).collect();
+    let runs = Runs::new(&cases, &members);
+    // Those that wait for a server or for a slot are not to keep the others from going on.
+    let threads = cores.saturating_mul(2).max(LEAST_THREADS);
+    let said = parallel(runs.all(), threads, |run| runs.ask(run));
+    let mut boards: Vec<Board> = rounds.iter().map(|_| Board::new()).collect();
+    for (at, place, told) in said.into_iter().flatten() {
+        if let Some(board) = boards.get_mut(at) {
+            board.insert(place, told);
         }
     }
+    boards
 }

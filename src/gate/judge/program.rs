@@ -1,159 +1,284 @@
-//! A gate's program, ready to be asked about the texts of one file.
+//! A gate's program, ready to be asked about the texts of one file, or of all files of a call that share a run.
 //!
 //! Invariant: a program runs only while it holds a slot, and an answer is kept only when the program gave one.
 
 use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use super::seats::{Tool, Voice};
 use crate::gate::command::{self, Ask};
-use crate::gate::company::{self, Company};
+use crate::gate::company::{self, Companion, Company};
 use crate::gate::draft::{Draft, Stands};
 use crate::gate::means::Means;
 use crate::gate::output::Seen;
 use crate::gate::server;
 use crate::gate::silence::Silence;
-use crate::gate::watch::Limit;
+use crate::gate::watch::{Halt, Limit};
 use crate::gate::workshop::{Answer, Basis, Proof, Rests};
-use crate::policy::{Attempt, Canary, Isolation, Rule, Shows};
+use crate::policy::{Attempt, Canary, Isolation, Rule, Severity, Shows};
 use crate::text::{Buffer, Hints};
 
 /// What is said of a program that finds nothing in its canary.
 const BLIND: &str = "finds nothing in its canary (a text that must not pass)";
-
+/// What is said of one that may not have come to a file.
+const HIDDEN: &str = "the project fails in other files, so this one may not have been looked at";
 /// What is said of a program that reads the file, but does not judge it.
 const OFF: &str =
     "reads the file, but what it is asked for is switched off there, by its configuration or a comment";
 
-/// A gate's program, ready to be asked about the texts of one file.
+/// Why a program's answer about a draft counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Proven {
+    /// It was seen to find something in the draft or in its canary, or has no canary.
+    Works,
+    /// It found errors in other files, which may have kept it from this one.
+    Hidden,
+}
+
+impl Proven {
+    /// What is to be said beside the answer.
+    pub(super) fn note(self) -> Option<&'static str> {
+        match self {
+            Proven::Works => None,
+            Proven::Hidden => Some(HIDDEN),
+        }
+    }
+}
+
+/// A gate's program, ready to be asked.
 pub(super) struct Program<'a> {
-    pub(super) rule: &'a Rule,
+    rule: &'a Rule,
     tool: Tool<'a>,
-    draft: Draft<'a>,
+    /// The drafts that one run is asked about.
+    drafts: Vec<Draft<'a>>,
     means: &'a Means<'a>,
     company: Company<'a>,
+    /// The other drafts of the call as they were, where that is not what is on disk.
+    past: Company<'a>,
     limit: Limit<'a>,
+    /// How long all gates may take.
+    total: Duration,
     basis: Option<Basis<'a>>,
     ran: Cell<Duration>,
 }
 
+/// What a program is asked beside.
+#[derive(Clone, Copy)]
+pub(super) struct Among<'a> {
+    /// The other drafts of the call.
+    pub(super) company: Company<'a>,
+    /// The same as they were, where that is not what is on disk.
+    pub(super) past: Company<'a>,
+}
+
+/// What a canary showed of one draft, beside it what was found in another file; or why it showed nothing.
+type Tried = Result<(Proof, Option<String>), Silence>;
+
 impl<'a> Program<'a> {
-    /// Makes it ready; `limit` is that of all gates together.
+    /// Makes it ready to be asked about these drafts; `limit` is that of all gates together, who have `total`.
     pub(super) fn new(
         rule: &'a Rule,
         tool: Tool<'a>,
-        draft: &Draft<'a>,
+        drafts: &[Draft<'a>],
         means: &'a Means<'a>,
-        company: Company<'a>,
-        limit: Limit<'a>,
+        among: Among<'a>,
+        (limit, total): (Limit<'a>, Duration),
     ) -> Program<'a> {
         let (rests, program) = match tool.voice {
             Voice::Command(command, program) => (Rests::Command(command), program),
             Voice::Server(server, program) => (Rests::Server(server), program),
         };
-        let basis = Basis::of(rule, rests, program, means.root, draft.path);
-        Program { rule, tool, draft: *draft, means, company, limit, basis, ran: Cell::default() }
+        let paths: Vec<&str> = drafts.iter().map(|draft| draft.path).collect();
+        let basis = Basis::of(rule, rests, program, means.root, &paths);
+        let Among { company, past } = among;
+        let (drafts, ran) = (drafts.to_vec(), Cell::default());
+        Program { rule, tool, drafts, means, company, past, limit, total, basis, ran }
     }
 
-    /// What it finds in a text: what it found when it was asked before, where that is still true.
-    pub(super) fn look(&self, text: &Buffer) -> Result<Answer, Silence> {
-        self.seen(text, self.company)
+    pub(super) fn rule(&self) -> &'a Rule {
+        self.rule
     }
 
-    /// What it finds in the text before the edit, beside files as they are on disk.
-    pub(super) fn look_before(&self, text: &Buffer) -> Result<Answer, Silence> {
-        self.seen(text, &[])
+    /// The drafts that it is asked about.
+    pub(super) fn drafts(&self) -> &[Draft<'a>] {
+        &self.drafts
     }
 
-    fn seen(&self, text: &Buffer, company: Company<'_>) -> Result<Answer, Silence> {
+    /// What it finds in the drafts: what it found when it was asked before, where that is still true.
+    pub(super) fn look(&self) -> Result<Answer, Silence> {
+        let texts: Vec<Option<&Buffer>> = self.drafts.iter().map(|draft| Some(draft.after)).collect();
+        self.seen(&texts, self.company)
+    }
+
+    /// What it finds in the texts before the edit, beside the other files as they were.
+    pub(super) fn look_before(&self) -> Result<Answer, Silence> {
+        let texts: Vec<Option<&Buffer>> = self.drafts.iter().map(|draft| draft.before).collect();
+        self.seen(&texts, self.past)
+    }
+
+    fn seen(&self, texts: &[Option<&Buffer>], company: Company<'_>) -> Result<Answer, Silence> {
         let answers = &self.means.workshop.answers;
+        let stamps: Vec<_> = texts.iter().map(|text| text.map(Buffer::stamp)).collect();
         let kept = self
             .basis
             .as_ref()
-            .and_then(|basis| Some((basis.of_text(text.stamp(), company::stamp(company))?, basis.lives)));
+            .and_then(|basis| Some((basis.of_texts(&stamps, company::stamp(company))?, basis.lives)));
         if let Some(answer) = kept.and_then(|(key, _)| answers.get(key, Instant::now())) {
             return Ok(answer);
         }
         let asked = Instant::now();
-        let answer: Answer = self.asked(text, company)?.into();
+        let answer: Answer = self.asked(texts, company)?.into();
         if let Some((key, lives)) = kept {
             answers.keep(key, &answer, asked + lives);
         }
         Ok(answer)
     }
 
-    /// The view of a text as it would have it.
-    pub(super) fn mend(&self, text: &Buffer) -> Result<String, Silence> {
-        let _slot = self.means.workshop.slots.take(self.limit)?;
+    /// The view of the draft as it would have it.
+    pub(super) fn mend(&self) -> Result<String, Silence> {
+        let Some(draft) = self.drafts.first() else { return Err(unasked()) };
+        let _slot = self.means.workshop.slots.take(self.limit).map_err(|halt| self.halted(halt.into()))?;
         let limit = self.limit.within(self.rule.timeout);
-        self.timed(text, self.company, |ask| command::mend(ask, limit))
+        let ask = self.ask(draft, Some(draft.after), self.company, &[]);
+        self.timed(|| command::mend(&ask, limit))
     }
 
-    /// Makes sure that it looked at a draft that it calls clean.
-    pub(super) fn prove(&self, draft: &Buffer, found: &[Seen]) -> Result<(), Silence> {
-        let Some(canary) = &self.rule.gate.canary else { return Ok(()) };
-        let proofs = &self.means.workshop.proofs;
-        let known = self.basis.as_ref().and_then(|basis| proofs.of(basis));
-        let (proof, beside) = match known {
-            Some(proof) => (proof, None),
-            None => {
-                let tried = self.try_canary(canary, draft, found);
-                tried.map_err(|silence| silence.on("its canary"))?
+    /// Makes sure that it looked at those of the drafts whose places are given, which it calls clean; an answer for each
+    /// draft.
+    pub(super) fn prove(
+        &self,
+        found: &[Vec<Seen>],
+        mut left: BTreeSet<usize>,
+    ) -> Vec<Result<Proven, Silence>> {
+        let mut proven: Vec<Result<Proven, Silence>> =
+            self.drafts.iter().map(|_| Ok(Proven::Works)).collect();
+        let Some(canary) = &self.rule.gate.canary else { return proven };
+        let mut set = |at: usize, what: Result<Proven, Silence>| {
+            if let Some(place) = proven.get_mut(at) {
+                *place = what;
             }
         };
-        // What a mistake behind the draft does not show, it may show behind another one.
-        let lasts = proof == Proof::Works || canary.append.is_none();
-        if let (None, Some(basis), true) = (known, &self.basis, lasts) {
-            proofs.keep(basis, proof);
-        }
-        match (proof, beside) {
-            (Proof::Works, _) => Ok(()),
-            (Proof::Off, None) => Err(Silence::Skipped(OFF.to_owned())),
-            (Proof::Blind, None) => Err(Silence::Broken(BLIND.to_owned())),
-            (Proof::Off | Proof::Blind, Some(other)) => {
-                Err(Silence::Broken(format!("{BLIND}, but in another file: {other}")))
+        let proofs = &self.means.workshop.proofs;
+        for at in left.clone() {
+            if let Some(proof) = self.basis.as_ref().and_then(|basis| proofs.of(basis, at)) {
+                set(at, told(proof, None));
+                left.remove(&at);
             }
         }
+        for (at, tried) in self.try_canary(canary, found, left) {
+            let (proof, beside) = match tried {
+                Ok(shown) => shown,
+                Err(silence) => {
+                    set(at, Err(silence.on("its canary")));
+                    continue;
+                }
+            };
+            // What keeps it from the mistake kept it from the draft as well.
+            let may_hide = proof == Proof::Blind || (proof == Proof::Off && beside.is_some());
+            if may_hide && fails_elsewhere(found, at) {
+                set(at, Ok(Proven::Hidden));
+                continue;
+            }
+            // What a mistake behind the draft does not show, it may show behind another one.
+            let lasts = proof == Proof::Works || canary.append.is_none();
+            if let (Some(basis), true) = (&self.basis, lasts) {
+                proofs.keep(basis, at, proof);
+            }
+            set(at, told(proof, beside));
+        }
+        proven
     }
 
-    /// Tries the texts of the canary; beside the proof, what was found in another file where nothing was in this one.
+    /// Tries the texts of the canary on the drafts at these places, one kind of text after another; one run has those of
+    /// all.
     fn try_canary(
         &self,
         canary: &Canary,
-        draft: &Buffer,
-        found: &[Seen],
-    ) -> Result<(Proof, Option<String>), Silence> {
-        let (mut beside, mut broken) = (None, None);
-        for Attempt { text, shows } in canary.attempts(draft.view()) {
-            let text = Buffer::read(text.into_bytes(), Hints::default());
-            let text = text.map_err(|error| Silence::Broken(error.message))?;
-            let seen = match self.asked(&text, self.company) {
-                Ok(seen) => seen,
-                Err(Silence::Broken(why)) => {
-                    broken.get_or_insert(Silence::Broken(why));
-                    continue;
+        found: &[Vec<Seen>],
+        mut left: BTreeSet<usize>,
+    ) -> BTreeMap<usize, Tried> {
+        let attempts: Vec<Vec<Attempt>> =
+            self.drafts.iter().map(|draft| canary.attempts(draft.after.view())).collect();
+        let kinds = attempts.iter().map(Vec::len).max().unwrap_or_default();
+        let mut tried = BTreeMap::new();
+        let (mut beside, mut broken) = (BTreeMap::new(), None);
+        for kind in 0..kinds {
+            let texts: Vec<Option<&Attempt>> = attempts.iter().map(|attempts| attempts.get(kind)).collect();
+            // A file whose canary keeps another's from being read has its turn first.
+            while !left.is_empty() {
+                let seen = match self.look_at_canaries(&texts, &left) {
+                    Ok(seen) => seen,
+                    Err(Silence::Broken(why)) => {
+                        broken.get_or_insert(Silence::Broken(why));
+                        break;
+                    }
+                    Err(other) => {
+                        tried.extend(left.into_iter().map(|at| (at, Err(other.clone()))));
+                        return tried;
+                    }
+                };
+                let shown = |at: &usize| {
+                    let shows = texts.get(*at).copied().flatten()?.shows;
+                    is_shown(canary, shows, &own(&seen, *at), &own(found, *at)).then_some((*at, shows))
+                };
+                let shown: Vec<(usize, Shows)> = left.iter().filter_map(shown).collect();
+                if shown.is_empty() {
+                    for at in &left {
+                        if let Some(other) = self.elsewhere(&seen, *at) {
+                            beside.entry(*at).or_insert(other);
+                        }
+                    }
+                    break;
                 }
-                Err(other) => return Err(other),
-            };
-            // What it finds in other files says nothing of whether it looked at this one, and neither does what it finds
-            // in every text: that is what stands on disk.
-            let own = |all: &[Seen]| -> Vec<Seen> {
-                all.iter().filter(|seen| seen.elsewhere.is_none()).cloned().collect()
-            };
-            let (own_seen, own_found) = (own(&seen), own(found));
-            let shows_it = |seen: &Seen| {
-                canary.is_found_by(shows, seen.code.as_deref(), &seen.message)
-                    && (canary.append.is_none() || !own_found.contains(seen))
-            };
-            if own_seen != own_found && own_seen.iter().any(shows_it) {
-                return Ok(match shows {
-                    Shows::Analysis => (Proof::Works, None),
-                    Shows::Reading => (Proof::Off, beside),
-                });
+                for (at, shows) in shown {
+                    left.remove(&at);
+                    let shown = match shows {
+                        Shows::Analysis => (Proof::Works, None),
+                        Shows::Reading => (Proof::Off, beside.remove(&at)),
+                    };
+                    tried.insert(at, Ok(shown));
+                }
             }
-            beside = beside.or_else(|| seen.iter().find_map(elsewhere));
         }
-        broken.map_or(Ok((Proof::Blind, beside)), Err)
+        for at in left {
+            let blind = Ok((Proof::Blind, beside.remove(&at)));
+            tried.insert(at, broken.clone().map_or(blind, Err));
+        }
+        tried
+    }
+
+    /// What it finds where the drafts at these places are replaced by texts of their canary.
+    fn look_at_canaries(
+        &self,
+        texts: &[Option<&Attempt>],
+        places: &BTreeSet<usize>,
+    ) -> Result<Vec<Vec<Seen>>, Silence> {
+        let canaries = texts.iter().enumerate().map(|(at, attempt)| {
+            let Some(attempt) = attempt.filter(|_| places.contains(&at)) else { return Ok(None) };
+            let text = Buffer::read(attempt.text.clone().into_bytes(), Hints::default());
+            text.map(Some).map_err(|error| Silence::Broken(error.message))
+        });
+        let canaries = canaries.collect::<Result<Vec<_>, Silence>>()?;
+        let texts: Vec<Option<&Buffer>> = self
+            .drafts
+            .iter()
+            .zip(&canaries)
+            .map(|(draft, canary)| Some(canary.as_ref().unwrap_or(draft.after)))
+            .collect();
+        self.asked(&texts, self.company)
+    }
+
+    /// What it found in another file than the draft's at this place: one that it was not asked about, or an error in
+    /// another draft.
+    fn elsewhere(&self, seen: &[Vec<Seen>], at: usize) -> Option<String> {
+        let said = |file: &str, seen: &Seen| format!("{file}:{}: {}", seen.line, seen.message);
+        let other = seen.iter().flatten().find_map(|seen| Some(said(seen.elsewhere.as_deref()?, seen)));
+        let in_draft = |(place, (draft, seen)): (usize, (&Draft<'_>, &Vec<Seen>))| {
+            let error = seen.iter().find(|seen| is_error(seen)).filter(|_| place != at)?;
+            Some(said(draft.path, error))
+        };
+        other.or_else(|| self.drafts.iter().zip(seen).enumerate().find_map(in_draft))
     }
 
     /// What it is kept apart by.
@@ -166,51 +291,151 @@ impl<'a> Program<'a> {
         self.ran.get()
     }
 
-    fn asked(&self, text: &Buffer, company: Company<'_>) -> Result<Vec<Seen>, Silence> {
-        let workshop = self.means.workshop;
-        match self.tool.voice {
-            Voice::Command(..) => {
-                let _slot = workshop.slots.take(self.limit)?;
-                let limit = self.limit.within(self.rule.timeout);
-                self.timed(text, company, |ask| command::look(ask, limit))
+    /// Asks about these texts, nothing for a draft that is not there: what it finds in each.
+    fn asked(&self, texts: &[Option<&Buffer>], company: Company<'_>) -> Result<Vec<Vec<Seen>>, Silence> {
+        let there = self.drafts.iter().zip(texts).enumerate();
+        let mut there = there.filter_map(|(at, (draft, text))| Some((at, draft, (*text)?)));
+        let mut answers: Vec<Vec<Seen>> = texts.iter().map(|_| Vec::new()).collect();
+        let first = match (there.next(), self.drafts.first(), self.tool.voice) {
+            (Some((at, draft, text)), ..) => (at, draft, Some(text)),
+            // The project without any of these files.
+            (None, Some(draft), Voice::Command(command, _)) if command::runs_without_file(command) => {
+                (0, draft, None)
             }
-            // A server takes its slot when it is its turn.
-            Voice::Server(server, _) => {
-                self.timed(text, company, |ask| server::look(ask, server, workshop, self.limit))
+            (None, ..) => return Ok(answers),
+        };
+        let rest: Vec<(usize, Companion<'_>)> =
+            there.map(|(at, draft, text)| (at, self.companion(draft, Some(text)))).collect();
+        let is_missing = |(draft, text): &(&Draft<'a>, &Option<&Buffer>)| {
+            text.is_none() && draft.stands == Stands::OverFile && draft.path != first.1.path
+        };
+        let missing: Vec<Companion<'_>> = self
+            .drafts
+            .iter()
+            .zip(texts)
+            .filter(is_missing)
+            .map(|(draft, _)| self.companion(draft, None))
+            .collect();
+        let also: Vec<&Companion<'_>> = rest.iter().map(|(_, other)| other).collect();
+        let all: Vec<&Companion<'_>> =
+            also.iter().copied().chain(&missing).chain(company.iter().copied()).collect();
+        let (at, draft, text) = first;
+        let ask = self.ask(draft, text, &all, &also);
+        let seen = self.run(&ask)?;
+        let places = std::iter::once(at).chain(rest.iter().map(|(at, _)| *at));
+        for (at, seen) in places.zip(seen) {
+            if let Some(answer) = answers.get_mut(at) {
+                *answer = seen;
             }
         }
+        Ok(answers)
     }
 
-    fn timed<T>(
-        &self,
-        text: &Buffer,
-        company: Company<'_>,
-        work: impl FnOnce(&Ask<'_>) -> Result<T, Silence>,
-    ) -> Result<T, Silence> {
+    fn run(&self, ask: &Ask<'_>) -> Result<Vec<Vec<Seen>>, Silence> {
+        let workshop = self.means.workshop;
+        let said = match self.tool.voice {
+            Voice::Command(..) => {
+                let _slot = workshop.slots.take(self.limit).map_err(|halt| self.halted(halt.into()))?;
+                let limit = self.limit.within(self.rule.timeout);
+                self.timed(|| command::look_all(ask, limit))
+            }
+            // A server takes its slot when it is its turn.
+            Voice::Server(server, _) => self.timed(|| server::look(ask, server, workshop, self.limit)),
+        };
+        said.map_err(|silence| self.halted(silence))
+    }
+
+    /// The same, where the time was up with the limit that ran out.
+    fn halted(&self, silence: Silence) -> Silence {
+        if silence != Silence::Halted(Halt::TimedOut) {
+            return silence;
+        }
+        let name = &self.rule.gate.name;
+        Silence::Late(if Instant::now() >= self.limit.end() {
+            format!("no answer in time: all gates of the call have {:?} (`limits.total`)", self.total)
+        } else {
+            format!("no answer in time: the gate has {:?} (`timeout` of `{name}`)", self.rule.timeout)
+        })
+    }
+
+    fn ask<'s>(
+        &'s self,
+        draft: &Draft<'s>,
+        text: Option<&'s Buffer>,
+        company: Company<'s>,
+        also: Company<'s>,
+    ) -> Ask<'s> {
         let (Voice::Command(_, program) | Voice::Server(_, program)) = self.tool.voice;
-        let start = Instant::now();
-        let ask = Ask {
+        Ask {
             rule: self.rule,
             program,
             search: self.tool.search,
             root: self.means.root,
-            path: self.draft.path,
-            language: self.draft.language,
-            text,
-            on_disk: self.draft.stands == Stands::OverFile,
+            path: draft.path,
+            language: draft.language,
+            text: text.unwrap_or(draft.after),
+            on_disk: draft.stands == Stands::OverFile,
+            gone: text.is_none(),
             company,
+            also,
             isolation: self.means.isolation,
             ceiling: self.means.workshop.ceiling,
             cache: self.means.cache,
             versions: &self.means.workshop.versions,
-        };
-        let said = work(&ask);
+        }
+    }
+
+    fn companion<'s>(&'s self, draft: &Draft<'s>, text: Option<&'s Buffer>) -> Companion<'s> {
+        let (root, path, language) = (self.means.root, draft.path, draft.language);
+        Companion { root, path, language, text }
+    }
+
+    fn timed<T>(&self, work: impl FnOnce() -> Result<T, Silence>) -> Result<T, Silence> {
+        let start = Instant::now();
+        let said = work();
         self.ran.set(self.ran.get() + start.elapsed());
         said
     }
 }
 
-fn elsewhere(seen: &Seen) -> Option<String> {
-    let file = seen.elsewhere.as_ref()?;
-    Some(format!("{file}:{}: {}", seen.line, seen.message))
+/// Whether what it finds in a canary is what was put there. What it finds in every text is that which stands on disk.
+fn is_shown(canary: &Canary, shows: Shows, seen: &[&Seen], found: &[&Seen]) -> bool {
+    let shows_it = |seen: &&Seen| {
+        canary.is_found_by(shows, seen.code.as_deref(), &seen.message)
+            && (canary.append.is_none() || !found.contains(seen))
+    };
+    seen != found && seen.iter().any(shows_it)
+}
+
+/// What it finds in the text itself: what it finds in other files says nothing of whether it looked at this one.
+fn own(seen: &[Vec<Seen>], at: usize) -> Vec<&Seen> {
+    seen.get(at).into_iter().flatten().filter(|seen| seen.elsewhere.is_none()).collect()
+}
+
+/// Whether it found errors in other files than this one.
+fn fails_elsewhere(found: &[Vec<Seen>], at: usize) -> bool {
+    let other = |(place, seen): (usize, &Vec<Seen>)| {
+        seen.iter().any(|seen| is_error(seen) && (place != at || seen.elsewhere.is_some()))
+    };
+    found.iter().enumerate().any(other)
+}
+
+fn is_error(seen: &Seen) -> bool {
+    seen.severity == Severity::Error
+}
+
+/// What a proof is told as; `beside` is what was found in another file where nothing was in this one.
+fn told(proof: Proof, beside: Option<String>) -> Result<Proven, Silence> {
+    match (proof, beside) {
+        (Proof::Works, _) => Ok(Proven::Works),
+        (Proof::Off, None) => Err(Silence::Skipped(OFF.to_owned())),
+        (Proof::Blind, None) => Err(Silence::Broken(BLIND.to_owned())),
+        (Proof::Off | Proof::Blind, Some(other)) => {
+            Err(Silence::Broken(format!("{BLIND}, but in another file: {other}")))
+        }
+    }
+}
+
+fn unasked() -> Silence {
+    Silence::Broken("was asked about nothing".to_owned())
 }

@@ -44,6 +44,20 @@ impl Told {
         self
     }
 
+    /// Notes that its findings would refuse the edit if that was not one step of several.
+    pub(super) fn softened(mut self) -> Told {
+        self.run.softened = true;
+        self
+    }
+
+    /// The same of a gate that found something in other files, and so may not have come to this one.
+    pub(super) fn found_elsewhere(mut self, note: &str) -> Told {
+        if self.run.outcome == Outcome::Passed {
+            self.run.outcome = Outcome::Found;
+        }
+        self.noting(note.to_owned())
+    }
+
     /// The same of a gate whose program was kept apart by this, if it ran.
     pub(super) fn kept_apart(mut self, isolation: Isolation) -> Told {
         let ran = match self.run.outcome {
@@ -85,5 +99,6 @@ fn run(rule: &Rule, outcome: Outcome, why: Option<String>, took: Duration) -> Ru
         isolation: None,
         blocking: false,
         withheld: false,
+        softened: false,
     }
 }

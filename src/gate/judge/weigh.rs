@@ -125,6 +125,9 @@ impl Scales<'_> {
             Profile::Edit => {}
             Profile::Batch | Profile::Check => return Vec::new(),
         }
+        if self.rule.explicit.level {
+            return Vec::new();
+        }
         let transitional = &self.rule.gate.transitional;
         let adding = &transitional.adding_imports;
         let adding = if !adding.is_empty() && self.draft.adds_import() { adding.as_slice() } else { &[] };

@@ -24,6 +24,7 @@ mod value;
 mod word;
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use self::seen::Raw;
 use super::finding::clean;
@@ -113,6 +114,46 @@ pub(super) fn read(
     text: &Buffer,
     whose: &dyn Fn(&str) -> Whose,
 ) -> Result<Vec<Seen>, Silence> {
+    let raws = checked(command, said, text)?;
+    Ok(seen::landed(raws, command.output.severity, text, whose))
+}
+
+/// Gives the findings of a run over several texts, each at the path at which `whose` knows it: those in each text, in this
+/// order, and with the first what was found in other files or in none; or why there is no answer.
+pub(super) fn read_all(
+    command: &Command,
+    said: &Said<'_>,
+    texts: &[(&str, &Buffer)],
+    whose: &dyn Fn(&str) -> Whose,
+) -> Result<Vec<Vec<Seen>>, Silence> {
+    let Some((_, first)) = texts.first() else { return Ok(Vec::new()) };
+    let places: HashMap<&str, usize> = texts.iter().enumerate().map(|(at, (path, _))| (*path, at)).collect();
+    let mut known: HashMap<String, Whose> = HashMap::new();
+    let mut sorted: Vec<Vec<(Raw, Whose)>> = texts.iter().map(|_| Vec::new()).collect();
+    for raw in checked(command, said, first)? {
+        let meant = match &raw.file {
+            Some(name) => known.entry(name.clone()).or_insert_with(|| whose(name)).clone(),
+            None => Whose::Edited,
+        };
+        let (at, meant) = match meant {
+            Whose::Edited => (0, Whose::Edited),
+            Whose::Other(path) => match places.get(path.as_str()) {
+                Some(at) => (*at, Whose::Edited),
+                None => (0, Whose::Other(path)),
+            },
+        };
+        if let Some(own) = sorted.get_mut(at) {
+            own.push((raw, meant));
+        }
+    }
+    let landed = |(raws, (_, text)): (Vec<(Raw, Whose)>, &(&str, &Buffer))| {
+        seen::landed_at(raws, command.output.severity, text)
+    };
+    Ok(sorted.into_iter().zip(texts).map(landed).collect())
+}
+
+/// Reads the findings in the program's own terms, where the run did its work.
+fn checked(command: &Command, said: &Said<'_>, text: &Buffer) -> Result<Vec<Raw>, Silence> {
     looked(command, said)?;
     let raws = raws(command, said, text).map_err(|why| said.broken(why))?;
     if raws.len() > MOST_FINDINGS {
@@ -123,7 +164,7 @@ pub(super) fn read(
     if raws.is_empty() && said.code != 0 {
         return Err(Silence::Broken(format!("found nothing, yet {}", said.trouble())));
     }
-    Ok(seen::landed(raws, command.output.severity, text, whose))
+    Ok(raws)
 }
 
 /// Makes sure that the program looked at the text: it does not say that it passed over it, and its exit code is one that

@@ -73,17 +73,26 @@ impl Raw {
 /// A finding without a line stands on the first one, and one behind the last line at its end: parsers give the end of
 /// the file so.
 pub(super) fn landed(
-    mut raws: Vec<Raw>,
+    raws: Vec<Raw>,
     severity: Severity,
     text: &Buffer,
     whose: &dyn Fn(&str) -> Whose,
 ) -> Vec<Seen> {
+    let meant = |raw: Raw| {
+        let whose = raw.file.as_deref().map_or(Whose::Edited, whose);
+        (raw, whose)
+    };
+    landed_at(raws.into_iter().map(meant).collect(), severity, text)
+}
+
+/// The same of findings of which it is known in which file each stands.
+pub(super) fn landed_at(mut raws: Vec<(Raw, Whose)>, severity: Severity, text: &Buffer) -> Vec<Seen> {
     // In this order, the columns of one line are counted in one walk.
-    raws.sort_by_key(|raw| (raw.columns as u8, raw.line.unwrap_or(1), raw.column.unwrap_or(1)));
+    raws.sort_by_key(|(raw, _)| (raw.columns as u8, raw.line.unwrap_or(1), raw.column.unwrap_or(1)));
     let mut walk = Walk::over(text.lines());
-    let land = |raw: Raw| {
+    let land = |(raw, whose): (Raw, Whose)| {
         let said = (raw.line.unwrap_or(1).max(1), raw.column.unwrap_or(1).max(1));
-        let elsewhere = match raw.file.as_deref().map_or(Whose::Edited, whose) {
+        let elsewhere = match whose {
             Whose::Edited => None,
             Whose::Other(name) => Some(clean(&name)),
         };

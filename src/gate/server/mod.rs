@@ -28,6 +28,7 @@ use self::link::Launch;
 use self::session::{Question, Text};
 use self::spoken::Manners;
 use super::command::{Ask, project};
+use super::company::Companion;
 use super::output::{Seen, diagnosed};
 use super::process::{Cage, shortfall, strongest};
 use super::silence::Silence;
@@ -35,37 +36,45 @@ use super::stage::{Stage, private_folder};
 use super::watch::Limit;
 use super::workshop::{self, Workshop};
 use crate::policy::{Hole, Isolation, Language, NewFiles, Piece, Server, Template};
-use crate::text::Stamp;
+use crate::text::{Buffer, Stamp};
 
 pub(super) use self::fleet::{Fleet, Hours};
 
-/// Has the server look at the text, which waits for its turn and for a slot; from there on it has the time of the gate.
+/// Has the server look at the text and at the others that it is asked about, which waits for its turn and for a slot; from
+/// there on it has the time of the gate. Gives what it finds in each, in this order.
 pub(super) fn look(
     ask: &Ask<'_>,
     server: &Server,
     workshop: &Workshop,
     limit: Limit<'_>,
-) -> Result<Vec<Seen>, Silence> {
+) -> Result<Vec<Vec<Seen>>, Silence> {
     let folder = folder(ask, server);
     let path = sees(ask, server)?;
+    let own = (path, language_id(server, ask.language, ask.path), ask.text.view());
+    let also = ask.also.iter().map(|other| shown(server, other)).collect::<Option<Vec<_>>>();
+    let also = also.ok_or_else(|| Silence::Away("the language server cannot be shown a path".to_owned()))?;
+    let asked: Vec<_> = std::iter::once(own).chain(also).collect();
     let company = company(ask);
-    let texts = company.iter().map(|(path, language, view)| Text { path, language, view });
     let question = Question {
-        text: Text {
-            path: &path,
-            language: &language_id(server, ask.language, ask.path),
-            view: ask.text.view(),
-        },
-        company: texts.collect(),
+        texts: asked.iter().map(text).collect(),
+        company: company.iter().map(text).collect(),
         files: files(ask, server, &folder)?,
         offer: server.offer,
     };
+    let buffers: Vec<&Buffer> =
+        std::iter::once(ask.text).chain(ask.also.iter().filter_map(|other| other.text)).collect();
     let launch = || launch(ask, server, &folder, workshop.fleet.hours);
     workshop.fleet.ask(&key(ask, server, &folder), limit, launch, |session| {
         let _slot = workshop.slots.take(limit)?;
         let (items, columns) = session.ask(&question, limit.within(ask.rule.timeout))?;
-        diagnosed(&items, server, columns, ask.text)
+        let both = items.iter().zip(&buffers);
+        both.map(|(items, text)| diagnosed(items, server, columns, text)).collect()
     })
+}
+
+/// The folder, relative to the root, of the server that would be asked about a file.
+pub(super) fn folder_of(root: &Path, server: &Server, path: &str) -> String {
+    project::folder_of(root, path, &server.cwd).to_owned()
 }
 
 /// Starts the server that would look at the text, where it does not run yet.
@@ -95,16 +104,22 @@ fn sees(ask: &Ask<'_>, server: &Server) -> Result<String, Silence> {
     }
 }
 
-/// The other drafts that the server can read: path, language and text.
+/// The other drafts that the server can read and is not asked about: path, language and text.
 fn company<'a>(ask: &Ask<'a>) -> Vec<(String, String, &'a str)> {
-    let server = ask.rule.gate.server();
-    let others = ask.company.iter().filter_map(|other| {
-        let (server, view) = (server?, other.text?.view());
-        let path = other.root.join(other.path).to_str()?.to_owned();
-        let reads = ask.rule.gate.covers(other.language);
-        reads.then(|| (path, language_id(server, other.language, other.path), view))
-    });
-    others.collect()
+    let Some(server) = ask.rule.gate.server() else { return Vec::new() };
+    let asked = |other: &&&Companion<'a>| !ask.also.iter().any(|also| also.path == other.path);
+    let reads = |other: &&&Companion<'a>| ask.rule.gate.covers(other.language);
+    ask.company.iter().filter(asked).filter(reads).filter_map(|other| shown(server, other)).collect()
+}
+
+fn text<'t>((path, language, view): &'t (String, String, &'t str)) -> Text<'t> {
+    Text { path, language, view }
+}
+
+/// A draft as the server is shown it: path, language and text.
+fn shown<'a>(server: &Server, other: &Companion<'a>) -> Option<(String, String, &'a str)> {
+    let path = other.root.join(other.path).to_str()?.to_owned();
+    Some((path, language_id(server, other.language, other.path), other.text?.view()))
 }
 
 /// The language of a file as the server calls it: LSP 3.17, `TextDocumentItem`.

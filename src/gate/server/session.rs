@@ -1,4 +1,4 @@
-//! One question to a server: what it finds in a text, in the place of a file and beside the other drafts of a call.
+//! One question to a server: what it finds in texts, each in the place of a file, beside the other drafts of a call.
 //!
 //! Invariant: what was shown for a question is taken back after it, however it ended; and a server that has not spoken of
 //! the very text is never taken for one that finds nothing in it.
@@ -42,7 +42,8 @@ pub(super) struct Text<'a> {
 /// What a server is asked.
 #[derive(Debug)]
 pub(super) struct Question<'a> {
-    pub(super) text: Text<'a>,
+    /// The texts that it is asked about.
+    pub(super) texts: Vec<Text<'a>>,
     /// The other drafts.
     pub(super) company: Vec<Text<'a>>,
     /// The files of the project as they are now, by their absolute paths.
@@ -74,12 +75,12 @@ impl Session {
         self.late >= MOST_LATE
     }
 
-    /// Gives its diagnostics of a text, and in what their columns are counted.
+    /// Gives its diagnostics of each text, and in what their columns are counted.
     pub(super) fn ask(
         &mut self,
         question: &Question<'_>,
         limit: Limit<'_>,
-    ) -> Result<(Vec<Value>, Columns), Silence> {
+    ) -> Result<(Vec<Vec<Value>>, Columns), Silence> {
         let mut shown = Shown::begin(self);
         let said = shown.ask(question, limit);
         let session = &mut *shown.session;
@@ -128,18 +129,28 @@ impl<'s> Shown<'s> {
         Shown { session, paths: Vec::new() }
     }
 
-    fn ask(&mut self, question: &Question<'_>, limit: Limit<'_>) -> Result<(Vec<Value>, Columns), Silence> {
+    fn ask(
+        &mut self,
+        question: &Question<'_>,
+        limit: Limit<'_>,
+    ) -> Result<(Vec<Vec<Value>>, Columns), Silence> {
         let greeted = |state: &mut State| {
             if state.greeted && state.ready { Look::Done(state.columns) } else { Look::Wait }
         };
         let columns = self.session.link.wait(limit, greeted)?;
         self.session.catch_up(&question.files);
-        // The text that is asked about comes last: what is said of it is said beside all others.
+        // The texts that are asked about come last: what is said of them is said beside all others.
         for text in &question.company {
             self.show(text);
         }
-        let version = self.show(&question.text);
-        let items = self.diagnosed(question, version, limit)?;
+        if let Some((_, others)) = question.texts.split_last() {
+            others.iter().for_each(|text| {
+                self.show(text);
+            });
+        }
+        // All over again: what it tells by itself of the first could be of a time when it had not heard of the last.
+        let versions: Vec<i64> = question.texts.iter().rev().map(|text| self.show(text)).collect();
+        let items = self.diagnosed(question, versions.into_iter().rev().collect(), limit)?;
         match self.session.link.with(|state| state.ill.clone()) {
             Some(why) => Err(Silence::Broken(format!("cannot read its configuration: {why}"))),
             None => Ok((items, columns)),
@@ -152,17 +163,28 @@ impl<'s> Shown<'s> {
         self.session.link.with(|state| documents.show(state, text.path, text.language, text.view))
     }
 
+    /// Waits for what it says of all texts: they are all shown by then, so it works on all of them.
     fn diagnosed(
         &self,
         question: &Question<'_>,
+        versions: Vec<i64>,
+        limit: Limit<'_>,
+    ) -> Result<Vec<Vec<Value>>, Silence> {
+        let both = question.texts.iter().zip(versions);
+        both.map(|(text, version)| self.diagnosed_one(text.path, question.offer, version, limit)).collect()
+    }
+
+    fn diagnosed_one(
+        &self,
+        path: &str,
+        offer: Option<Offer>,
         version: i64,
         limit: Limit<'_>,
     ) -> Result<Vec<Value>, Silence> {
-        let path = question.text.path;
-        let told = self.session.link.wait(limit, |state| match state.offers(question.offer) {
+        let told = self.session.link.wait(limit, |state| match state.offers(offer) {
             Some(Offer::Pull) => Look::Done(None),
             Some(Offer::Push | Offer::Versioned) | None => {
-                let names_all = state.versions || question.offer == Some(Offer::Versioned);
+                let names_all = state.versions || offer == Some(Offer::Versioned);
                 match state.published.get(path).map(|told| heard(told, version, names_all)) {
                     Some(Look::Done(items)) => Look::Done(Some(items)),
                     Some(Look::Until(moment)) => Look::Until(moment),

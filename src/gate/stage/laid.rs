@@ -11,6 +11,7 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use super::{Stage, Staged, entries, parts, write, write_new};
 use crate::gate::process::Layer;
@@ -20,11 +21,27 @@ const MOST_SEEN: usize = 300;
 
 /// By what a program knows whether a file has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::gate) enum Dated {
+pub(in crate::gate) enum Dated<'a> {
     /// The moment at which it was laid.
     Now,
     /// Its text.
     ByText,
+    /// The times of the paths, relative to the root.
+    At(&'a BTreeMap<&'a str, SystemTime>),
+}
+
+impl Dated<'_> {
+    /// Writes a draft to a place; `path` is where it is to be seen, relative to the root.
+    pub(super) fn write(self, place: &Path, path: &str, text: &[u8]) -> io::Result<()> {
+        match self {
+            Dated::Now => write_new(place, text).map(drop),
+            Dated::ByText => write(place, text),
+            Dated::At(times) => {
+                let file = write_new(place, text)?;
+                times.get(path).map_or(Ok(()), |time| file.set_modified(*time))
+            }
+        }
+    }
 }
 
 /// What is laid for one run.
@@ -43,8 +60,12 @@ impl Stage {
         &self,
         root: &Path,
         staged: &[Staged<'_>],
-        dated: Dated,
+        dated: Dated<'_>,
     ) -> io::Result<Option<Vec<Layer>>> {
+        // Each is a mount of its own.
+        if staged.len() > MOST_SEEN {
+            return Ok(None);
+        }
         let folder = self.folder("laid")?;
         let mut plan = Plan::default();
         for (at, staged) in staged.iter().enumerate() {
@@ -52,10 +73,7 @@ impl Stage {
             let Some(place) = plan.place(root, staged)? else { return Ok(None) };
             if let Some(text) = staged.text {
                 let draft = folder.join(at.to_string());
-                match dated {
-                    Dated::Now => write_new(&draft, text)?,
-                    Dated::ByText => write(&draft, text)?,
-                }
+                dated.write(&draft, staged.path, text)?;
                 plan.drafts.insert(place, draft);
             }
         }

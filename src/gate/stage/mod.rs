@@ -10,10 +10,11 @@
 //! is removed with all that is in it when the [`Stage`] is dropped.
 
 mod laid;
+mod shown;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::fs::{self, DirBuilder, DirEntry, OpenOptions, Permissions};
+use std::fs::{self, DirBuilder, DirEntry, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, symlink};
 use std::path::{Component, Path, PathBuf};
@@ -24,6 +25,7 @@ use tempfile::{Builder, TempDir};
 use crate::text::Stamp;
 
 pub(super) use self::laid::Dated;
+pub(super) use self::shown::{Shown, TARGET};
 
 /// The most entries that a folder on the way to the file may have.
 const MOST_ENTRIES: usize = 20_000;
@@ -107,20 +109,20 @@ impl Stage {
 
     /// Copies the project at this absolute root by links, with these texts at their paths; gives the absolute path of the
     /// copy's root, which has the same name.
-    pub(super) fn copy(&self, root: &Path, staged: &[Staged<'_>]) -> io::Result<PathBuf> {
+    pub(super) fn copy(&self, root: &Path, staged: &[Staged<'_>], dated: Dated<'_>) -> io::Result<PathBuf> {
         let top = self.folder("project")?.join(root.file_name().unwrap_or(OsStr::new("root")));
-        let ways = staged.iter().map(|staged| Ok((parts(staged.path)?, staged.text)));
+        let ways = staged.iter().map(|staged| Ok((parts(staged.path)?, *staged)));
         let ways = ways.collect::<io::Result<Vec<_>>>()?;
-        let ways: Vec<Way<'_>> = ways.iter().map(|(parts, text)| (parts.as_slice(), *text)).collect();
-        self.copy_folder(root, &top, &ways)?;
+        let ways: Vec<Way<'_>> = ways.iter().map(|(parts, staged)| (parts.as_slice(), *staged)).collect();
+        self.copy_folder(root, &top, &ways, dated)?;
         Ok(top)
     }
 
-    fn copy_folder(&self, real: &Path, copy: &Path, ways: &[Way<'_>]) -> io::Result<()> {
+    fn copy_folder(&self, real: &Path, copy: &Path, ways: &[Way<'_>], dated: Dated<'_>) -> io::Result<()> {
         let mut below: BTreeMap<&OsStr, Vec<Way<'_>>> = BTreeMap::new();
-        for (parts, text) in ways {
+        for (parts, staged) in ways {
             if let Some((first, rest)) = parts.split_first() {
-                below.entry(first).or_default().push((rest, *text));
+                below.entry(first).or_default().push((rest, *staged));
             }
         }
         private_folder(copy)?;
@@ -128,9 +130,9 @@ impl Stage {
         for (name, ways) in below {
             let place = copy.join(name);
             match ways.as_slice() {
-                [([], Some(text))] => write(&place, text)?,
-                [([], None)] => {}
-                ways => self.copy_folder(&real.join(name), &place, ways)?,
+                [([], Staged { path, text: Some(text) })] => dated.write(&place, path, text)?,
+                [([], Staged { path: _, text: None })] => {}
+                ways => self.copy_folder(&real.join(name), &place, ways, dated)?,
             }
         }
         Ok(())
@@ -149,8 +151,8 @@ impl Stage {
     }
 }
 
-/// The names that are left on the way to a text, and the text.
-type Way<'a> = (&'a [&'a OsStr], Option<&'a [u8]>);
+/// The names that are left on the way to a text, and that text.
+type Way<'a> = (&'a [&'a OsStr], Staged<'a>);
 
 /// What a folder holds, when that is not more than so much; nothing where there is no such folder.
 fn entries(folder: &Path, most: usize) -> io::Result<Vec<DirEntry>> {
@@ -184,8 +186,10 @@ pub(super) fn private_folder(folder: &Path) -> io::Result<()> {
 /// Writes a file that was changed just now.
 ///
 /// cargo takes a file for unchanged that is older than what it built from it last.
-fn write_new(path: &Path, text: &[u8]) -> io::Result<()> {
-    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?.write_all(text)
+fn write_new(path: &Path, text: &[u8]) -> io::Result<File> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    file.write_all(text)?;
+    Ok(file)
 }
 
 /// Writes a file whose time of change follows from its text.
@@ -223,7 +227,7 @@ mod tests {
         let staged =
             [new("a/b/old.py", b"1"), new("a/new/x.py", b"2"), Staged { path: "a/gone.py", text: None }];
         let stage = Stage::new().unwrap();
-        let copy = stage.copy(root.path(), &staged).unwrap();
+        let copy = stage.copy(root.path(), &staged, Dated::Now).unwrap();
         let read = |path: &str| fs::read_to_string(copy.join(path)).ok();
         assert_eq!(
             ["a/b/old.py", "a/new/x.py", "a/gone.py", "a/b/kept.py", "c/kept.py"].map(read),
@@ -254,7 +258,7 @@ mod tests {
         fs::write(root.path().join(".hidden"), "y").unwrap();
         symlink("nowhere", root.path().join("dangling")).unwrap();
         let stage = Stage::new().unwrap();
-        let copy = stage.copy(root.path(), &[new("new.py", b"new")]).unwrap();
+        let copy = stage.copy(root.path(), &[new("new.py", b"new")], Dated::Now).unwrap();
         assert_eq!(copy.file_name(), root.path().file_name());
         assert_eq!(fs::read_link(copy.join(&strange)).unwrap(), root.path().join(&strange));
         assert_eq!(fs::read(copy.join(".hidden")).unwrap(), b"y");
@@ -279,7 +283,7 @@ mod tests {
         let around = root.path().canonicalize().unwrap();
         ["tmp", "src"].iter().for_each(|name| fs::create_dir(around.join(name)).unwrap());
         let stage = Stage::holding(tempfile::tempdir_in(around.join("tmp")).unwrap()).unwrap();
-        let copy = stage.copy(&around, &[new("new.py", b"")]).unwrap();
+        let copy = stage.copy(&around, &[new("new.py", b"")], Dated::Now).unwrap();
         assert!(copy.join("src").exists() && !copy.join("tmp").exists());
     }
 
@@ -287,9 +291,12 @@ mod tests {
     fn a_file_where_a_folder_is_due_is_no_way() {
         let root = tempfile::tempdir().unwrap();
         fs::write(root.path().join("a"), "").unwrap();
-        assert!(Stage::new().unwrap().copy(root.path(), &[new("a/b/c.py", b"")]).is_err());
+        assert!(Stage::new().unwrap().copy(root.path(), &[new("a/b/c.py", b"")], Dated::Now).is_err());
         for path in ["", "..", "a/../b", "/a", "."] {
-            assert!(Stage::new().unwrap().copy(root.path(), &[new(path, b"")]).is_err(), "{path}");
+            assert!(
+                Stage::new().unwrap().copy(root.path(), &[new(path, b"")], Dated::Now).is_err(),
+                "{path}"
+            );
             assert!(Stage::new().unwrap().draft(path, b"").is_err(), "{path}");
         }
     }

@@ -4,9 +4,10 @@
 //! the whole process. So each parse gets a stack large enough for the deepest nesting that its text can hold. The
 //! stack is reserved, not used: a page costs memory only when a parser reaches it.
 //!
-//! A parser cannot be stopped from outside. When its time is up, or the caller has gone, the answer is given without
-//! it and its thread runs on to its end, which the size of the text bounds; while [`MOST_LEFT_BEHIND`] of them do,
-//! no further thread is started.
+//! A thread cannot be stopped from outside, so large texts are read in a process ([`super::child`]), and only small
+//! ones here. When the time is up, or the caller has gone, a thread is given [`GRACE`] to end, which the size of its text
+//! makes likely. Then the answer is given without it; while [`MOST_LEFT_BEHIND`] of them run on, no further thread is
+//! started.
 //!
 //! Invariant: whatever a parser does short of ending the process, the caller gets an [`End`].
 
@@ -23,6 +24,9 @@ use super::super::watch::{Halt, Limit};
 const MOST_LEFT_BEHIND: usize = 4;
 /// How often a waiting caller looks whether it is still wanted.
 const GLANCE: Duration = Duration::from_millis(20);
+
+/// How long a thread is waited for after its time was up.
+const GRACE: Duration = Duration::from_secs(1);
 
 static LEFT_BEHIND: AtomicUsize = AtomicUsize::new(0);
 
@@ -68,7 +72,11 @@ fn wait<T>(receive: &Receiver<T>, thread: JoinHandle<()>, limit: Limit<'_>, part
         let heard = receive.recv_timeout(left.min(GLANCE));
         if matches!(heard, Err(RecvTimeoutError::Timeout)) {
             let Some(halt) = limit.reached() else { continue };
-            leave(parted);
+            if matches!(receive.recv_timeout(GRACE), Err(RecvTimeoutError::Timeout)) {
+                leave(parted);
+            } else {
+                let _ended = thread.join();
+            }
             return End::Halted(halt);
         }
         // It ends at once, and its stack is given back before the next one is asked for.
@@ -99,7 +107,8 @@ impl Drop for Leaving {
     }
 }
 
-fn last_words(panic: &(dyn Any + Send)) -> String {
+/// Returns the message of a panic.
+pub(super) fn last_words(panic: &(dyn Any + Send)) -> String {
     let said = panic.downcast_ref::<String>().map(String::as_str);
     said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message").to_owned()
 }

@@ -2,6 +2,7 @@
 
 use serde::de::IgnoredAny;
 
+use super::super::delta::Belief;
 use super::Parse;
 use super::fault::Fault;
 
@@ -9,7 +10,14 @@ use super::fault::Fault;
 pub(super) fn read(text: &str, _path: &str) -> Parse {
     match serde_json::from_str::<IgnoredAny>(text) {
         Ok(_) => Parse::Read(Vec::new()),
-        Err(error) => Parse::Read(vec![fault(&error, text)]),
+        Err(error) => {
+            let mut fault = fault(&error, text);
+            if text.trim().is_empty() {
+                // A file that is still empty is no damage.
+                fault.belief = Belief::Doubtful;
+            }
+            Parse::Read(vec![fault])
+        }
     }
 }
 

@@ -3,11 +3,16 @@
 //! A language is read by its own parser where there is one, and by tree-sitter where there is none, where the parser
 //! gives up, and where the text nests deeper than the parser can go. [`table`] says who reads what.
 //!
-//! Invariant: no text makes a parser overflow a stack or end the process. A parser runs [`apart`] with a stack for
-//! the deepest nesting that the text can hold, and where that cannot be had it does not run at all.
+//! A small text is read [`apart`], on a thread with a stack for the deepest nesting that it can hold; a large one by a
+//! [`child`] process, whose memory is limited. What neither can read, tree-sitter reads within its own limit of memory.
+//!
+//! Invariant: no text makes a parser overflow a stack, end the process or take more memory than it may; and where
+//! nobody could read a text, there is no finding, but the reason.
 
 mod apart;
 mod brackets;
+mod child;
+mod doubled;
 mod ecmascript;
 mod fault;
 mod json;
@@ -15,25 +20,32 @@ mod python;
 mod rust;
 mod since;
 mod table;
+mod template;
 mod toml;
 mod tree;
 mod yaml;
 
 use std::time::Duration;
 
+pub use self::child::{parse_for_parent, parse_large_texts_with};
+
 use self::apart::End;
 use self::fault::Fault;
 use self::since::{Opinion, Sides};
 use self::table::{Own, Row, Stops};
 use self::tree::Survey;
-use super::delta::Mark;
+use super::delta::{self, Belief, Mark};
 use super::draft::Draft;
+use super::pattern::TOO_DEEP;
 use super::watch::{Halt, Limit};
-use crate::grammar;
-use crate::text::Buffer;
+use crate::grammar::{self, Slot};
+use crate::text::{Buffer, Hints};
 
-/// The most stack that a parser is given, in bytes; it is reserved, and used only where a text nests that deep.
-const MOST_STACK: usize = if cfg!(debug_assertions) { 1 << 30 } else { 512 << 20 };
+/// The most stack that a parser is given, in bytes; it is reserved, and at most half of it is used, where a text nests
+/// that deep.
+const MOST_STACK: usize = if cfg!(debug_assertions) { 512 << 20 } else { 104 << 20 };
+/// The most memory that a parser may take in this process, in bytes.
+const MOST_MEMORY: usize = 48 << 20;
 /// What a parser needs before the first level of nesting, in bytes.
 const LEAST_STACK: usize = 8 << 20;
 
@@ -51,8 +63,10 @@ enum Parse {
 pub(super) enum Trouble {
     /// Nobody here reads the language.
     Unknown(&'static str),
-    /// Nobody here can read this text.
-    Unreadable(&'static str),
+    /// Nobody here can read this text, and why.
+    Unreadable(String),
+    /// The text is filled in before anybody parses it.
+    Template,
     /// The caller has gone, or the time is up.
     Halted(Halt),
     /// The parser panicked.
@@ -86,8 +100,11 @@ pub(super) fn judge(draft: &Draft<'_>, limit: Limit<'_>) -> Result<Vec<(Mark, bo
     let row = row.ok_or(Trouble::Unknown("no parser for this language"))?;
     let eye = Eye { row, path: draft.path, limit };
     let after = eye.read(draft.after)?;
+    if eye.is_template(draft, &after)? {
+        return Err(Trouble::Template);
+    }
     match draft.before {
-        _ if after.marks.is_empty() => Ok(Vec::new()),
+        _ if after.marks.is_empty() => eye.doubled(draft),
         None => Ok(since::all_new(after.marks)),
         Some(before) => eye.compare(draft, before, after),
     }
@@ -97,6 +114,11 @@ impl Own {
     /// The stack for so many levels of nesting, in bytes.
     fn stack_for(&self, levels: usize) -> usize {
         levels.saturating_mul(self.frame).saturating_add(LEAST_STACK)
+    }
+
+    /// Tells whether the parser may take more memory for a text of this length than it may take in this process.
+    fn is_large(&self, length: usize) -> bool {
+        length.saturating_mul(self.per_byte) > MOST_MEMORY
     }
 
     /// Gives the stack for a text that cannot nest too deeply whatever it is, as every level takes a token.
@@ -125,6 +147,61 @@ impl Eye<'_> {
         own.map_or_else(|| self.read_tree(buffer), Ok)
     }
 
+    /// The keys that stand twice in a text without faults, each with whether the edit brought it; they only warn.
+    fn doubled(&self, draft: &Draft<'_>) -> Result<Vec<(Mark, bool)>, Trouble> {
+        let look = |buffer: &Buffer| -> Result<Vec<Mark>, Trouble> {
+            let (name, text) = (self.row.name, buffer.view().to_owned());
+            match apart::run(LEAST_STACK, self.limit, move || doubled::keys(name, &text)) {
+                End::Done(faults) => {
+                    let mark = |fault: &Fault| fault.mark(buffer.lines(), buffer.view());
+                    Ok(faults.iter().map(|fault| Mark { belief: Belief::Doubtful, ..mark(fault) }).collect())
+                }
+                End::NoThread => Ok(Vec::new()),
+                End::Panicked(words) => {
+                    Err(Trouble::Broken(format!("the search for keys panicked: {words}")))
+                }
+                End::Halted(halt) => Err(Trouble::Halted(halt)),
+            }
+        };
+        if !doubled::LANGUAGES.contains(&self.row.name) {
+            return Ok(Vec::new());
+        }
+        let after = look(draft.after)?;
+        let new = match draft.before.filter(|_| !after.is_empty()) {
+            None => vec![true; after.len()],
+            Some(before) => {
+                let lines = (before.lines().count(), draft.after.lines().count());
+                delta::brought(&look(before)?, &after, draft.map, lines)
+            }
+        };
+        Ok(after.into_iter().zip(new).collect())
+    }
+
+    /// True for a text whose tags are what the parser stops at, and that is marked as a template: by its path, by a tag
+    /// there that only templates have, or because the text before the edit did not parse either.
+    fn is_template(&self, draft: &Draft<'_>, after: &Reading) -> Result<bool, Trouble> {
+        let first = |reading: &Reading| {
+            let certain = reading.marks.iter().filter(|(mark, _)| mark.belief == Belief::Certain);
+            certain.map(|(mark, _)| mark.line).min()
+        };
+        let Some(line) = first(after) else { return Ok(false) };
+        let (lines, text) = (draft.after.lines(), draft.after.view());
+        let tags = template::tags(text);
+        if tags.is_empty() {
+            return Ok(false);
+        }
+        let filled = template::filled(self.row.name, text, &tags);
+        let Ok(filled) = Buffer::read(filled.into_bytes(), Hints::default()) else { return Ok(false) };
+        if first(&self.read(&filled)?).is_some_and(|next| next <= line) {
+            return Ok(false);
+        }
+        let near = lines.span(line.saturating_sub(1).max(1)).start..lines.span(line).end;
+        if template::is_named(self.path) || template::is_marked(&tags, &near) {
+            return Ok(true);
+        }
+        draft.before.map_or(Ok(false), |before| Ok(first(&self.read(before)?).is_some()))
+    }
+
     fn read_tree(&self, buffer: &Buffer) -> Result<Reading, Trouble> {
         let marks = marked(&self.survey(buffer.view())?.faults, buffer);
         Ok(Reading { by: Reader::Tree, marks })
@@ -133,6 +210,11 @@ impl Eye<'_> {
     /// Reads with the language's own parser; nothing where that could not be done safely.
     fn read_own(&self, own: &Own, buffer: &Buffer) -> Result<Option<Reading>, Trouble> {
         let by = Reader::Own(own.stops);
+        let text = buffer.view();
+        if let Some(program) = child::program().filter(|_| own.is_large(text.len())) {
+            let _slot = self.slot(text)?;
+            return Self::reading(own, buffer, child::run(program, self.row, self.path, text, self.limit));
+        }
         let levels = own.levels.filter(|_| own.stack_at_once(buffer.view()).is_none());
         let stack = match levels.map(|levels| levels(buffer.view())).transpose() {
             Err(fault) => return Ok(Some(Reading { by, marks: marked(&[fault], buffer) })),
@@ -144,7 +226,13 @@ impl Eye<'_> {
         };
         let Some(stack) = stack else { return Ok(None) };
         let (read, text, path) = (own.read, buffer.view().to_owned(), self.path.to_owned());
-        match apart::run(stack, self.limit, move || read(&text, &path)) {
+        Self::reading(own, buffer, apart::run(stack, self.limit, move || read(&text, &path)))
+    }
+
+    /// What a parser's end says of a text; nothing where it could not read it.
+    fn reading(own: &Own, buffer: &Buffer, end: End<Parse>) -> Result<Option<Reading>, Trouble> {
+        let by = Reader::Own(own.stops);
+        match end {
             End::Done(Parse::Read(faults)) => Ok(Some(Reading { by, marks: marked(&faults, buffer) })),
             End::Done(Parse::TooDeep) | End::NoThread => Ok(None),
             End::Panicked(words) => Err(Trouble::Broken(format!("{} panicked: {words}", own.name))),
@@ -162,14 +250,24 @@ impl Eye<'_> {
         Ok((stack <= MOST_STACK).then_some(stack))
     }
 
+    /// Waits for the right to read a text.
+    fn slot(&self, text: &str) -> Result<Slot, Trouble> {
+        let mut halt = None;
+        let slot = Slot::wait(text.len(), || {
+            halt = self.limit.reached();
+            halt.is_some()
+        });
+        slot.ok_or(Trouble::Halted(halt.unwrap_or(Halt::TimedOut)))
+    }
+
     fn survey(&self, text: &str) -> Result<Survey, Trouble> {
         let grammar = self.row.grammar().ok_or(Trouble::Unknown("no grammar for this language"))?;
         if !grammar.holds(text) {
-            return Err(Trouble::Unreadable("nests too deeply to be read safely"));
+            return Err(Trouble::Unreadable(TOO_DEEP.to_owned()));
         }
+        let _slot = self.slot(text)?;
         let look = || tree::survey(self.row, grammar, self.path, text, self.limit.within(pace(text)));
-        let surveyed = grammar::on_stack(look).map_err(Trouble::Broken)?;
-        Ok(surveyed?)
+        grammar::on_stack(look).map_err(Trouble::Broken)?
     }
 
     fn compare(
@@ -182,7 +280,8 @@ impl Eye<'_> {
             Ok(old) if old.by == after.by => (old, after),
             Err(Trouble::Halted(halt)) => return Err(Trouble::Halted(halt)),
             // Two readers cannot be compared: tree-sitter reads both sides.
-            Ok(_) | Err(Trouble::Broken(_) | Trouble::Unknown(_) | Trouble::Unreadable(_)) => {
+            Ok(_)
+            | Err(Trouble::Broken(_) | Trouble::Unknown(_) | Trouble::Unreadable(_) | Trouble::Template) => {
                 (self.read_tree(before)?, self.read_tree(draft.after)?)
             }
         };
@@ -201,7 +300,9 @@ impl Eye<'_> {
             match self.survey(buffer.view()) {
                 Ok(survey) => *view = survey,
                 Err(Trouble::Halted(halt)) => return Err(Trouble::Halted(halt)),
-                Err(Trouble::Broken(_) | Trouble::Unknown(_) | Trouble::Unreadable(_)) => {
+                Err(
+                    Trouble::Broken(_) | Trouble::Unknown(_) | Trouble::Unreadable(_) | Trouble::Template,
+                ) => {
                     return Ok(Opinion::default());
                 }
             }
@@ -243,3 +344,5 @@ fn marked(faults: &[Fault], buffer: &Buffer) -> Vec<(Mark, u8)> {
 mod cases;
 #[cfg(test)]
 mod hostile;
+#[cfg(test)]
+mod tables;

@@ -30,6 +30,8 @@ pub(super) struct Own {
     /// The most stack, or memory in its place, that one level of nesting takes, in bytes; none where the parser
     /// does not call itself.
     pub(super) frame: usize,
+    /// The most memory that it takes for each byte of a text.
+    pub(super) per_byte: usize,
     /// How far it reads on after a fault.
     pub(super) stops: Stops,
     /// Gives the most levels that a text can nest, or where it goes deeper than the language itself does, without
@@ -88,8 +90,24 @@ mod frame {
     pub(super) const NONE: usize = 0;
 }
 
-const fn own(name: &'static str, read: fn(&str, &str) -> Parse, frame: usize, stops: Stops) -> Option<Own> {
-    Some(Own { name, read, frame, stops, levels: None })
+/// The most memory that a parser takes for each byte of a text, measured on the texts of `tests/suite/memory.rs`, and
+/// rounded up.
+mod heap {
+    pub(super) const RUFF: usize = 150;
+    pub(super) const OXC: usize = 200;
+    pub(super) const SYN: usize = 600;
+    pub(super) const SERDE_JSON: usize = 0;
+    pub(super) const TOML_EDIT: usize = 300;
+    pub(super) const GRANIT: usize = 100;
+}
+
+const fn own(
+    name: &'static str,
+    read: fn(&str, &str) -> Parse,
+    (frame, per_byte): (usize, usize),
+    stops: Stops,
+) -> Option<Own> {
+    Some(Own { name, read, frame, per_byte, stops, levels: None })
 }
 
 /// Gives who reads this language.
@@ -104,6 +122,7 @@ pub(super) static TABLE: [Row; 16] = [
             name: "ruff",
             read: python::read,
             frame: frame::RUFF,
+            per_byte: heap::RUFF,
             stops: Stops::Never,
             levels: Some(python::levels),
         }),
@@ -111,19 +130,35 @@ pub(super) static TABLE: [Row; 16] = [
     },
     Row {
         name: "javascript",
-        parser: own("oxc", ecmascript::read_javascript, frame::OXC, Stops::AtFirst),
+        parser: own("oxc", ecmascript::read_javascript, (frame::OXC, heap::OXC), Stops::AtFirst),
         credit: FULL,
     },
     Row {
         name: "typescript",
-        parser: own("oxc", ecmascript::read_typescript, frame::OXC, Stops::AtFirst),
+        parser: own("oxc", ecmascript::read_typescript, (frame::OXC, heap::OXC), Stops::AtFirst),
         credit: FULL,
     },
-    Row { name: "rust", parser: own("syn", rust::read, frame::SYN, Stops::AtFirst), credit: FULL },
-    Row { name: "json", parser: own("serde_json", json::read, frame::NONE, Stops::AtFirst), credit: FULL },
+    Row {
+        name: "rust",
+        parser: own("syn", rust::read, (frame::SYN, heap::SYN), Stops::AtFirst),
+        credit: FULL,
+    },
+    Row {
+        name: "json",
+        parser: own("serde_json", json::read, (frame::NONE, heap::SERDE_JSON), Stops::AtFirst),
+        credit: FULL,
+    },
     tree("jsonc", Credit { trailing_commas: true, ..FULL }),
-    Row { name: "toml", parser: own("toml_edit", toml::read, frame::NONE, Stops::InPasses), credit: FULL },
-    Row { name: "yaml", parser: own("granit-parser", yaml::read, frame::NONE, Stops::AtFirst), credit: FULL },
+    Row {
+        name: "toml",
+        parser: own("toml_edit", toml::read, (frame::NONE, heap::TOML_EDIT), Stops::InPasses),
+        credit: FULL,
+    },
+    Row {
+        name: "yaml",
+        parser: own("granit-parser", yaml::read, (frame::NONE, heap::GRANIT), Stops::AtFirst),
+        credit: FULL,
+    },
     tree("go", FULL),
     tree("bash", doubted(false, &["fi", "done", "esac"])),
     tree("html", doubted(false, &[])),

@@ -9,12 +9,16 @@
 use std::ops::ControlFlow;
 
 use super::super::delta::Belief;
+use super::super::pattern::TOO_DEEP;
 use super::super::watch::{Halt, Limit};
+use super::Trouble;
 use super::brackets::Brackets;
 use super::fault::Fault;
 use super::table::{Credit, Row, Trust};
-use crate::grammar::{Flood, Grammar, Language, Next, Node, Tree, parse, walk};
+use crate::grammar::{Grammar, Language, Next, Node, Stop, Tree, parse, walk};
 
+/// The most faults that are kept of a text: more follow from these, and nobody reads them.
+pub(super) const MOST_FAULTS: usize = 20_000;
 /// How much of the text at fault a message quotes, in characters.
 const LONGEST_QUOTE: usize = 30;
 
@@ -36,53 +40,33 @@ pub(super) fn survey(
     path: &str,
     text: &str,
     limit: Limit<'_>,
-) -> Result<Survey, Halt> {
+) -> Result<Survey, Trouble> {
     let text = &*grammar.ended(text);
     let mut best: Option<Survey> = None;
     for language in grammar.dialects(path) {
-        let survey = match flooded(grammar, &language, &row.credit, text, limit)? {
-            Some(flooded) => flooded,
-            None => read(&language, &row.credit, text, limit)?,
-        };
+        let survey = read(&language, &row.credit, text, limit)?;
         if best.as_ref().is_none_or(|best| survey.faults.len() < best.faults.len()) {
             best = Some(survey);
         }
     }
-    Ok(best.unwrap_or_default())
-}
-
-/// Reads a large text in pieces, and gives their faults where there are too many to read it as a whole.
-fn flooded(
-    grammar: &Grammar,
-    language: &Language,
-    credit: &Credit,
-    text: &str,
-    limit: Limit<'_>,
-) -> Result<Option<Survey>, Halt> {
-    let (mut faults, mut flood) = (Vec::new(), Flood::default());
-    for piece in grammar.pieces(text) {
-        let from = piece.start;
-        let seen = read(language, credit, text.get(piece).unwrap_or_default(), limit)?.faults;
-        let rises = flood.rises(seen.len());
-        faults.extend(seen.into_iter().map(|fault| Fault {
-            at: fault.at + from,
-            end: fault.end + from,
-            ..fault
-        }));
-        if rises {
-            return Ok(Some(Survey { faults, lone: Vec::new(), depth: usize::MAX }));
-        }
+    let best = best.unwrap_or_default();
+    if !best.faults.is_empty() && grammar.forgets(text) {
+        return Err(Trouble::Unreadable(TOO_DEEP.to_owned()));
     }
-    Ok(None)
+    Ok(best)
 }
 
-fn read(language: &Language, credit: &Credit, text: &str, limit: Limit<'_>) -> Result<Survey, Halt> {
+fn read(language: &Language, credit: &Credit, text: &str, limit: Limit<'_>) -> Result<Survey, Trouble> {
     let mut halt = None;
     let tree = parse(language, text, &mut || {
         halt = limit.reached();
         halt.map_or(ControlFlow::Continue(()), |_| ControlFlow::Break(()))
     });
-    look(&tree.ok_or(halt.unwrap_or(Halt::TimedOut))?, credit, text, limit)
+    let tree = tree.map_err(|stop| match stop {
+        Stop::Told => Trouble::Halted(halt.unwrap_or(Halt::TimedOut)),
+        Stop::Memory(shortage) => Trouble::Unreadable(shortage.to_string()),
+    })?;
+    Ok(look(&tree, credit, text, limit)?)
 }
 
 /// Walks a tree once.
@@ -122,7 +106,8 @@ impl Eye<'_> {
         if node.child_count() == 0 && self.credit.brackets && !node.is_missing() {
             self.brackets.see(node.kind(), node.start_byte());
         }
-        let Some(fault) = self.fault(node) else { return };
+        let kept = self.survey.faults.len() < MOST_FAULTS;
+        let Some(fault) = kept.then(|| self.fault(node)).flatten() else { return };
         // A fault that holds this one says less.
         while self.survey.faults.last().is_some_and(|last| fault.at < last.end && fault.end <= last.end) {
             self.survey.faults.pop();
@@ -168,7 +153,7 @@ impl Eye<'_> {
         if self.credit.trust != Trust::Whole {
             let text = self.text;
             let lone = |&at: &usize| Fault::new(at, at + 1, lone_bracket(text, at));
-            self.survey.faults.extend(self.survey.lone.iter().map(lone));
+            self.survey.faults.extend(self.survey.lone.iter().take(MOST_FAULTS).map(lone));
         }
         self.survey
     }

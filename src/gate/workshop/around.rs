@@ -2,7 +2,7 @@
 //!
 //! Invariant: a look at them is bounded, reads none of them, and follows no folder that is a link.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -19,17 +19,20 @@ const ENTRIES_PER_FILE: usize = 10;
 /// Folders, beside those whose names begin with a dot, in which nobody edits.
 const PASSED_OVER: [&str; 4] = ["node_modules", "target", "venv", "__pycache__"];
 
-/// Stamps the gate's files in the folder of this one, but for itself; nothing where they are too many.
-pub(super) fn package(gate: &Gate, root: &Path, path: &str) -> Option<Stamp> {
-    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let mut walk = Walk::new(gate, root, path);
-    walk.enter(folder)?;
+/// Stamps the gate's files in the folders of these, but for themselves; nothing where they are too many.
+pub(super) fn package(gate: &Gate, root: &Path, paths: &[&str]) -> Option<Stamp> {
+    let mut walk = Walk::new(gate, root, paths);
+    let folders: BTreeSet<&str> =
+        paths.iter().map(|path| path.rsplit_once('/').map_or("", |(folder, _)| folder)).collect();
+    for folder in folders {
+        walk.enter(folder)?;
+    }
     Some(walk.stamp())
 }
 
-/// Stamps the gate's files below the root, but for this one; nothing where they are too many.
-pub(super) fn project(gate: &Gate, root: &Path, path: &str) -> Option<Stamp> {
-    let mut walk = Walk::new(gate, root, path);
+/// Stamps the gate's files below the root, but for these; nothing where they are too many.
+pub(super) fn project(gate: &Gate, root: &Path, paths: &[&str]) -> Option<Stamp> {
+    let mut walk = Walk::new(gate, root, paths);
     let mut open = vec![String::new()];
     while let Some(folder) = open.pop() {
         open.extend(walk.enter(&folder)?);
@@ -40,7 +43,7 @@ pub(super) fn project(gate: &Gate, root: &Path, path: &str) -> Option<Stamp> {
 /// Gives the stamps of the gate's files below a folder, and of those with one of these names, by their absolute paths;
 /// nothing where they are too many, or one of the paths is no text.
 pub(in crate::gate) fn survey(gate: &Gate, folder: &Path, named: &[&str]) -> Option<BTreeMap<String, Stamp>> {
-    let mut walk = Walk { named, most: MOST_SURVEYED, ..Walk::new(gate, folder, "") };
+    let mut walk = Walk { named, most: MOST_SURVEYED, ..Walk::new(gate, folder, &[]) };
     let mut open = vec![String::new()];
     while let Some(below) = open.pop() {
         open.extend(walk.enter(&below)?);
@@ -53,8 +56,8 @@ pub(in crate::gate) fn survey(gate: &Gate, folder: &Path, named: &[&str]) -> Opt
 struct Walk<'a> {
     gate: &'a Gate,
     root: &'a Path,
-    /// The edited file, which counts by its draft.
-    edited: &'a str,
+    /// The edited files, which count by their drafts.
+    edited: HashSet<&'a str>,
     /// Further files, by their names.
     named: &'a [&'a str],
     files: Vec<(String, Trace)>,
@@ -63,7 +66,8 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(gate: &'a Gate, root: &'a Path, edited: &'a str) -> Walk<'a> {
+    fn new(gate: &'a Gate, root: &'a Path, edited: &[&'a str]) -> Walk<'a> {
+        let edited = edited.iter().copied().collect();
         Walk { gate, root, edited, named: &[], files: Vec::new(), entries: 0, most: MOST_FILES }
     }
 
@@ -81,7 +85,7 @@ impl<'a> Walk<'a> {
                 if !name.starts_with('.') && !PASSED_OVER.contains(&name) {
                     folders.push(path);
                 }
-            } else if path != self.edited
+            } else if !self.edited.contains(path.as_str())
                 && (self.gate.covers(language_of(&path, None)) || self.named.contains(&name))
             {
                 self.note(path);
@@ -122,11 +126,11 @@ mod tests {
         let gate = Catalogue::embedded().find("markdown-structure").unwrap();
         let write = |number: usize| std::fs::write(root.path().join(format!("{number}.md")), "").unwrap();
         (0..MOST_FILES).for_each(write);
-        assert!(project(gate, root.path(), "a.md").is_some());
-        assert!(package(gate, root.path(), "a.md").is_some());
+        assert!(project(gate, root.path(), &["a.md"]).is_some());
+        assert!(package(gate, root.path(), &["a.md"]).is_some());
         (MOST_FILES..MOST_FILES + 1).for_each(write);
-        assert!(project(gate, root.path(), "a.md").is_none());
-        assert!(package(gate, root.path(), "a.md").is_none());
-        assert!(project(gate, root.path(), "0.md").is_some(), "without itself they are not too many");
+        assert!(project(gate, root.path(), &["a.md"]).is_none());
+        assert!(package(gate, root.path(), &["a.md"]).is_none());
+        assert!(project(gate, root.path(), &["0.md"]).is_some(), "without itself they are not too many");
     }
 }

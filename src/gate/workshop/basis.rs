@@ -3,7 +3,7 @@
 //!
 //! Invariant: two answers have the same key only where all of it is the same, as far as the file system tells.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::Metadata;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
@@ -22,12 +22,11 @@ const ALONE: Duration = Duration::from_secs(60);
 /// How long an answer is true that rests on other files: what they import is looked at less closely.
 const AMONG_OTHERS: Duration = Duration::from_secs(60);
 
-/// What one gate's answers about one file rest on.
+/// What one gate's answers about the files of a run rest on.
 #[derive(Debug)]
 pub(in crate::gate) struct Basis<'a> {
-    path: &'a str,
-    /// The definition, the program, its words and its configuration.
-    tool: Stamp,
+    /// Each file with its definition, the program, its words and its configuration.
+    files: Vec<(&'a str, Stamp)>,
     /// The other files; absent where they are too many to be looked at.
     around: Option<Stamp>,
     /// How long an answer is true.
@@ -41,42 +40,63 @@ impl<'a> Basis<'a> {
         rests: Rests<'_>,
         program: &Path,
         root: &Path,
-        path: &'a str,
+        paths: &[&'a str],
     ) -> Option<Basis<'a>> {
-        let mut tool = Trace::default();
-        tool.add(rests.name());
-        tool.add(rule.gate.name.as_bytes());
-        tool.add(rule.gate.stamp.hex().as_bytes());
-        tool.add(program.as_os_str().as_bytes());
-        tool.file(&std::fs::metadata(program).ok()?);
-        rule.args.iter().for_each(|word| tool.add(word.as_bytes()));
-        configure(&mut tool, &rests.names(), &root.join(path));
-        kin::add(&mut tool, &rule.gate, rests.whose(), &rests.names(), &root.join(path));
+        let mut run = Trace::default();
+        run.add(rests.name());
+        run.add(rule.gate.name.as_bytes());
+        run.add(rule.gate.stamp.hex().as_bytes());
+        run.add(program.as_os_str().as_bytes());
+        run.file(&std::fs::metadata(program).ok()?);
+        rule.args.iter().for_each(|word| run.add(word.as_bytes()));
+        let (names, edited) = (rests.names(), paths.iter().map(|path| root.join(path)).collect());
+        // Files of one folder have the same configuration above them.
+        let mut folders: HashMap<&str, Stamp> = HashMap::new();
+        let mut of_file = |path: &'a str| {
+            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+            let configuration = folders.entry(folder).or_insert_with(|| {
+                let mut tool = Trace::default();
+                configure(&mut tool, &names, &root.join(path));
+                kin::add(&mut tool, &rule.gate, rests.whose(), &names, &root.join(path), &edited);
+                tool.stamp()
+            });
+            let mut tool = Trace::default();
+            tool.add(run.stamp().hex().as_bytes());
+            tool.add(configuration.hex().as_bytes());
+            (path, tool.stamp())
+        };
+        let files = paths.iter().map(|path| of_file(path)).collect();
         let (around, lives) = match rests.scope() {
             Scope::File => (Some(Trace::default().stamp()), ALONE),
-            Scope::Package => (around::package(&rule.gate, root, path), AMONG_OTHERS),
-            Scope::Project => (around::project(&rule.gate, root, path), AMONG_OTHERS),
+            Scope::Package => (around::package(&rule.gate, root, paths), AMONG_OTHERS),
+            Scope::Project => (around::project(&rule.gate, root, paths), AMONG_OTHERS),
         };
-        Some(Basis { path, tool: tool.stamp(), around, lives })
+        Some(Basis { files, around, lives })
     }
 
-    /// The key of the answer about this text among these other drafts; nothing where it must not be kept.
-    pub(in crate::gate) fn of_text(&self, text: Stamp, company: Stamp) -> Option<Stamp> {
-        let around = self.around?.hex();
-        Some(self.key("text", &[self.path, &around, &text.hex(), &company.hex()]))
-    }
-
-    /// The key of what is known of the program for this file, whatever its text.
-    pub(in crate::gate) fn of_file(&self) -> Stamp {
-        self.key("file", &[self.path])
-    }
-
-    fn key(&self, what: &str, parts: &[&str]) -> Stamp {
+    /// The key of the answer about these texts, nothing for a file that is gone, among these other drafts; nothing where
+    /// it must not be kept.
+    pub(in crate::gate) fn of_texts(&self, texts: &[Option<Stamp>], company: Stamp) -> Option<Stamp> {
         let mut key = Trace::default();
-        key.add(what.as_bytes());
-        key.add(self.tool.hex().as_bytes());
-        parts.iter().for_each(|part| key.add(part.as_bytes()));
-        key.stamp()
+        key.add(b"text");
+        key.add(self.around?.hex().as_bytes());
+        key.add(company.hex().as_bytes());
+        for ((path, tool), text) in self.files.iter().zip(texts) {
+            key.add(path.as_bytes());
+            key.add(tool.hex().as_bytes());
+            key.add(text.map_or_else(String::new, |text| text.hex()).as_bytes());
+        }
+        Some(key.stamp())
+    }
+
+    /// The key of what is known of the program for the file at this place in the list, whatever its text.
+    pub(in crate::gate) fn of_file(&self, at: usize) -> Option<Stamp> {
+        let (path, tool) = self.files.get(at)?;
+        let mut key = Trace::default();
+        key.add(b"file");
+        key.add(tool.hex().as_bytes());
+        key.add(path.as_bytes());
+        Some(key.stamp())
     }
 }
 
@@ -136,7 +156,8 @@ pub(in crate::gate) fn configured(gate: &Gate, server: &Server, program: &Path, 
         tool.file(&found);
     }
     configure(&mut tool, &Rests::Server(server).names(), &folder.join("file"));
-    kin::add(&mut tool, gate, For::Server, &Rests::Server(server).names(), &folder.join("file"));
+    let names = Rests::Server(server).names();
+    kin::add(&mut tool, gate, For::Server, &names, &folder.join("file"), &HashSet::new());
     tool.stamp()
 }
 

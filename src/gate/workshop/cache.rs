@@ -18,8 +18,8 @@ const MOST_BYTES: usize = 16 << 20;
 /// The most bytes of one that is kept: it must not push out all others.
 const LARGEST: usize = MOST_BYTES / 4;
 
-/// What a program found in a text.
-pub(in crate::gate) type Answer = Arc<[Seen]>;
+/// What a program found in each of the texts of a run.
+pub(in crate::gate) type Answer = Arc<[Vec<Seen>]>;
 
 /// Answers by the stamp of all that they rest on; those that were not asked for longest make room.
 #[derive(Debug)]
@@ -87,12 +87,13 @@ impl Kept {
 }
 
 /// About the bytes that an answer takes.
-fn size(answer: &[Seen]) -> usize {
+fn size(answer: &[Vec<Seen>]) -> usize {
     let words = |seen: &Seen| {
         let named = [seen.elsewhere.as_ref(), seen.code.as_ref()].into_iter().flatten();
         size_of::<Seen>() + seen.message.len() + named.map(String::len).sum::<usize>()
     };
-    size_of::<Entry>() + answer.iter().map(words).sum::<usize>()
+    let lists = size_of_val(answer);
+    size_of::<Entry>() + lists + answer.iter().flatten().map(words).sum::<usize>()
 }
 
 #[cfg(test)]
@@ -109,7 +110,7 @@ mod tests {
     fn answer(bytes: usize) -> Answer {
         let message = "x".repeat(bytes);
         let severity = Severity::Error;
-        Arc::new([Seen { elsewhere: None, line: 1, column: 1, code: None, severity, message }])
+        Arc::new([vec![Seen { elsewhere: None, line: 1, column: 1, code: None, severity, message }]])
     }
 
     #[test]

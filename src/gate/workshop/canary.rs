@@ -43,15 +43,17 @@ impl Default for Proofs {
 }
 
 impl Proofs {
-    /// Gives what is known of the program for the file.
-    pub(in crate::gate) fn of(&self, basis: &Basis<'_>) -> Option<Proof> {
+    /// Gives what is known of the program for the file at this place in the list.
+    pub(in crate::gate) fn of(&self, basis: &Basis<'_>, at: usize) -> Option<Proof> {
+        let key = basis.of_file(at)?;
         let mut proofs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        proofs.get(&basis.of_file()).filter(|(_, since)| since.elapsed() < LIFE).map(|(proof, _)| *proof)
+        proofs.get(&key).filter(|(_, since)| since.elapsed() < LIFE).map(|(proof, _)| *proof)
     }
 
     /// Remembers what a canary showed.
-    pub(in crate::gate) fn keep(&self, basis: &Basis<'_>, proof: Proof) {
+    pub(in crate::gate) fn keep(&self, basis: &Basis<'_>, at: usize, proof: Proof) {
+        let Some(key) = basis.of_file(at) else { return };
         let mut proofs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        proofs.put(basis.of_file(), (proof, Instant::now()));
+        proofs.put(key, (proof, Instant::now()));
     }
 }

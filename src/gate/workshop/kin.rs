@@ -3,9 +3,9 @@
 //!
 //! Invariant: a look at them is bounded, and reads none of them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, DirEntry};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::basis::Trace;
 use crate::policy::{Gate, language_of};
@@ -31,19 +31,27 @@ pub(super) enum For {
     Server,
 }
 
-/// Adds what lies beside the configuration in each folder above the file, and which packages the project has.
-pub(super) fn add(tool: &mut Trace, gate: &Gate, whose: For, names: &BTreeSet<&String>, file: &Path) {
+/// Adds what lies beside the configuration in each folder above the file, but for the edited files, and which packages the
+/// project has.
+pub(super) fn add(
+    tool: &mut Trace,
+    gate: &Gate,
+    whose: For,
+    names: &BTreeSet<&String>,
+    file: &Path,
+    edited: &HashSet<PathBuf>,
+) {
     for folder in file.ancestors().skip(1) {
         if names.iter().any(|name| folder.join(name).is_file()) {
-            beside(tool, gate, whose, folder, file);
+            beside(tool, gate, whose, folder, edited);
         }
         packages(tool, folder);
     }
 }
 
-fn beside(tool: &mut Trace, gate: &Gate, whose: For, folder: &Path, file: &Path) {
+fn beside(tool: &mut Trace, gate: &Gate, whose: For, folder: &Path, edited: &HashSet<PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
-    let counts = |entry: &DirEntry| entry.path() != file && is_kin(gate, whose, entry);
+    let counts = |entry: &DirEntry| !edited.contains(&entry.path()) && is_kin(gate, whose, entry);
     let mut kin: Vec<DirEntry> = entries.flatten().take(MOST_ENTRIES).filter(counts).collect();
     kin.sort_by_key(DirEntry::file_name);
     for entry in kin {
@@ -91,7 +99,9 @@ mod tests {
         let gate = Catalogue::embedded().find(gate).unwrap();
         let name = "pyrightconfig.json".to_owned();
         let mut trace = Trace::default();
-        add(&mut trace, gate, whose, &BTreeSet::from([&name]), &folder.join("sub/a.py"));
+        let file = folder.join("sub/a.py");
+        let edited = HashSet::from([file.clone()]);
+        add(&mut trace, gate, whose, &BTreeSet::from([&name]), &file, &edited);
         trace.stamp()
     }
 

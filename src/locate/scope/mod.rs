@@ -79,7 +79,7 @@ impl Outline {
     /// Reads the symbols and comments of a text; nothing where the language has no grammar, or the text cannot be
     /// read safely within the steps. Where the text is broken, they are those that the grammar could make out.
     pub fn of(language: &str, path: &str, view: &str) -> Option<Outline> {
-        Outline::in_tree(language, &grammar::read(language, path, view, STEPS).ok()?, view)
+        Outline::in_tree(language, &*grammar::read(language, path, view, STEPS).ok()?, view)
     }
 
     /// Gives the symbols and comments of a text that was read; nothing where the language has none.

@@ -110,17 +110,15 @@ impl Command {
     }
 }
 
-/// What a command of the project's own is told of where it may write: the project is only to be read. cargo takes a crate
-/// for unchanged by the times of its files, so each run has a wrapper by a path of its own, as gates/cargo-check.yaml has it.
+/// What a command of the project's own is told of where it may write: the project is only to be read.
 fn validating_env(program: &str) -> Vec<(String, Template)> {
-    let up = "/../../../../../../../../../../../../../../../../usr/bin/env";
-    let filled =
-        |hole: Hole, rest: &str| Template { pieces: vec![Piece::Hole(hole), Piece::Text(rest.to_owned())] };
-    let mut env = vec![("GOCACHE".to_owned(), filled(Hole::Cache, "/go-build"))];
+    let cache =
+        |rest: &str| Template { pieces: vec![Piece::Hole(Hole::Cache), Piece::Text(rest.to_owned())] };
+    let mut env = vec![("GOCACHE".to_owned(), cache("/go-build"))];
     if program.rsplit('/').next() == Some("cargo") {
-        env.push(("CARGO_TARGET_DIR".to_owned(), filled(Hole::Cache, "/validate")));
-        env.push(("RUSTC_WORKSPACE_WRAPPER".to_owned(), filled(Hole::Root, up)));
-        env.push(("CLIPPY_CONF_DIR".to_owned(), Template { pieces: vec![Piece::Hole(Hole::Root)] }));
+        let mut target = cache("/validate/");
+        target.pieces.push(Piece::Hole(Hole::Project));
+        env.push(("CARGO_TARGET_DIR".to_owned(), target));
     }
     env
 }
@@ -169,8 +167,17 @@ pub(in crate::policy) const SCOPES: [(&str, Scope); 3] =
 const POLICY_FILES: [&str; 3] = ["quality.yaml", ".lockgate", ".st3"];
 
 /// What may be filled into a word of a command.
-const IN_COMMAND: [Hole; 7] =
-    [Hole::Path, Hole::Folder, Hole::Root, Hole::Draft, Hole::Overlay, Hole::Cache, Hole::Args];
+const IN_COMMAND: [Hole; 9] = [
+    Hole::Path,
+    Hole::Folder,
+    Hole::Paths,
+    Hole::Folders,
+    Hole::Root,
+    Hole::Draft,
+    Hole::Overlay,
+    Hole::Cache,
+    Hole::Args,
+];
 
 pub(super) fn command(fields: &Fields) -> Result<Command, Fault> {
     let own = asked_by(fields, fields.require("command")?, fields.require("input")?)?;
@@ -242,15 +249,16 @@ fn seen(node: &Node, words: &[Template]) -> Result<Input, Fault> {
         Input::Stdin | Input::Staged if shadows => {
             Err(node.fault("`{draft}` and `{overlay}` belong to `input: shadow`"))
         }
-        Input::Staged
-            if !words
-                .iter()
-                .any(|word| word.has(Hole::Path) || word.has(Hole::Folder) || word.has(Hole::Root)) =>
-        {
-            Err(node.fault("`input: staged` needs `{path}`, `{folder}` or `{root}` in `command`"))
-        }
+        Input::Staged if !words.iter().any(names_a_place) => Err(node.fault(
+            "`input: staged` needs `{path}`, `{paths}`, `{folder}`, `{folders}` or `{root}` in `command`",
+        )),
         Input::Stdin | Input::Shadow | Input::Staged => Ok(input),
     }
+}
+
+/// Whether a word names the file, its folder or the project.
+fn names_a_place(word: &Template) -> bool {
+    [Hole::Path, Hole::Paths, Hole::Folder, Hole::Folders, Hole::Root].into_iter().any(|hole| word.has(hole))
 }
 
 pub(super) fn candidates(node: &Node, what: &str) -> Result<Vec<Template>, Fault> {
@@ -308,7 +316,7 @@ pub(super) fn environment(node: &Node, what: &str) -> Result<Vec<(String, Templa
         if key.name.is_empty() || !key.name.chars().all(is_name) {
             return Err(key.fault("a variable's name has letters, digits and `_` only"));
         }
-        Ok((key.name.clone(), template(value, "a variable", &[Hole::Root, Hole::Cache], &[])?))
+        Ok((key.name.clone(), template(value, "a variable", &[Hole::Root, Hole::Cache, Hole::Project], &[])?))
     };
     node.entries(what)?.iter().map(setting).collect()
 }

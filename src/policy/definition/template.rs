@@ -27,6 +27,10 @@ pub enum Hole {
     Path,
     /// `{folder}`: the absolute path of the file's folder.
     Folder,
+    /// `{paths}`: a whole word for each file of the call that the tool is asked about, as an absolute path.
+    Paths,
+    /// `{folders}`: a whole word for each folder of these files.
+    Folders,
     /// `{root}`: the absolute path of the folder that the tool runs in.
     Root,
     /// `{draft}`: the absolute path of a temporary file that holds the draft.
@@ -35,6 +39,8 @@ pub enum Hole {
     Overlay,
     /// `{cache}`: a folder of lockgate's own in which the tool may keep what it knows of this project.
     Cache,
+    /// `{project}`: a name for the project that the file belongs to, which no other project below the root has.
+    Project,
     /// `{args}`: a whole word for the arguments that the policy adds.
     Args,
     /// `{venv}`: the project's Python environment.
@@ -44,13 +50,16 @@ pub enum Hole {
 }
 
 impl Hole {
-    const NAMED: [(&str, Hole); 9] = [
+    const NAMED: [(&str, Hole); 12] = [
         ("path", Hole::Path),
         ("folder", Hole::Folder),
+        ("paths", Hole::Paths),
+        ("folders", Hole::Folders),
         ("root", Hole::Root),
         ("draft", Hole::Draft),
         ("overlay", Hole::Overlay),
         ("cache", Hole::Cache),
+        ("project", Hole::Project),
         ("args", Hole::Args),
         ("venv", Hole::Venv),
         ("node_modules", Hole::NodeModules),
@@ -88,9 +97,10 @@ pub(super) fn template(node: &Node, what: &str, allowed: &[Hole], own: &[&str]) 
         pieces.push(Piece::Text(rest.to_owned()));
     }
     let template = Template { pieces };
-    if template.has(Hole::Args) && template.pieces.len() > 1 {
+    let whole = [(Hole::Args, "args"), (Hole::Paths, "paths"), (Hole::Folders, "folders")];
+    if let Some((_, name)) = whole.iter().find(|(hole, _)| template.has(*hole) && template.pieces.len() > 1) {
         let shown = clipped(node.text(what)?, LONGEST_WORD);
-        return Err(node.fault(format!("`{{args}}` stands for whole words, not for a part of `{shown}`")));
+        return Err(node.fault(format!("`{{{name}}}` stands for whole words, not for a part of `{shown}`")));
     }
     Ok(template)
 }

@@ -7,7 +7,7 @@
 
 use super::damage::WEIGHTS;
 use super::definition::{COLUMNS, IN_STEPS, INPUTS, ROLES, SCOPES, STREAMS};
-use super::demands::{CONFIRMED, GUARDED, INTERACTIVE};
+use super::demands::{CONFIRMED, GUARDED, INTERACTIVE, RUN};
 use super::isolation::ISOLATIONS;
 use super::paths::ACCESS;
 use super::publishing::{DURABILITIES, HARD_LINKED};
@@ -75,6 +75,8 @@ tables! {
         "damage": Map(&[DAMAGE]), Is("{}") => "what the findings of each rule of the gate `damage` do: `block`, `warn`, or `off`";
         "confirm": Words(&words(&CONFIRMED)), Is("never")
             => "when a person is asked before a write: `risky` is a removal, a file that shrinks to under a quarter, and findings in `interactive` that would refuse the edit in `strict`";
+        "runnable": Words(&words(&RUN)), Is("ask")
+            => "what becomes of a write to a file that makes a program start when a person opens or uses the folder, such as `.githooks/pre-commit`: `ask` a person, `refuse` it, or `allow` it";
         "require_isolation": Words(&words(&ISOLATIONS)), Is("none")
             => "what the programs of gates must at least be kept apart by; where that is not to be had, they do not run";
         "durability": Words(&words(&DURABILITIES)), Is("full")
@@ -154,10 +156,10 @@ tables! {
         "role": Words(&words(&ROLES)), Is("check") => "whether it says what is wrong, or mends it";
         "timeout": Duration(TIME), Is("5s") => "how long one run may take";
         "transitional": Map(&[TRANSITIONAL]), Is("{}")
-            => "patterns on `code message`: such new findings only warn in a single edit";
+            => "patterns on `code message`: such new findings only warn in a single edit, where the policy gives no `level` itself";
         "canary": Either(&[Text, Map(&[CANARY])]), Says("none") => "a text that no configuration lets pass";
         "in_steps": Words(&words(&IN_STEPS)), Says("what the policy says")
-            => "in `edit_code`, whose edits are often one step of several: `fix`: it mends the draft; `warn`: it does not block";
+            => "in `edit_code`, whose edits are often one step of several, where the policy gives no `role` or `level` itself: `fix`: it mends the draft; `warn`: it does not block, and a note says so";
         "recorded": Text, Says("none") => "the tool and its version with which the samples were recorded";
         "samples": List(&Map(&[SAMPLE]), 0), Is("[]") => "texts with the findings that they must give";
     }

@@ -164,6 +164,15 @@ fn who_is_asked_and_what_keeps_programs_apart_is_read() {
     assert_eq!(read("").isolation, Isolation::None);
     assert_eq!(read("require_isolation: landlock").isolation, Isolation::Landlock);
     assert!(Isolation::None < Isolation::Landlock && Isolation::Landlock < Isolation::Bubblewrap);
+    for (text, runnable) in [
+        ("", Runnable::Ask),
+        ("runnable: ask", Runnable::Ask),
+        ("runnable: refuse", Runnable::Refuse),
+        ("runnable: allow", Runnable::Allow),
+    ] {
+        assert_eq!(read(text).demands.runnable, runnable, "{text}");
+    }
+    refused("runnable: yes", "1:11: unknown runnable `yes` (known: ask, refuse, allow)");
     refused(
         "require_isolation: jail",
         "unknown require_isolation `jail` (known: none, landlock, bubblewrap)",
@@ -208,7 +217,24 @@ fn how_a_change_is_published_is_read() {
 
 #[test]
 fn what_no_journal_keeps_is_named_by_patterns() {
-    let secrets = ["a.pem", "keys/a.key", "d/.env.local", "x.p12", "id_rsa.pub", "h/.ssh/config"];
+    let secrets = [
+        "a.pem",
+        "keys/a.key",
+        "d/.env.local",
+        "x.p12",
+        "id_rsa.pub",
+        "h/.ssh/config",
+        "h/id_ed25519",
+        "h/.docker/config.json",
+        ".npmrc",
+        ".aws/credentials",
+        "d/.env.example.local",
+        ".ssh/.env.example",
+    ];
+    for template in [".env.example", "d/.env.sample", ".env.template"] {
+        assert!(read("").journals(template), "{template}");
+        assert!(!read("never_journal: ['.env*']").journals(template), "{template}");
+    }
     let plain = read("");
     assert!(plain.journals("app.py") && plain.journals("a.pem.txt") && plain.journals("ssh/config"));
     let policy = read("never_journal: ['/secrets/', '*.tfstate']\n");
@@ -220,7 +246,7 @@ fn what_no_journal_keeps_is_named_by_patterns() {
     }
     assert!(policy.journals("d/secrets/a") && policy.journals("secrets"));
     assert!(read("never_journal: []").journals("secrets/a"));
-    let many = format!("never_journal: [{}]", "a,".repeat(1000));
+    let many = format!("never_journal: [{}]", "a,".repeat(1001));
     refused(&many, "`never_journal` has more than 1000 patterns");
 }
 
@@ -235,6 +261,7 @@ fn toolsets_and_demands_are_read() {
         line_edits: Guard::Required,
         overwrite: Guard::Required,
         confirm: Confirm::Never,
+        runnable: Runnable::Ask,
     };
     assert_eq!((policy.demands, policy.baseline), (wanted, Baseline::EditedLines));
     assert_eq!(policy.terms("a", None, Profile::Edit).baseline, Baseline::EditedLines);

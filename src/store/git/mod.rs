@@ -134,26 +134,14 @@ impl Repository {
 }
 
 impl Revision {
+    /// The names of the files as they were, which several threads can read.
+    pub fn names(&self) -> Names<'_> {
+        Names { trees: &self.trees, hash: self.repo.object_hash() }
+    }
+
     /// Goes through the paths of the files below the root, relative to it, in their order.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.trees.files.keys().map(String::as_str)
-    }
-
-    /// Whether a file of that path was there.
-    pub fn has(&self, path: &str) -> bool {
-        self.trees.files.contains_key(path)
-    }
-
-    /// Whether a file had these very bytes.
-    pub fn is(&self, path: &str, bytes: &[u8]) -> bool {
-        self.trees.files.get(path).is_some_and(|known| Some(*known) == self.name_of(bytes))
-    }
-
-    /// The path of a file that had these very bytes and for which this holds.
-    pub fn path_of(&self, bytes: &[u8], holds: impl Fn(&str) -> bool) -> Option<&str> {
-        let name = self.name_of(bytes).filter(|_| !bytes.is_empty())?;
-        let mut same = self.trees.files.iter().filter(|(_, known)| **known == name);
-        same.find(|(path, _)| holds(path)).map(|(path, _)| path.as_str())
     }
 
     /// What a file was, if it had no more bytes than `limit`.
@@ -174,9 +162,35 @@ impl Revision {
         }
         Ok(Was::Text(bytes))
     }
+}
+
+/// The names of files as they were at a revision, without their texts.
+#[derive(Clone, Copy)]
+pub struct Names<'r> {
+    trees: &'r Trees,
+    hash: gix::hash::Kind,
+}
+
+impl<'r> Names<'r> {
+    /// Whether a file of that path was there.
+    pub fn has(&self, path: &str) -> bool {
+        self.trees.files.contains_key(path)
+    }
+
+    /// Whether a file had these very bytes.
+    pub fn is(&self, path: &str, bytes: &[u8]) -> bool {
+        self.trees.files.get(path).is_some_and(|known| Some(*known) == self.name_of(bytes))
+    }
+
+    /// The path of a file that had these very bytes and for which this holds.
+    pub fn path_of(&self, bytes: &[u8], holds: impl Fn(&str) -> bool) -> Option<&'r str> {
+        let name = self.name_of(bytes).filter(|_| !bytes.is_empty())?;
+        let mut same = self.trees.files.iter().filter(|(_, known)| **known == name);
+        same.find(|(path, _)| holds(path)).map(|(path, _)| path.as_str())
+    }
 
     fn name_of(&self, bytes: &[u8]) -> Option<ObjectId> {
-        gix::objs::compute_hash(self.repo.object_hash(), Kind::Blob, bytes).ok()
+        gix::objs::compute_hash(self.hash, Kind::Blob, bytes).ok()
     }
 }
 

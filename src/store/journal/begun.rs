@@ -4,6 +4,7 @@
 
 use super::{Deed, EditId, Kind};
 use crate::error::{Code, Error};
+use crate::store::inode::Inodes;
 use crate::store::publish::FileWrite;
 use crate::store::sql::{Database, Failure, Row};
 use std::sync::Arc;
@@ -32,6 +33,13 @@ impl Begun {
     /// The name by which the edit can be taken back.
     pub fn id(&self) -> EditId {
         self.database.id(self.number)
+    }
+
+    /// Writes down which files the staged copies are, in the order of the writes.
+    ///
+    /// Errors: `NO_SPACE`, `STORE_UNAVAILABLE`.
+    pub(in crate::store) fn record(&self, inodes: &[Inodes]) -> Result<(), Error> {
+        self.database.record(self.number, inodes).map_err(|failure| refusal(&failure))
     }
 
     /// Makes what was written down survive a power cut.

@@ -5,6 +5,7 @@
 use crate::error::Error;
 use crate::store::FilePlace;
 use crate::store::journal::{Bounds, Entry};
+use crate::store::project::relative;
 use crate::store::sql::{Database, Failure};
 use crate::store::state::State;
 use std::path::{Path, PathBuf};
@@ -15,16 +16,17 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 pub(super) struct Book {
     state: State,
     root: PathBuf,
-    is_first: bool,
+    /// For the first root, the folder below it that paths are told from.
+    base: Option<String>,
     database: RwLock<Option<Arc<Database>>>,
     notes: Mutex<Vec<String>>,
 }
 
 impl Book {
-    /// The journal of a root; its number says whether paths in it are told as they are.
-    pub fn new(state: &State, root: &Path, number: usize) -> Book {
-        let (state, root) = (state.clone(), root.to_owned());
-        Book { state, root, is_first: number == 0, database: RwLock::default(), notes: Mutex::default() }
+    /// The journal of a root; paths of the first one are told relative to `base`, those of others are absolute.
+    pub fn new(state: &State, root: &Path, base: Option<&str>) -> Book {
+        let (state, root, base) = (state.clone(), root.to_owned(), base.map(str::to_owned));
+        Book { state, root, base, database: RwLock::default(), notes: Mutex::default() }
     }
 
     /// Why nothing is remembered here, where that is so.
@@ -65,10 +67,11 @@ impl Book {
 
     /// The entry with its paths as [`FilePlace::shown`] spells them.
     pub fn shown(&self, mut entry: Entry) -> Entry {
-        if !self.is_first {
-            for changed in &mut entry.changes {
-                changed.path = self.root.join(&changed.path).to_string_lossy().into_owned();
-            }
+        for changed in &mut entry.changes {
+            changed.path = match &self.base {
+                Some(base) => relative(base, &changed.path),
+                None => self.root.join(&changed.path).to_string_lossy().into_owned(),
+            };
         }
         entry
     }

@@ -25,9 +25,10 @@ use super::sql::Wanted;
 use super::state::State;
 use crate::error::Error;
 use book::Book;
+use std::cmp::Reverse;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use worker::Worker;
 
 /// How much is remembered, and for how long.
@@ -49,7 +50,8 @@ pub struct Journal {
 impl Journal {
     /// The journals of these roots within lockgate's own folder.
     pub fn beside(state: &State, files: &Files) -> Journal {
-        let book = |(number, root): (usize, &PathBuf)| Book::new(state, root, number);
+        let base = |number: usize| (number == 0).then(|| files.base());
+        let book = |(number, root): (usize, &PathBuf)| Book::new(state, root, base(number));
         let books: Arc<[Book]> = files.root_paths().iter().enumerate().map(book).collect();
         Journal { worker: Worker::new(&books), books }
     }
@@ -80,7 +82,7 @@ impl Journal {
 
     /// The last settled change of the place's file.
     pub fn latest(&self, place: &FilePlace) -> Result<Option<Entry>, Error> {
-        self.newest(Wanted::Settled, Some(place))
+        self.newest(Wanted::Settled, place)
     }
 
     /// Whether an edit of this place was begun by a process that has ended; to be asked only while its lock is held.
@@ -136,26 +138,30 @@ impl Journal {
             let entries = book.look(|database| database.entries(Some(place.in_root()), most))?;
             return Ok(entries.into_iter().map(|entry| book.shown(entry)).collect());
         }
-        let mut all = Vec::new();
+        let mut lists = Vec::with_capacity(self.books.len());
         for book in self.books.iter() {
             let entries = book.look(|database| database.entries(None, most))?;
-            all.extend(entries.into_iter().map(|entry| book.shown(entry)));
+            lists.push(entries.into_iter().map(|entry| book.shown(entry)).collect());
         }
-        if self.books.len() > 1 {
-            all.sort_by_key(|entry| std::cmp::Reverse(entry.at));
-        }
-        all.truncate(most);
-        Ok(all)
+        Ok(merge(lists, most))
     }
 
-    /// The newest edit that has not been taken back; of one place, or of the first root.
+    /// The newest edit that has not been taken back; of one place, or of all roots.
     pub fn to_undo(&self, of: Option<&FilePlace>) -> Result<Option<Entry>, Error> {
-        self.newest(Wanted::ToUndo, of)
+        match of {
+            Some(place) => self.newest(Wanted::ToUndo, place),
+            None => self.last(Wanted::ToUndo, |at, number, _| (at, number)),
+        }
     }
 
-    /// The edit that was taken back last and still is; of one place, or of the first root.
+    /// The edit that was taken back last and still is; of one place, or of all roots.
+    ///
+    /// Of two that were taken back in the same moment the older edit was taken back last, as the newest goes first.
     pub fn to_redo(&self, of: Option<&FilePlace>) -> Result<Option<Entry>, Error> {
-        self.newest(Wanted::ToRedo, of)
+        match of {
+            Some(place) => self.newest(Wanted::ToRedo, place),
+            None => self.last(Wanted::ToRedo, |at, number, entry| (at, Reverse(entry.at), Reverse(number))),
+        }
     }
 
     /// Forgets the oldest until the journals are within their bounds; to be called after each edit.
@@ -167,14 +173,44 @@ impl Journal {
         if self.books.iter().any(|book| book.is_untidy(bounds)) { self.worker.tidy(bounds) } else { Ok(()) }
     }
 
-    fn newest(&self, wanted: Wanted, of: Option<&FilePlace>) -> Result<Option<Entry>, Error> {
-        let book = match of {
-            Some(place) => Some(book::of(&self.books, place)?),
-            None => self.books.first(),
-        };
-        let path = of.map(FilePlace::in_root);
-        book.map_or(Ok(None), |book| book.entry(|database| database.newest(wanted, path)))
+    fn newest(&self, wanted: Wanted, of: &FilePlace) -> Result<Option<Entry>, Error> {
+        book::of(&self.books, of)?.entry(|database| database.newest(wanted, of.in_root()))
     }
+
+    /// The last of the wanted edits in all journals: the one with the greatest key, which is made from the time that
+    /// counts, the number of the root, and the entry.
+    ///
+    /// A journal that cannot be read is an error: the last edit may be in it.
+    fn last<K: Ord>(
+        &self,
+        wanted: Wanted,
+        key: impl Fn(SystemTime, usize, &Entry) -> K,
+    ) -> Result<Option<Entry>, Error> {
+        let mut last: Option<(K, Entry)> = None;
+        for (number, book) in self.books.iter().enumerate() {
+            let Some((at, entry)) = book.look(|database| database.last(wanted))? else { continue };
+            let key = key(at, number, &entry);
+            if last.as_ref().is_none_or(|(greatest, _)| key > *greatest) {
+                last = Some((key, book.shown(entry)));
+            }
+        }
+        Ok(last.map(|(_, entry)| entry))
+    }
+}
+
+/// Merges lists of entries, each the newest first, into one of at most so many.
+///
+/// The order within a list stays, also where its times run backwards because the clock was set.
+fn merge(lists: Vec<Vec<Entry>>, most: usize) -> Vec<Entry> {
+    let mut lists: Vec<_> = lists.into_iter().map(|list| list.into_iter().peekable()).collect();
+    let mut all: Vec<Entry> = Vec::new();
+    while all.len() < most {
+        let heads = lists.iter_mut().enumerate();
+        let newest = heads.filter_map(|(number, list)| Some((list.peek()?.at, number))).max();
+        let Some(list) = newest.and_then(|(_, number)| lists.get_mut(number)) else { break };
+        all.extend(list.next());
+    }
+    all
 }
 
 #[cfg(feature = "journal")]

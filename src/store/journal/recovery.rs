@@ -5,8 +5,9 @@
 use super::book::Book;
 use crate::store::files::Files;
 use crate::store::locks::Locks;
-use crate::store::recover::{Fate, Half, Left};
+use crate::store::recover::{Fate, Half, Known, Left};
 use crate::store::sql::{Begun, BegunFile, Database, Failure};
+use crate::text::Stamp;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -60,8 +61,8 @@ fn one(database: &Database, edit: &Begun, root: usize, files: &Files, locks: &Lo
 }
 
 fn left(file: &BegunFile) -> Left<'_> {
-    let BegunFile { path, staged, before, after, folders } = file;
-    Left { path, staged, before: *before, after: *after, folders: *folders }
+    let BegunFile { path, staged, before, after, folders, inodes } = file;
+    Left { path, staged, before: *before, after: *after, folders: *folders, inodes: *inodes }
 }
 
 fn undone(database: &Database, number: u64, failure: &Failure) -> String {
@@ -80,8 +81,10 @@ fn sweep(book: &Book, database: &Database, root: usize, files: &Files, locks: &L
     }
     // A name that cannot be asked about is one that is needed.
     let is_named = |name: &str| database.is_staged(name).unwrap_or(true);
+    let is_kept = |stamp: Stamp| database.text(&stamp.hex()).is_ok_and(|text| text.is_some());
     let folders = database.folders().unwrap_or_default();
-    let swept = |folder: &String| files.sweep(locks, root, folder, &is_named);
+    let known = Known { is_named: &is_named, is_kept: &is_kept };
+    let swept = |folder: &String| files.sweep(locks, root, folder, &known);
     let notes = folders.iter().flat_map(swept).collect();
     // Where it cannot be marked, it is done again.
     drop(mark.map(|mark| marked(&mark, &boot)));

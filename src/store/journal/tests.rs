@@ -76,6 +76,19 @@ impl Scene {
         self.begin(place, Some(before), after).settle().unwrap()
     }
 
+    /// Writes down that an edit of this place was taken back or made again.
+    fn revert(&self, place: &FilePlace, kind: Kind) {
+        let write = FileWrite {
+            place,
+            before: None,
+            after: Some(Content::of(b"x")),
+            mode: None,
+            folders: 0,
+            told: Told::default(),
+        };
+        self.journal.begin(&deed(kind), &[write], &["x".to_owned()]).unwrap().settle().unwrap();
+    }
+
     fn text(&self, place: &FilePlace, text: &str) -> Option<String> {
         let found = self.journal.text(place, &Stamp::of(text.as_bytes()).to_string()).unwrap();
         found.map(|text| String::from_utf8(text).unwrap())
@@ -107,8 +120,58 @@ fn each_root_has_a_journal_and_paths_are_told_as_a_caller_may_name_them() {
     assert_eq!(scene.text(&b, "1"), None, "a text is only in the journal of its root");
     assert_eq!(ids(&scene.journal.entries(None, 9).unwrap()).len(), 2);
     assert_eq!(ids(&scene.journal.entries(Some(&b), 9).unwrap()), [second]);
-    assert_eq!(scene.journal.to_undo(None).unwrap().unwrap().id, first, "of the first root");
+    assert_eq!(scene.journal.to_undo(Some(&a)).unwrap().unwrap().id, first);
     assert_eq!(scene.journal.to_undo(Some(&b)).unwrap().unwrap().id, second);
+}
+
+#[test]
+fn the_last_edit_is_looked_for_in_all_roots() {
+    let scene = Scene::new();
+    let places =
+        [scene.place("a"), scene.second("b"), scene.second("c"), scene.place("d"), scene.second("e")];
+    let edits: Vec<EditId> = places.iter().map(|place| scene.edit(place, "1", "2")).collect();
+    let turn = |id: EditId, kind| {
+        let at = edits.iter().position(|edit| *edit == id).unwrap();
+        scene.revert(&places[at], kind);
+        id
+    };
+    let to_undo = || scene.journal.to_undo(None).unwrap().map(|entry| entry.id);
+    let to_redo = || scene.journal.to_redo(None).unwrap().map(|entry| entry.id);
+    let newest_first: Vec<EditId> = edits.iter().rev().copied().collect();
+    assert_eq!(ids(&scene.journal.entries(None, 9).unwrap()), newest_first);
+    assert_eq!(ids(&scene.journal.entries(None, 2).unwrap()), newest_first[..2]);
+    let of_first_root = scene.journal.books[0].look(|database| database.last(super::Wanted::ToUndo)).unwrap();
+    assert_ne!(of_first_root.unwrap().1.id, newest_first[0], "the control: the first root's journal alone");
+    let undone: Vec<EditId> =
+        std::iter::from_fn(|| to_undo().map(|edit| turn(edit, Kind::Undo(edit)))).collect();
+    assert_eq!(undone, newest_first);
+    let redone: Vec<EditId> =
+        std::iter::from_fn(|| to_redo().map(|edit| turn(edit, Kind::Redo(edit)))).collect();
+    assert_eq!(redone, edits);
+    assert_eq!(to_undo(), newest_first.first().copied());
+}
+
+#[test]
+fn lists_of_several_roots_are_merged_and_each_keeps_its_order() {
+    let entry = |journal, number, at: u64| Entry {
+        id: EditId::new(journal, number),
+        at: std::time::UNIX_EPOCH + std::time::Duration::from_secs(at),
+        deed: deed(Kind::Edit),
+        undone: false,
+        changes: Vec::new(),
+    };
+    // The clock was set back between the first and the second edit of the first journal.
+    let first = vec![entry(1, 2, 50), entry(1, 1, 90)];
+    let second = vec![entry(2, 2, 60), entry(2, 1, 40)];
+    let named = |entries: Vec<Entry>| -> Vec<(u16, u64)> {
+        entries.iter().map(|entry| (entry.id.journal(), entry.id.number())).collect()
+    };
+    let both = || vec![first.clone(), second.clone()];
+    assert_eq!(named(super::merge(both(), 9)), [(2, 2), (1, 2), (1, 1), (2, 1)]);
+    assert_eq!(named(super::merge(both(), 2)), [(2, 2), (1, 2)]);
+    let mut by_time: Vec<Entry> = both().concat();
+    by_time.sort_by_key(|entry| std::cmp::Reverse(entry.at));
+    assert_ne!(named(by_time), named(super::merge(both(), 9)), "the control: sorted by time alone");
 }
 
 #[test]

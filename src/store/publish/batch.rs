@@ -1,18 +1,21 @@
-//! All writes of one edit, or none: checked, written down, staged, synced, turned one by one, and settled.
+//! All writes of one edit, or none: checked, written down, staged, synced, held, turned one by one, and settled.
 //!
 //! Invariant: until all writes are there, whatever was done is taken back; the entry in the journal is there before the
 //! first staged file, and is taken out after the last.
 
 use super::folders::{Chains, emptied};
 use super::guards::Guards;
+use super::prepare::{self, Prepared};
 use super::stage::Staged;
-use super::swap::{Ends, Refusal};
-use super::turn::Turned;
+use super::swap::Ends;
+use super::turn::{Back, Turned};
 use super::{Done, FileWrite, Published, compare, lasting, names};
 use crate::error::{Code, Disk, Error};
 use crate::policy::{Durability, HardLinks, Publishing};
+use crate::store::git_layout::{self, Planned};
+use crate::store::inode::Inodes;
 use crate::store::journal::{Begun, Deed, EditId, Journal};
-use crate::store::permit::{self, Way};
+use crate::store::permit::Way;
 use crate::store::root::{self, Root};
 use std::thread;
 
@@ -27,6 +30,7 @@ pub(super) fn publish(
     record: Option<(&Journal, &Deed)>,
     guards: Guards<'_>,
 ) -> Result<Done, Error> {
+    refuse_git_folders(roots, writes, guards)?;
     let mut tops = Vec::new();
     let mut ways = Vec::new();
     for write in writes {
@@ -39,9 +43,12 @@ pub(super) fn publish(
     let begun = record.map(|(journal, deed)| journal.begin(deed, writes, &staged)).transpose()?;
     let chains = Chains::make(writes, tops)?;
     let jobs = jobs(writes, &chains, &staged, &ways, guards);
-    let ready = stage(&jobs)?;
+    let mut ready = stage(&jobs, begun.as_ref(), how)?;
     sync(&ready, begun.as_ref().filter(|_| how.durability == Durability::Full))?;
-    let turned = match turn(&jobs, ready, how) {
+    ready.iter_mut().flatten().try_for_each(|staged| staged.name())?;
+    // Another call may have brought the other parts meanwhile.
+    let last_look = || refuse_git_folders(roots, writes, guards);
+    let turned = match turn(&jobs, ready, how, last_look) {
         Err(error) if error.disk == Disk::Unknown => {
             // Its row is all that says what was under way.
             let _ = begun.map(Begun::leave);
@@ -56,6 +63,18 @@ pub(super) fn publish(
     chains.keep();
     writes.iter().filter(|write| write.after.is_none()).for_each(|write| emptied(roots, write));
     Ok(Done { edit: begun.map(|begun| settle(begun, &mut files)), files })
+}
+
+/// Refuses writes after which a folder would be a git folder.
+fn refuse_git_folders(roots: &[Root], writes: &[FileWrite<'_>], guards: Guards<'_>) -> Result<(), Error> {
+    if !guards.git_layout {
+        return Ok(());
+    }
+    let planned: Vec<Planned<'_>> = writes
+        .iter()
+        .map(|write| Planned { place: write.place, after: write.after.map(|after| after.bytes) })
+        .collect();
+    git_layout::refuse(roots, &planned).map_err(|refused| refused.1)
 }
 
 /// What is to be done at one place.
@@ -81,12 +100,29 @@ fn jobs<'a>(
     each.map(job).collect()
 }
 
-/// Makes the staged copies of all that is not to be removed.
-fn stage<'a>(jobs: &[Job<'a>]) -> Result<Vec<Option<Staged<'a>>>, Error> {
-    let make = |job: &Job<'a>| {
-        job.write.after.map(|after| Staged::make(&job.ends, job.write, after.bytes)).transpose()
+/// Makes the staged copies of all that is not to be removed. Which files they are is written down before anything is in them.
+fn stage<'a>(
+    jobs: &[Job<'a>],
+    begun: Option<&Begun>,
+    how: Publishing,
+) -> Result<Vec<Option<Staged<'a>>>, Error> {
+    let open = |job: &Job<'a>| {
+        job.write.after.map(|after| Staged::open(&job.ends, job.write, after.bytes)).transpose()
     };
-    jobs.iter().map(make).collect()
+    let mut staged = jobs.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+    if let Some(begun) = begun {
+        let inodes = |(job, staged): (&Job<'a>, &Option<Staged<'a>>)| -> Result<Inodes, Error> {
+            let before = job.write.before.map(|before| before.snapshot.identity.inode);
+            // A mount point is known only when the files cannot be exchanged.
+            let in_place = how.hard_links == HardLinks::InPlace;
+            Ok(Inodes { copy: staged.as_ref().map(Staged::inode).transpose()?, before, in_place })
+        };
+        begun.record(&jobs.iter().zip(&staged).map(inodes).collect::<Result<Vec<_>, _>>()?)?;
+    }
+    for (job, staged) in jobs.iter().zip(&mut staged) {
+        staged.as_mut().map_or(Ok(()), |staged| staged.fill(job.write))?;
+    }
+    Ok(staged)
 }
 
 /// Syncs the staged copies, and meanwhile what was written down of them.
@@ -115,52 +151,63 @@ fn sync(staged: &[Option<Staged<'_>>], begun: Option<&Begun>) -> Result<(), Erro
     })
 }
 
-/// Makes the changes one by one; where one fails, takes back those before it.
+/// Makes the changes, all of them held at the same time; where one fails, takes back those before it.
 fn turn<'a>(
     jobs: &[Job<'a>],
     staged: Vec<Option<Staged<'a>>>,
     how: Publishing,
+    last_look: impl FnOnce() -> Result<(), Error>,
 ) -> Result<Vec<Turned<'a>>, Error> {
-    let mut turned = Vec::new();
-    for (job, staged) in jobs.iter().zip(staged) {
-        match one(job, staged, how) {
-            Ok(done) => turned.push(done),
-            Err(error) => return Err(take_back(jobs, turned, error)),
+    let prepare = |(job, staged): (&Job<'a>, _)| Prepared::new(job.ends, job.write, job.way, staged);
+    let mut prepared: Vec<(usize, Prepared<'a>)> = jobs.iter().zip(staged).map(prepare).enumerate().collect();
+    prepared.sort_by_key(|(_, prepared)| prepared.phase());
+    let together = jobs.first().is_none_or(|job| job.ends.guards.together);
+    if together {
+        prepare::hold(prepared.iter_mut().map(|(_, prepared)| prepared))?;
+        prepared.iter().try_for_each(|(_, prepared)| prepared.check())?;
+    }
+    let (mut turned, mut rest) = (Vec::new(), prepared.into_iter());
+    for (position, prepared) in rest.by_ref() {
+        let made = if together { prepared.make(how) } else { alone(prepared, how) };
+        match made {
+            Ok(done) => turned.push((position, done)),
+            Err(error) => return Err(take_back(turned, rest, error)),
         }
     }
+    if let Err(error) = turned.iter().try_for_each(|(_, turned)| turned.check()).and_then(|()| last_look()) {
+        return Err(take_back(turned, rest, error));
+    }
+    turned.sort_by_key(|(position, _)| *position);
+    turned.iter_mut().for_each(|(_, turned)| turned.release());
+    Ok(turned.into_iter().map(|(_, turned)| turned).collect())
+}
+
+/// Makes one change without regard to the others.
+fn alone<'a>(mut prepared: Prepared<'a>, how: Publishing) -> Result<Turned<'a>, Error> {
+    prepare::hold(std::iter::once(&mut prepared))?;
+    prepared.check()?;
+    let mut turned = prepared.make(how)?;
+    turned.release();
     Ok(turned)
 }
 
-fn one<'a>(job: &Job<'a>, staged: Option<Staged<'a>>, how: Publishing) -> Result<Turned<'a>, Error> {
-    let ends = job.ends;
-    let told = |refusal| match refusal {
-        Refusal::Clean(error) | Refusal::Kept(error) => error,
-        Refusal::Mounted => permit::mounted(ends.shown),
-    };
-    match (staged, job.write.before, job.way) {
-        (Some(staged), Some(before), Way::InPlace) => staged.write_into(ends, before),
-        (Some(staged), Some(before), Way::Replace) => {
-            staged.replace(ends, before).or_else(|failed| match *failed {
-                (Refusal::Mounted, Some(staged)) if how.hard_links == HardLinks::InPlace => {
-                    staged.write_into(ends, before)
-                }
-                (refusal, _) => Err(told(refusal)),
-            })
+/// Takes back what was made, the last first: at once where nobody is at it, and then where somebody has to be waited for.
+fn take_back<'a>(turned: Vec<(usize, Turned<'a>)>, held: impl Sized, error: Error) -> Error {
+    let (mut later, mut kept) = (Vec::new(), Vec::new());
+    for (_, turned) in turned.into_iter().rev() {
+        match turned.back_at_once() {
+            Back::Done => {}
+            Back::Kept(error) => kept.push(error),
+            Back::NotYet(turned) => later.push(turned),
         }
-        (Some(staged), None, _) => staged.create(ends).map_err(told),
-        (None, Some(before), _) => Turned::remove(ends, before).map_err(told),
-        (None, None, _) => Err(Error::new(Code::Internal, "a file that is not there was to be removed")),
     }
-}
-
-fn take_back<'a>(jobs: &[Job<'a>], turned: Vec<Turned<'a>>, error: Error) -> Error {
-    let backwards = turned.into_iter().zip(jobs).rev();
-    backwards.fold(error, |mut error, (turned, job)| match turned.back(job.write) {
-        Ok(()) => error,
-        Err(stays) => {
-            error.message = format!("{}; {}", error.message, stays.message);
-            error.disk_unknown()
-        }
+    // Whoever waits for a file that was not changed need not wait any longer.
+    drop(held);
+    later.iter_mut().for_each(Turned::release);
+    kept.extend(later.into_iter().filter_map(|turned| turned.back().err()));
+    kept.into_iter().fold(error, |mut error, kept| {
+        error.message = format!("{}; {}", error.message, kept.message);
+        if kept.disk == Disk::Unknown { error.disk_unknown() } else { error }
     })
 }
 

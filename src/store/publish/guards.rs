@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// How long a file that another program has open for writing is waited for.
+/// How long files that another program has open for writing are waited for.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// The guards of a write, and a look in between its steps.
@@ -14,7 +14,13 @@ pub(in crate::store) struct Guards<'a> {
     pub exchange: bool,
     /// Whether the content is compared.
     pub compare: bool,
-    /// How long a file that another program has open for writing is waited for.
+    /// Looks at folders that could become git folders.
+    pub git_layout: bool,
+    /// Whether all files of an edit are held and compared before the first of them is changed; else one after the other.
+    pub together: bool,
+    /// Whether a staged copy has no name before it is complete, where the file system can do that.
+    pub unnamed: bool,
+    /// How long files that another program has open for writing are waited for.
     pub patience: Duration,
     /// Called between any two steps.
     pub step: &'a dyn Fn(),
@@ -22,8 +28,16 @@ pub(in crate::store) struct Guards<'a> {
 
 impl Guards<'_> {
     /// All guards.
-    pub const ALL: Guards<'static> =
-        Guards { lease: true, exchange: true, compare: true, patience: PATIENCE, step: &|| {} };
+    pub const ALL: Guards<'static> = Guards {
+        lease: true,
+        exchange: true,
+        compare: true,
+        git_layout: true,
+        together: true,
+        unnamed: true,
+        patience: PATIENCE,
+        step: &|| {},
+    };
 
     /// Between two steps.
     pub fn step(&self) {

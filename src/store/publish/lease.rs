@@ -9,35 +9,59 @@
 
 use rustix::io::{Errno, Result as Io};
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
 
 /// The number of the command, which libc has for few systems; Linux has the same for all.
 const F_SETSIG: libc::c_int = 10;
 
-/// A lease on an open file; to be held for less than a millisecond.
+/// A lease on an open file; to be held for as long as the files of one edit are exchanged, and no longer.
 #[derive(Debug)]
 #[must_use = "the lease ends when this is dropped"]
-pub(super) struct Lease<'a>(&'a OwnedFd);
+pub(super) struct Lease<'a>(Holder<'a>);
+
+#[derive(Debug)]
+enum Holder<'a> {
+    Borrowed(&'a OwnedFd),
+    Shared(Arc<OwnedFd>),
+}
 
 impl Lease<'_> {
     /// Takes a lease on a file that is open for reading only; AGAIN where somebody has it open for writing.
     pub fn take(file: &OwnedFd) -> Io<Lease<'_>> {
-        // The signal that is sent otherwise ends the process.
-        fcntl(file, F_SETSIG, libc::SIGURG)?;
-        fcntl(file, libc::F_SETLEASE, libc::F_RDLCK)?;
-        Ok(Lease(file))
+        acquire(file)?;
+        Ok(Lease(Holder::Borrowed(file)))
+    }
+
+    /// The same, of a file whose descriptor stays open as long as the lease.
+    pub fn take_shared(file: &Arc<OwnedFd>) -> Io<Lease<'static>> {
+        acquire(file)?;
+        Ok(Lease(Holder::Shared(Arc::clone(file))))
     }
 
     /// Whether nobody waits for its end to open the file for writing.
     pub fn is_whole(&self) -> bool {
-        fcntl(self.0, libc::F_GETLEASE, 0) == Ok(libc::F_RDLCK)
+        fcntl(self.file(), libc::F_GETLEASE, 0) == Ok(libc::F_RDLCK)
+    }
+
+    fn file(&self) -> &OwnedFd {
+        match &self.0 {
+            Holder::Borrowed(file) => file,
+            Holder::Shared(file) => file,
+        }
     }
 }
 
 impl Drop for Lease<'_> {
     fn drop(&mut self) {
         // A lease that the kernel has already ended is ended.
-        let _ = fcntl(self.0, libc::F_SETLEASE, libc::F_UNLCK);
+        let _ = fcntl(self.file(), libc::F_SETLEASE, libc::F_UNLCK);
     }
+}
+
+fn acquire(file: &OwnedFd) -> Io<()> {
+    // The signal that is sent otherwise ends the process.
+    fcntl(file, F_SETSIG, libc::SIGURG)?;
+    fcntl(file, libc::F_SETLEASE, libc::F_RDLCK).map(drop)
 }
 
 fn fcntl(file: &OwnedFd, command: libc::c_int, value: libc::c_int) -> Io<libc::c_int> {

@@ -7,6 +7,7 @@
 //! Invariant: until all writes of an edit are there each can be taken back, and whatever fails before leaves no trace; no
 //! text of somebody else is ever removed.
 
+mod back;
 mod batch;
 mod compare;
 mod folders;
@@ -17,6 +18,7 @@ mod lasting;
 mod lease;
 mod metadata;
 mod names;
+mod prepare;
 mod stage;
 mod swap;
 mod turn;

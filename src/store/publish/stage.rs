@@ -1,19 +1,24 @@
-//! The staged copy: a complete file beside the target, under a name of its own.
+//! The staged copy: a complete file beside the target, under a name of its own. It has that name only once it is complete and
+//! the journal knows which file it is, where the file system has files without a name.
 //!
 //! Invariant: dropping it removes it; only publishing, which consumes it, leaves it, under the target's name.
 
 use super::known::Known;
+use super::lease::Lease;
 use super::metadata::{self, Carried};
+use super::prepare::Leases;
 use super::swap::{Ends, Refusal};
 use super::turn::{Turn, Turned};
 use super::{FileWrite, Level, in_place};
 use crate::error::Error;
 use crate::store::folder::{Folder, Identity};
+use crate::store::inode::Inode;
 use crate::store::snapshot::Before;
 use crate::store::trouble::failed;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 const PERMISSIONS: u32 = 0o777;
 
@@ -24,7 +29,7 @@ pub(super) struct Staged<'a> {
     folder: &'a Folder,
     shown: &'a str,
     name: &'a str,
-    file: OwnedFd,
+    file: Arc<OwnedFd>,
     identity: Identity,
     bytes: &'a [u8],
     carried: Option<Carried>,
@@ -33,37 +38,76 @@ pub(super) struct Staged<'a> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Removal {
+    /// There is no name.
+    Unnamed,
     OnDrop,
     Done,
 }
 
 impl<'a> Staged<'a> {
-    /// Makes the file that is to hold these bytes at the write's place, with all that it takes over; it is not synced yet.
+    /// Makes the file that is to hold these bytes at the write's place, with all that it takes over, under the staged name.
     pub fn make(ends: &Ends<'a>, write: &FileWrite<'a>, bytes: &'a [u8]) -> Result<Staged<'a>, Error> {
+        let mut staged = Staged::open(ends, write, bytes)?;
+        staged.fill(write)?;
+        staged.name()?;
+        Ok(staged)
+    }
+
+    /// Makes the file, still empty, and without a name where the file system can: so there is nothing to be found of a
+    /// process that ends before it is complete.
+    pub fn open(ends: &Ends<'a>, write: &FileWrite<'a>, bytes: &'a [u8]) -> Result<Staged<'a>, Error> {
         let (folder, name, shown) = (ends.folder, ends.staged, ends.shown);
         // Nobody else may read it until it has its own rights; a new file has what the umask and the folder's ACL leave.
         let mode = if write.before.is_some() || write.mode.is_some() { 0o600 } else { 0o666 };
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
-        let file = folder
-            .open(name, flags, Mode::from_raw_mode(mode))
-            .map_err(|errno| failed("creating the staged copy", shown, errno))?;
+        let mode = Mode::from_raw_mode(mode);
+        let cannot = |errno| failed("creating the staged copy", shown, errno);
+        let unnamed = if ends.guards.unnamed { folder.make_unnamed(mode) } else { Err(Errno::NOTSUP) };
+        let (file, removal) = match unnamed {
+            Ok(file) => (file, Removal::Unnamed),
+            Err(Errno::NOTSUP | Errno::NOSYS | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => {
+                let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
+                (folder.open(name, flags, mode).map_err(cannot)?, Removal::OnDrop)
+            }
+            Err(errno) => return Err(cannot(errno)),
+        };
         let stat = rustix::fs::fstat(&file).map_err(|errno| failed("fstat", shown, errno));
         let identity = stat.map(|stat| Identity::of(&stat));
-        let unnamed = Identity { device: 0, inode: 0 };
-        let removal = Removal::OnDrop;
+        let unknown = Identity { device: 0, inode: 0 };
+        let file = Arc::new(file);
         let mut staged =
-            Staged { folder, shown, name, file, identity: unnamed, bytes, carried: None, removal };
+            Staged { folder, shown, name, file, identity: unknown, bytes, carried: None, removal };
         staged.identity = identity?;
-        fill(&staged.file, bytes, shown)?;
+        Ok(staged)
+    }
+
+    /// Which file it is.
+    pub fn inode(&self) -> Result<Inode, Error> {
+        Inode::read(&*self.file).map_err(|errno| failed("fstat", self.shown, errno))
+    }
+
+    /// Writes the bytes, and gives the file what it takes over; it is not synced yet.
+    pub fn fill(&mut self, write: &FileWrite<'a>) -> Result<(), Error> {
+        let shown = self.shown;
+        fill(&self.file, self.bytes, shown)?;
         match (&write.before, write.mode) {
             (Some(before), _) => {
-                staged.carried = Some(metadata::carry(&before.snapshot.file, &staged.file, shown)?);
+                self.carried = Some(metadata::carry(&before.snapshot.file, &self.file, shown)?);
             }
-            (None, Some(mode)) => rustix::fs::fchmod(&staged.file, Mode::from_raw_mode(mode & PERMISSIONS))
+            (None, Some(mode)) => rustix::fs::fchmod(&self.file, Mode::from_raw_mode(mode & PERMISSIONS))
                 .map_err(|errno| failed("fchmod", shown, errno))?,
             (None, None) => {}
         }
-        Ok(staged)
+        Ok(())
+    }
+
+    /// Gives the file the staged name, if it has none yet.
+    pub fn name(&mut self) -> Result<(), Error> {
+        if self.removal == Removal::Unnamed {
+            let named = self.folder.give_name(&self.file, self.name);
+            named.map_err(|errno| failed("naming the staged copy", self.shown, errno))?;
+            self.removal = Removal::OnDrop;
+        }
+        Ok(())
     }
 
     /// Makes content and metadata survive a power cut.
@@ -76,18 +120,28 @@ impl<'a> Staged<'a> {
         Known { file: &self.file, identity: self.identity, bytes: self.bytes, carried: None }
     }
 
+    /// What it took over from the file before.
+    pub fn carried(&self) -> Option<&Carried> {
+        self.carried.as_ref()
+    }
+
+    /// A lease on it, where the system gives one; its right to be written ends before.
+    pub fn lease(&self) -> Option<Lease<'static>> {
+        Lease::take_shared(&self.file).ok()
+    }
+
     /// Puts the file in the place of the one before; where that is refused, the staged file is given back if it is still ours.
     pub fn replace(
-        mut self,
+        self,
         ends: Ends<'a>,
+        write: &'a FileWrite<'a>,
         before: Before<'a>,
+        leases: Leases<'a>,
     ) -> Result<Turned<'a>, Box<(Refusal, Option<Staged<'a>>)>> {
-        self.seal();
-        let there = Known { carried: self.carried.as_ref(), ..before.known() };
-        match ends.exchange(&there, &self.known()) {
+        match ends.exchange_checked(&before.known(), &self.known(), &leases) {
             Ok(level) => {
                 let turn = if level == Level::Compare { Turn::Renamed } else { Turn::Exchanged };
-                Ok(Turned::new(ends, turn, level, Some(before), Some(self.published())))
+                Ok(Turned::new(ends, write, turn, level, Some(self.published()), leases))
             }
             Err(Refusal::Kept(error)) => {
                 drop(self.published());
@@ -98,28 +152,38 @@ impl<'a> Staged<'a> {
     }
 
     /// Writes the file's text into the one before, under all of its names.
-    pub fn write_into(mut self, ends: Ends<'a>, before: Before<'a>) -> Result<Turned<'a>, Error> {
+    pub fn write_into(
+        self,
+        ends: Ends<'a>,
+        write: &'a FileWrite<'a>,
+        before: Before<'a>,
+    ) -> Result<Turned<'a>, Error> {
         in_place::write(&ends, &before.known(), self.bytes)?;
-        self.seal();
-        Ok(Turned::new(ends, Turn::Written, Level::InPlace, Some(before), Some(self.published())))
+        let ours = Some(self.published());
+        Ok(Turned::new(ends, write, Turn::Written, Level::InPlace, ours, Leases::default()))
     }
 
     /// Gives the file the target's name, which must be free.
-    pub fn create(mut self, ends: Ends<'a>) -> Result<Turned<'a>, Refusal> {
-        self.seal();
+    pub fn create(
+        self,
+        ends: Ends<'a>,
+        write: &'a FileWrite<'a>,
+        leases: Leases<'a>,
+    ) -> Result<Turned<'a>, Refusal> {
         let note = ends.put()?;
-        let mut turned = Turned::new(ends, Turn::Created, Level::Exchange, None, Some(self.published()));
+        let ours = Some(self.published());
+        let mut turned = Turned::new(ends, write, Turn::Created, Level::Exchange, ours, leases);
         turned.notes.extend(note);
         Ok(turned)
     }
 
     /// Ends the right to write to the file, as whoever has a file open for writing is waited for.
-    fn seal(&mut self) {
+    pub fn seal(&mut self) {
         let is =
             |file: &OwnedFd| rustix::fs::fstat(file).is_ok_and(|stat| Identity::of(&stat) == self.identity);
         // Where its own mode forbids reading it, the descriptor that there is will do.
         if let Some(file) = self.folder.open_to_read(self.name).ok().filter(is) {
-            self.file = file;
+            self.file = Arc::new(file);
         }
     }
 

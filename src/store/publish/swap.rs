@@ -6,14 +6,13 @@
 use super::guards::Guards;
 use super::known::Known;
 use super::lease::Lease;
+use super::prepare::{Leases, PAUSE};
 use super::{Level, names};
 use crate::error::{Code, Error};
 use crate::store::folder::{Folder, Renamed};
 use crate::store::trouble::{conflict, failed};
 use rustix::io::Errno;
-use std::time::{Duration, Instant};
-
-const PAUSE: Duration = Duration::from_millis(2);
+use std::time::Instant;
 
 /// File systems that say that somebody writes where they mean that they cannot know: NFS, CIFS, SMB 2.
 const UNSURE: [u64; 3] = [0x6969, 0xff53_4d42, 0xfe53_4d42];
@@ -33,6 +32,10 @@ pub(in crate::store) struct Ends<'a> {
     pub guards: Guards<'a>,
 }
 
+/// Somebody has the file open for writing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Busy;
+
 /// Why a step was not made.
 #[derive(Debug)]
 pub(in crate::store) enum Refusal {
@@ -49,29 +52,52 @@ impl Ends<'_> {
     /// Exchanges what is expected under the target's name with what was staged. What was displaced then has the staged name;
     /// at the level `compare` it is gone.
     pub fn exchange(&self, there: &Known<'_>, ours: &Known<'_>) -> Result<Level, Refusal> {
-        let lease = self.lease(there)?;
-        // So that nobody writes into ours either, before it is known that it stays.
-        let own = lease.as_ref().and_then(|_| Lease::take(ours.file).ok());
-        self.check(there, lease.as_ref())?;
+        let before = self.lease(there)?;
+        let own = before.as_ref().and_then(|_| Lease::take(ours.file).ok());
+        self.check(there, before.as_ref())?;
+        self.exchange_checked(there, ours, &Leases { before, ours: own })
+    }
+
+    /// The same where all is held and was compared.
+    pub(super) fn exchange_checked(
+        &self,
+        there: &Known<'_>,
+        ours: &Known<'_>,
+        leases: &Leases<'_>,
+    ) -> Result<Level, Refusal> {
+        self.guards.step();
+        // Since it was compared, the files of the edit before it were exchanged.
+        self.check_lease(leases.before.as_ref())?;
         if !self.guards.exchange {
-            return self.rename();
+            return self.rename(there, leases);
         }
         match self.folder.exchange(self.staged, self.target) {
             Ok(()) => {}
-            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => return self.rename(),
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => return self.rename(there, leases),
             Err(errno) => return Err(self.refused("exchange", errno)),
         }
         self.guards.step();
-        if !self.is_untouched(there, self.staged, lease.as_ref()) {
-            return Err(self.exchange_back(ours, own.as_ref()));
+        if !self.is_untouched(there, self.staged, leases.before.as_ref()) {
+            return Err(self.exchange_back(ours, leases.ours.as_ref()));
         }
-        Ok(self.level(lease.is_some()))
+        Ok(self.level(leases.before.is_some()))
     }
 
     /// Gives what is expected under the target's name the staged name.
     pub fn take(&self, there: &Known<'_>) -> Result<Level, Refusal> {
         let lease = self.lease(there)?;
         self.check(there, lease.as_ref())?;
+        self.take_checked(there, lease.as_ref())
+    }
+
+    /// The same where it is held and was compared.
+    pub(super) fn take_checked(
+        &self,
+        there: &Known<'_>,
+        lease: Option<&Lease<'_>>,
+    ) -> Result<Level, Refusal> {
+        self.guards.step();
+        self.check_lease(lease)?;
         match self.folder.rename_new(self.target, self.staged) {
             Ok(Renamed::Whole) => {}
             Ok(Renamed::OldNameLeft(errno)) => {
@@ -82,7 +108,7 @@ impl Ends<'_> {
             Err(errno) => return Err(self.refused("rename", errno)),
         }
         self.guards.step();
-        if !self.is_untouched(there, self.staged, lease.as_ref()) {
+        if !self.is_untouched(there, self.staged, lease) {
             return Err(match self.put() {
                 Ok(_) => Refusal::Clean(self.meanwhile()),
                 Err(_) => self.keep(),
@@ -128,49 +154,64 @@ impl Ends<'_> {
         }
     }
 
-    /// Puts the staged file over the target, where the two cannot be exchanged.
-    fn rename(&self) -> Result<Level, Refusal> {
-        self.guards.step();
+    /// Puts the staged file over the target, where the two cannot be exchanged. What is displaced cannot be looked at, so it
+    /// is compared once more.
+    fn rename(&self, there: &Known<'_>, leases: &Leases<'_>) -> Result<Level, Refusal> {
+        self.check(there, leases.before.as_ref())?;
         self.folder.rename(self.staged, self.target).map_err(|errno| self.refused("rename", errno))?;
         self.guards.step();
         Ok(Level::Compare)
     }
 
-    /// A lease on the file; none where the system gives none.
+    /// A lease on the file, for which whoever has it open for writing is waited for; none where the system gives none.
     fn lease<'f>(&self, there: &Known<'f>) -> Result<Option<Lease<'f>>, Refusal> {
-        if !self.guards.lease {
-            return Ok(None);
-        }
         let start = Instant::now();
         loop {
-            self.guards.step();
-            match Lease::take(there.file) {
-                Ok(lease) => return Ok(Some(lease)),
-                Err(Errno::AGAIN) if is_unsure(there) => return Ok(None),
-                Err(Errno::AGAIN) if start.elapsed() < self.guards.patience => std::thread::sleep(PAUSE),
-                Err(Errno::AGAIN) => {
+            match self.lease_now(there) {
+                Ok(lease) => return Ok(lease),
+                Err(Busy) if start.elapsed() < self.guards.patience => std::thread::sleep(PAUSE),
+                Err(Busy) => {
                     return Err(Refusal::Clean(conflict(
                         self.shown,
                         "is open for writing in another program",
                     )));
                 }
-                Err(_) => return Ok(None),
             }
         }
     }
 
-    fn check(&self, there: &Known<'_>, lease: Option<&Lease<'_>>) -> Result<(), Refusal> {
+    /// A lease on the file; none where the system gives none.
+    pub(super) fn lease_now<'f>(&self, there: &Known<'f>) -> Result<Option<Lease<'f>>, Busy> {
+        if !self.guards.lease {
+            return Ok(None);
+        }
+        self.guards.step();
+        match Lease::take(there.file) {
+            Ok(lease) => Ok(Some(lease)),
+            Err(Errno::AGAIN) if is_unsure(there) => Ok(None),
+            Err(Errno::AGAIN) => Err(Busy),
+            Err(_) => Ok(None),
+        }
+    }
+
+    pub(super) fn check(&self, there: &Known<'_>, lease: Option<&Lease<'_>>) -> Result<(), Refusal> {
         self.guards.step();
         there.check(self.folder, self.target, self.shown, &self.guards).map_err(Refusal::Clean)?;
         self.guards.step();
-        if lease.is_some_and(|lease| !lease.is_whole()) {
-            return Err(Refusal::Clean(conflict(
-                self.shown,
-                "is just being opened for writing by another program",
-            )));
-        }
+        self.check_lease(lease)?;
         self.guards.step();
         Ok(())
+    }
+
+    /// Refuses where somebody waits for the end of the lease to write the file.
+    fn check_lease(&self, lease: Option<&Lease<'_>>) -> Result<(), Refusal> {
+        match lease {
+            Some(lease) if !lease.is_whole() => {
+                let seen = "is just being opened for writing by another program";
+                Err(Refusal::Clean(conflict(self.shown, seen)))
+            }
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// Whether what has this name is that file, and nobody has written it or is about to.
@@ -181,7 +222,7 @@ impl Ends<'_> {
     }
 
     /// Exchanges again: what was displaced is not what was expected.
-    fn exchange_back(&self, ours: &Known<'_>, own: Option<&Lease<'_>>) -> Refusal {
+    pub(super) fn exchange_back(&self, ours: &Known<'_>, own: Option<&Lease<'_>>) -> Refusal {
         self.guards.step();
         if !self.is_untouched(ours, self.target, None) {
             return self.keep();
@@ -204,7 +245,7 @@ impl Ends<'_> {
         }
     }
 
-    fn meanwhile(&self) -> Error {
+    pub(super) fn meanwhile(&self) -> Error {
         conflict(self.shown, "was changed by somebody else in the very moment in which it was to be written")
     }
 

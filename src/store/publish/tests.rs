@@ -1,10 +1,16 @@
 //! What publishing does to real files, with all of its guards and with fewer of them.
 
+mod appenders;
+
 use super::*;
-use crate::error::Code;
+use crate::error::{Code, Disk};
 use crate::policy::HardLinks;
 use crate::store::{FileSnapshot, Files};
+use rustix::fs::OFlags;
+use std::cell::Cell;
 use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -17,7 +23,17 @@ struct Scene {
 
 impl Scene {
     fn new(texts: &[(&str, &str)]) -> Scene {
-        let dir = tempfile::tempdir().unwrap();
+        Scene::within(tempfile::tempdir().unwrap(), texts)
+    }
+
+    /// In memory, where the machine has such a folder.
+    fn fast(texts: &[(&str, &str)]) -> Scene {
+        let memory = Path::new("/dev/shm");
+        let dir = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+        Scene::within(dir.unwrap(), texts)
+    }
+
+    fn within(dir: TempDir, texts: &[(&str, &str)]) -> Scene {
         for (name, text) in texts {
             fs::write(dir.path().join(name), text).unwrap();
         }
@@ -46,19 +62,34 @@ impl Scene {
         how: Publishing,
         guards: Guards<'_>,
     ) -> Result<Done, Error> {
-        let read = |name: &str| -> Result<(FilePlace, Option<FileSnapshot>), Error> {
+        let made = |name: &str, _: &[u8]| {
+            wanted.iter().find(|(it, _)| *it == name).and_then(|(_, text)| text.map(str::to_owned))
+        };
+        let names: Vec<&str> = wanted.iter().map(|(name, _)| *name).collect();
+        self.publish_made(&names, made, how, guards)
+    }
+
+    /// The same with texts that are made of those that were read.
+    fn publish_made(
+        &self,
+        names: &[&str],
+        make: impl Fn(&str, &[u8]) -> Option<String>,
+        how: Publishing,
+        guards: Guards<'_>,
+    ) -> Result<Done, Error> {
+        let read = |name: &&str| -> Result<(FilePlace, Option<FileSnapshot>, Option<String>), Error> {
             let place = self.files.admit(name)?;
             let snapshot = self.files.read(&place, LIMIT)?;
-            Ok((place, snapshot))
+            let text = make(name, snapshot.as_ref().map_or(b"", |snapshot| snapshot.bytes()));
+            Ok((place, snapshot, text))
         };
-        let seen = wanted.iter().map(|(name, _)| read(name)).collect::<Result<Vec<_>, _>>()?;
+        let seen = names.iter().map(read).collect::<Result<Vec<_>, _>>()?;
         let writes: Vec<FileWrite<'_>> = seen
             .iter()
-            .zip(wanted)
-            .map(|((place, snapshot), (_, text))| FileWrite {
+            .map(|(place, snapshot, text)| FileWrite {
                 place,
                 before: snapshot.as_ref().map(|snapshot| snapshot.held(Content::of(snapshot.bytes()))),
-                after: text.map(|text| Content::of(text.as_bytes())),
+                after: text.as_ref().map(|text| Content::of(text.as_bytes())),
                 mode: None,
                 folders: 0,
                 told: Told::default(),
@@ -73,6 +104,13 @@ fn put(path: &Path, text: &str) {
     let beside = tempfile::NamedTempFile::new().unwrap();
     fs::write(beside.path(), text).unwrap();
     beside.persist(path).unwrap();
+}
+
+/// Appends a line, if nobody holds back whoever opens the file; tells whether it did.
+fn append(path: &Path, line: &str) -> bool {
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    let file = fs::File::options().append(true).custom_flags(flags).open(path);
+    file.is_ok_and(|mut file| file.write_all(line.as_bytes()).is_ok())
 }
 
 fn names_in(dir: &Path) -> Vec<String> {
@@ -121,20 +159,16 @@ fn all_writes_of_an_edit_are_made_at_every_level_and_nothing_is_left() {
 fn where_the_last_write_fails_all_are_taken_back_at_every_level() {
     for (level, guards) in levels() {
         let scene = Scene::new(&[("a", "1"), ("gone", "2"), ("z", "3")]);
-        let last = scene.at("z");
+        let is_done = Cell::new(false);
         let change = || {
-            if scene.at("new/c").exists() {
-                put(&last, "theirs");
+            if scene.at("new/c").exists() && !is_done.replace(true) {
+                put(&scene.at("z"), "theirs");
             }
         };
         let wanted = [("a", Some("one")), ("gone", None), ("new/c", Some("c")), ("z", Some("three"))];
         let error =
             scene.publish(&wanted, Publishing::default(), Guards { step: &change, ..guards }).unwrap_err();
-        assert_eq!(
-            (error.code, error.disk),
-            (Code::EditConflict, crate::error::Disk::Untouched),
-            "{error:?}"
-        );
+        assert_eq!((error.code, error.disk), (Code::EditConflict, Disk::Untouched), "{error:?}");
         let texts = (scene.text("a"), scene.text("gone"), scene.text("z"));
         assert_eq!(texts, ("1".into(), "2".into(), "theirs".into()), "{level:?}");
         assert_eq!(scene.names(), ["a", "gone", "z"], "{level:?}");
@@ -165,6 +199,99 @@ fn what_somebody_changed_after_it_was_published_is_not_taken_back_and_nothing_is
         let kept: Vec<String> = scene.names().into_iter().filter(|name| name.ends_with(".kept")).collect();
         let told = kept.iter().all(|name| error.message.contains(name.as_str()));
         assert!(told && !scene.names().iter().any(|name| name.ends_with(".lockgate")), "{error:?} {kept:?}");
+    }
+}
+
+/// An edit of this file and of `z`, which others change once this one is there, and append to this one as soon as they can.
+fn appended(scene: &Scene, name: &str, guards: Guards<'_>) -> Error {
+    let (is_appended, is_changed) = (Cell::new(false), Cell::new(false));
+    let change = || {
+        if fs::read_to_string(scene.at(name)).is_ok_and(|text| text.starts_with("one")) {
+            if !is_changed.replace(true) {
+                put(&scene.at("z"), "theirs");
+            }
+            is_appended.set(is_appended.get() || append(&scene.at(name), "added\n"));
+        }
+    };
+    let guards = Guards { step: &change, patience: Guards::ALL.patience, ..guards };
+    let wanted = [(name, Some("one\n")), ("z", Some("three"))];
+    let error = scene.publish(&wanted, Publishing::default(), guards).unwrap_err();
+    assert!(is_appended.get(), "nobody appended: {error:?}");
+    assert_eq!((error.code, scene.text("z").as_str()), (Code::EditConflict, "theirs"), "{error:?}");
+    error
+}
+
+#[test]
+fn what_was_appended_to_a_file_that_is_taken_back_stays_at_its_end() {
+    for (level, guards) in levels() {
+        let scene = Scene::new(&[("a", "1\n"), ("z", "3")]);
+        let error = appended(&scene, "a", guards);
+        assert_eq!(
+            (scene.text("a").as_str(), error.disk),
+            ("1\nadded\n", Disk::Untouched),
+            "{level:?}: {error:?}"
+        );
+        assert_eq!(scene.names(), ["a", "z"], "{level:?}");
+        // The control: taken back only where nobody came.
+        let scene = Scene::new(&[("a", "1\n"), ("z", "3")]);
+        let error = appended(&scene, "a", Guards { together: false, ..guards });
+        assert_eq!(
+            (scene.text("a").as_str(), error.disk),
+            ("one\nadded\n", Disk::Unknown),
+            "{level:?}: {error:?}"
+        );
+    }
+}
+
+#[test]
+fn what_was_appended_to_a_new_file_that_is_taken_back_is_kept_beside() {
+    for (level, guards) in levels() {
+        let scene = Scene::new(&[("z", "3")]);
+        let error = appended(&scene, "new", guards);
+        let kept: Vec<String> = scene.names().into_iter().filter(|name| name != "z").collect();
+        assert!(kept.len() == 1 && error.message.contains(&kept[0]), "{level:?}: {kept:?} {error:?}");
+        assert_eq!(
+            (scene.text(&kept[0]).as_str(), error.disk),
+            ("one\nadded\n", Disk::Untouched),
+            "{level:?}"
+        );
+        // The control: the new file stays.
+        let scene = Scene::new(&[("z", "3")]);
+        let error = appended(&scene, "new", Guards { together: false, ..guards });
+        assert_eq!(
+            (scene.text("new").as_str(), error.disk),
+            ("one\nadded\n", Disk::Unknown),
+            "{level:?}: {error:?}"
+        );
+    }
+}
+
+#[test]
+fn whoever_waits_for_the_last_of_many_files_has_them_all_left_as_they_were_and_goes_on() {
+    let names: Vec<String> = (0..100).map(|number| format!("f{number:02}")).collect();
+    let texts: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "old")).collect();
+    let wanted: Vec<(&str, Option<&str>)> = names.iter().map(|name| (name.as_str(), Some("new"))).collect();
+    for together in [true, false] {
+        let scene = Scene::fast(&texts);
+        let (tries, is_appended) = (Cell::new(0), Cell::new(false));
+        let step = || {
+            // As soon as the first is new, somebody wants to write the last, which is old yet.
+            let is_between = scene.text("f00") == "new" && scene.text("f99") == "old";
+            if is_between && !is_appended.get() {
+                tries.set(tries.get() + 1);
+                is_appended.set(append(&scene.at("f99"), " and more"));
+            }
+        };
+        let guards = Guards { step: &step, together, ..Guards::ALL };
+        let done = scene.publish(&wanted, Publishing::default(), guards);
+        assert!(done.is_err(), "{done:?}");
+        assert_eq!(tries.get() == 1, !together, "held back from before the first is exchanged");
+        assert!(
+            append(&scene.at("f99"), "!") && scene.text("f99").starts_with("old"),
+            "nobody is held any more"
+        );
+        assert!(names.iter().all(|name| scene.text(name).starts_with("old")), "all were taken back");
+        assert_eq!(scene.names().len(), 100);
     }
 }
 
@@ -208,6 +335,41 @@ fn a_file_with_several_names_is_written_as_the_policy_says() {
     }
 }
 
+/// What lies beside a file while it is written: with a file that has no name first, nothing before it is complete.
+#[test]
+fn a_staged_copy_has_a_name_only_once_it_is_complete() {
+    for unnamed in [true, false] {
+        let scene = Scene::new(&[("a", "1")]);
+        let seen = std::cell::RefCell::new(Vec::new());
+        let look = || {
+            let beside = scene.names().into_iter().find(|name| name.ends_with(".lockgate"));
+            seen.borrow_mut().extend(beside.map(|name| scene.text(&name)));
+        };
+        let place = scene.files.admit("a").unwrap();
+        let snapshot = scene.files.read(&place, LIMIT).unwrap().unwrap();
+        let before = Some(snapshot.held(Content::of(b"1")));
+        let after = Some(Content::of(b"complete"));
+        let write = FileWrite { place: &place, before, after, mode: None, folders: 0, told: Told::default() };
+        let folder = scene.files.roots()[0].folder("").unwrap();
+        let guards = Guards { unnamed, ..Guards::ALL };
+        let (target, staged) = (place.name.as_str(), ".a.0000000000000001.lockgate");
+        let ends = Ends { folder: &folder, target, staged, shown: "a", guards };
+        let mut copy = stage::Staged::open(&ends, &write, b"complete").unwrap();
+        look();
+        copy.fill(&write).unwrap();
+        look();
+        copy.name().unwrap();
+        look();
+        let wanted: &[&str] = if unnamed { &["complete"] } else { &["", "complete", "complete"] };
+        assert_eq!(*seen.borrow(), wanted, "the control is a file with a name from the beginning");
+        drop(copy);
+        assert_eq!(scene.names(), ["a"]);
+        let done =
+            scene.publish(&[("a", Some("2")), ("b", Some("3"))], Publishing::default(), guards).unwrap();
+        assert_eq!((done.files.len(), scene.names()), (2, vec!["a".to_owned(), "b".to_owned()]));
+    }
+}
+
 #[test]
 fn rights_that_change_in_the_meantime_are_a_conflict() {
     use std::os::unix::fs::PermissionsExt;
@@ -219,4 +381,36 @@ fn rights_that_change_in_the_meantime_are_a_conflict() {
     assert!(error.message.contains("other rights"), "{}", error.message);
     assert_eq!(fs::metadata(scene.at("a")).unwrap().permissions().mode() & 0o777, 0o600);
     assert!(scene.publish(&[("a", Some("2"))], Publishing::default(), Guards::ALL).is_ok(), "the control");
+}
+
+/// Two calls, of which each brings a part of a git folder and the other comes between its first look and its end.
+#[test]
+fn of_two_calls_that_make_a_git_folder_together_one_is_refused() {
+    for (git_layout, made) in [(true, false), (false, true)] {
+        for (mine, theirs) in [("v/HEAD", "v/refs/x"), ("v/refs/x", "v/HEAD"), ("v/objects/x", "v/HEAD")] {
+            let scene = Scene::new(&[]);
+            for part in ["v/HEAD", "v/objects/x", "v/refs/x"] {
+                if part != mine && part != theirs {
+                    fs::create_dir_all(scene.at(part).parent().unwrap()).unwrap();
+                    fs::write(scene.at(part), "x").unwrap();
+                }
+            }
+            let other = std::cell::Cell::new(false);
+            let step = || {
+                if !other.replace(true) {
+                    fs::create_dir_all(scene.at(theirs).parent().unwrap()).unwrap();
+                    fs::write(scene.at(theirs), "x").unwrap();
+                }
+            };
+            let guards = Guards { git_layout, step: &step, ..Guards::ALL };
+            let done = scene.publish(&[(mine, Some("x"))], Publishing::default(), guards);
+            assert!(other.get(), "nothing came between");
+            assert_eq!(done.is_ok(), made, "{mine} beside {theirs}: {done:?}");
+            assert_eq!(scene.at(mine).exists(), made, "{mine}");
+            assert!(scene.at(theirs).exists());
+            if let Err(error) = done {
+                assert_eq!(error.code, Code::Protected, "{}", error.message);
+            }
+        }
+    }
 }

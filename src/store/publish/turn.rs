@@ -3,9 +3,10 @@
 //! Invariant: dropping it takes it back; settling it, which consumes it, removes what was displaced.
 
 use super::known::Known;
+use super::prepare::Leases;
 use super::stage::Staged;
 use super::swap::{Ends, Refusal};
-use super::{FileWrite, Level, Published, in_place};
+use super::{FileWrite, Level, Published, back, in_place};
 use crate::error::{Code, Error};
 use crate::store::snapshot::Before;
 
@@ -28,38 +29,71 @@ pub(super) enum Turn {
 #[must_use = "dropping it takes the write back; settle it"]
 pub(super) struct Turned<'a> {
     ends: Ends<'a>,
+    write: &'a FileWrite<'a>,
     turn: Turn,
     level: Level,
-    before: Option<Before<'a>>,
     ours: Option<Staged<'a>>,
+    /// What still holds other programs back.
+    leases: Leases<'a>,
     /// What the caller should know of it.
     pub notes: Vec<String>,
     is_open: bool,
+}
+
+/// What became of taking a write back without waiting for anybody.
+pub(super) enum Back<'a> {
+    /// All is as it was before.
+    Done,
+    /// It is as it was before or not, and the caller should know this.
+    Kept(Error),
+    /// Somebody is at it, or may have been.
+    NotYet(Turned<'a>),
 }
 
 impl<'a> Turned<'a> {
     /// What was done, and the file that was published.
     pub fn new(
         ends: Ends<'a>,
+        write: &'a FileWrite<'a>,
         turn: Turn,
         level: Level,
-        before: Option<Before<'a>>,
         ours: Option<Staged<'a>>,
+        leases: Leases<'a>,
     ) -> Turned<'a> {
-        Turned { ends, turn, level, before, ours, notes: Vec::new(), is_open: true }
+        Turned { ends, write, turn, level, ours, leases, notes: Vec::new(), is_open: true }
     }
 
-    /// Takes the target away.
-    pub fn remove(ends: Ends<'a>, before: Before<'a>) -> Result<Turned<'a>, Refusal> {
-        let level = ends.take(&before.known())?;
-        Ok(Turned::new(ends, Turn::Removed, level, Some(before), None))
+    /// Takes the target away, which was compared.
+    pub fn remove(
+        ends: Ends<'a>,
+        write: &'a FileWrite<'a>,
+        before: Before<'a>,
+        leases: Leases<'a>,
+    ) -> Result<Turned<'a>, Refusal> {
+        let level = ends.take_checked(&before.known(), leases.before.as_ref())?;
+        Ok(Turned::new(ends, write, Turn::Removed, level, None, leases))
+    }
+
+    /// Refuses where somebody waits to write the file that was displaced.
+    pub fn check(&self) -> Result<(), Error> {
+        self.ends.guards.step();
+        match (&self.leases.before, self.turn) {
+            (Some(lease), Turn::Exchanged | Turn::Removed) if !lease.is_whole() => Err(self.ends.meanwhile()),
+            (Some(_) | None, _) => Ok(()),
+        }
+    }
+
+    /// Lets other programs on.
+    pub fn release(&mut self) {
+        self.leases = Leases::default();
     }
 
     /// Removes what was displaced, now that all of the edit is there.
     pub fn settle(mut self) -> Published {
         self.is_open = false;
+        self.release();
         self.ends.guards.step();
-        match (self.turn, self.before) {
+        match (self.turn, self.write.before) {
             (Turn::Exchanged | Turn::Removed, Some(before)) => self.discard(&before),
             (Turn::Written, _) => self.unlink(),
             (Turn::Exchanged | Turn::Removed | Turn::Renamed | Turn::Created, _) => {}
@@ -69,12 +103,53 @@ impl<'a> Turned<'a> {
         Published { created: self.turn == Turn::Created, level: self.level, notes }
     }
 
-    /// Takes the write back, as another of the same edit could not be done.
+    /// Takes the write back while other programs are held back, as another of the same edit could not be done.
+    pub fn back_at_once(mut self) -> Back<'a> {
+        let done = match (self.turn, &self.ours, &self.leases) {
+            (Turn::Exchanged, Some(ours), Leases { before: Some(before), ours: Some(own) })
+                if own.is_whole() || !before.is_whole() =>
+            {
+                match self.ends.exchange_back(&ours.known(), Some(own)) {
+                    Refusal::Clean(_) => Ok(()),
+                    refusal => Err(refusal),
+                }
+            }
+            (Turn::Created, Some(ours), Leases { ours: Some(own), .. }) if own.is_whole() => {
+                match self.ends.take_checked(&ours.known(), Some(own)) {
+                    Ok(_) => Ok(()),
+                    Err(Refusal::Clean(_)) => return Back::NotYet(self),
+                    Err(refusal) => Err(refusal),
+                }
+            }
+            (Turn::Removed, ..) => self.ends.put().map(drop),
+            (Turn::Exchanged | Turn::Created | Turn::Renamed | Turn::Written, ..) => {
+                return Back::NotYet(self);
+            }
+        };
+        self.is_open = false;
+        match self.end(done) {
+            Ok(()) => Back::Done,
+            Err(error) => Back::Kept(error),
+        }
+    }
+
+    /// Takes the write back, and waits for those who are at it: what they add to its end stays.
     ///
     /// Errors: that it is there all the same, or what was kept; nothing of somebody else was touched.
-    pub fn back(mut self, write: &FileWrite<'a>) -> Result<(), Error> {
+    pub fn back(mut self) -> Result<(), Error> {
         self.is_open = false;
-        self.revoke(Some(write))
+        self.release();
+        let done = self.revoke();
+        self.end(done)
+    }
+
+    /// Removes what is left of a write that was taken back, or says what is left.
+    fn end(&mut self, done: Result<(), Refusal>) -> Result<(), Error> {
+        done.map_err(|refusal| self.stays(refusal))?;
+        if matches!(self.turn, Turn::Exchanged | Turn::Created | Turn::Written) {
+            self.unlink();
+        }
+        Ok(())
     }
 
     fn discard(&mut self, before: &Before<'_>) {
@@ -97,36 +172,18 @@ impl<'a> Turned<'a> {
         }
     }
 
-    fn revoke(&mut self, write: Option<&FileWrite<'a>>) -> Result<(), Error> {
-        let done = match (self.turn, &self.before, &self.ours, write) {
-            (Turn::Exchanged, Some(before), Some(ours), _) => {
-                self.ends.exchange(&ours.known(), &before.known()).map(drop)
-            }
-            (Turn::Created, _, Some(ours), _) => self.ends.take(&ours.known()).map(drop),
-            (Turn::Removed, ..) => return self.ends.put().map(drop).map_err(|refusal| self.stays(refusal)),
-            (Turn::Written, Some(before), Some(ours), _) => {
+    fn revoke(&self) -> Result<(), Refusal> {
+        match (self.turn, self.write.before, &self.ours) {
+            (Turn::Exchanged, Some(before), Some(ours)) => back::exchanged(&self.ends, &before, ours),
+            (Turn::Created, _, Some(ours)) => back::created(&self.ends, ours),
+            (Turn::Removed, ..) => self.ends.put().map(drop),
+            (Turn::Written, Some(before), Some(ours)) => {
                 let there = Known { bytes: ours.known().bytes, ..before.known() };
                 in_place::write(&self.ends, &there, before.content.bytes).map_err(Refusal::Clean)
             }
-            (Turn::Renamed, Some(before), Some(ours), Some(write)) => self.restore(write, before, ours),
+            (Turn::Renamed, Some(before), Some(ours)) => back::renamed(&self.ends, self.write, &before, ours),
             (Turn::Exchanged | Turn::Created | Turn::Written | Turn::Renamed, ..) => Ok(()),
-        };
-        done.map_err(|refusal| self.stays(refusal))?;
-        if self.turn != Turn::Renamed {
-            self.unlink();
         }
-        Ok(())
-    }
-
-    /// Puts the text before in the place of the one that replaced it without an exchange.
-    fn restore(&self, write: &FileWrite<'a>, before: &Before<'a>, ours: &Staged<'a>) -> Result<(), Refusal> {
-        let again = Staged::make(&self.ends, write, before.content.bytes).map_err(Refusal::Clean)?;
-        again.sync().map_err(Refusal::Clean)?;
-        let done = self.ends.exchange(&ours.known(), &again.known());
-        if matches!(done, Ok(_) | Err(Refusal::Kept(_))) {
-            drop(again.published());
-        }
-        done.map(drop)
     }
 
     /// The refusal where the write could not be taken back.
@@ -153,7 +210,9 @@ impl Drop for Turned<'_> {
     fn drop(&mut self) {
         if self.is_open {
             // Only where the way out was not foreseen: nobody is left to tell.
-            let _ = self.revoke(None);
+            self.release();
+            let done = self.revoke();
+            let _ = self.end(done);
         }
     }
 }

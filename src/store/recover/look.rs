@@ -5,6 +5,7 @@
 use super::Left;
 use crate::error::{Code, Error};
 use crate::store::folder::{Folder, Identity};
+use crate::store::inode::Inode;
 use crate::store::place::Key;
 use crate::store::root::Root;
 use crate::store::snapshot::{self, FileSnapshot};
@@ -24,6 +25,17 @@ pub(super) enum Side {
     NotThere,
     /// What stands there does not say.
     Unclear,
+}
+
+/// Whose the file beside is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// It is the edit's staged copy, or a part of it.
+    Copy,
+    /// It is the file before, as it was.
+    Before,
+    /// It is somebody else's, or was written by somebody else.
+    Other,
 }
 
 /// What has a name.
@@ -96,6 +108,7 @@ impl<'a> Scene<'a> {
         match (self.left.before, self.left.after) {
             (Some(before), Some(after)) => match (now, beside) {
                 (Some(now), _) if now == before => Side::NotThere,
+                _ if self.is_published() && self.is_blank() => Side::There,
                 (_, Some(beside)) if beside == before => Side::There,
                 (Some(now), Some(beside)) if now == after && beside == after => Side::There,
                 (Some(now), None) if now == after && is_free => Side::There,
@@ -109,7 +122,7 @@ impl<'a> Scene<'a> {
                 _ => Side::NotThere,
             },
             (None, _) if !is_free => {
-                if self.is_one() {
+                if self.is_one() || self.is_published() {
                     Side::There
                 } else {
                     Side::NotThere
@@ -132,13 +145,82 @@ impl<'a> Scene<'a> {
         }
     }
 
+    /// Whose what lies beside is; nobody's where there is nothing.
+    ///
+    /// The journal says which file the staged copy is. A journal of an earlier version does not: there, only a whole text says
+    /// enough, as anybody may have made an empty file, or one that begins as the new text.
+    pub fn owner(&self) -> Option<Owner> {
+        let (stamp, beside) = match &self.beside {
+            Text::Absent => return None,
+            Text::Other => return Some(Owner::Other),
+            Text::Held(stamp, beside) => (Some(*stamp), beside),
+        };
+        let (is_before, is_after) = (stamp == self.left.before, stamp == self.left.after);
+        let Some(inodes) = self.left.inodes else {
+            return Some(match (is_after, is_before) {
+                (true, _) => Owner::Copy,
+                (false, true) => Owner::Before,
+                (false, false) => Owner::Other,
+            });
+        };
+        let is_copy = |copy: Inode| Inode::read(&beside.file).is_ok_and(|inode| inode.is(copy));
+        let is_copy = inodes.copy.is_some_and(is_copy);
+        Some(if is_before && inodes.before == Some(beside.identity.inode) {
+            Owner::Before
+        } else if is_copy && (is_after || self.is_part(beside)) {
+            Owner::Copy
+        } else {
+            Owner::Other
+        })
+    }
+
+    /// Whether the file's name stands for the staged copy, whole.
+    fn is_published(&self) -> bool {
+        let copy = self.left.inodes.and_then(|inodes| inodes.copy);
+        match (&self.now, copy) {
+            (Text::Held(stamp, now), Some(copy)) => {
+                Some(*stamp) == self.left.after && Inode::read(&now.file).is_ok_and(|inode| inode.is(copy))
+            }
+            (Text::Held(..) | Text::Absent | Text::Other, _) => false,
+        }
+    }
+
+    /// Whether what lies beside is no text that somebody saved under the file's name: a file that never had it, without a
+    /// byte that is not the edit's.
+    pub fn is_blank(&self) -> bool {
+        let Text::Held(_, beside) = &self.beside else { return false };
+        let was_displaced = self.left.inodes.and_then(|inodes| inodes.before) == Some(beside.identity.inode);
+        self.owner() == Some(Owner::Other) && !was_displaced && self.is_part(beside)
+    }
+
+    /// Whether a file holds the beginning of the new text.
+    fn is_part(&self, file: &FileSnapshot) -> bool {
+        let part = |whole: &[u8]| whole.starts_with(file.bytes());
+        match (&self.now, self.left.after) {
+            _ if file.bytes().is_empty() => true,
+            (Text::Held(now, snapshot), Some(after)) if *now == after => part(snapshot.bytes()),
+            (now, Some(after)) => match (self.text)(after) {
+                Some(whole) => part(&whole),
+                // The text was not to be remembered; where the one before stands, nothing was displaced.
+                None => now.stamp() == self.left.before,
+            },
+            (_, None) => false,
+        }
+    }
+
     /// Whether both names stand for one file.
     pub fn is_one(&self) -> bool {
         matches!((self.now.identity(), self.beside.identity()), (Some(now), Some(beside)) if now == beside)
     }
 
     /// The text before, where the file holds what is left of writing the edit into it.
+    ///
+    /// A person who saves a part of the edit by hand makes the same text, so it is taken for that only where the file may have
+    /// been written into.
     pub fn torn(&self) -> Option<Vec<u8>> {
+        if self.left.inodes.is_some_and(|inodes| !inodes.in_place) {
+            return None;
+        }
         let Text::Held(_, now) = &self.now else { return None };
         let before = (self.text)(self.left.before?)?;
         let after = match &self.beside {

@@ -1,9 +1,9 @@
 //! What is done to the files of a half-done edit: what it displaced is removed, or put back.
 //!
-//! Invariant: a text is removed only where it is known to be the edit's own or the one that it replaced; any other is put
-//! back, or kept and told.
+//! Invariant: a file is removed only where it is known to be the edit's own or the one that it replaced, by the inode that the
+//! journal has of it, or by its whole text where the journal has none; any other is put back, or kept and told.
 
-use super::look::{Scene, Side, Text, split};
+use super::look::{Owner, Scene, Side, Text, split};
 use crate::store::publish::{Ends, Guards, Known, Refusal, overwrite};
 use crate::store::snapshot::FileSnapshot;
 use rustix::fs::{Mode, OFlags};
@@ -35,7 +35,11 @@ impl Scene<'_> {
             (Side::NotThere | Side::Unclear, Some(before), after) => {
                 if let Some(text) = self.torn() {
                     self.mend(&text)
-                } else if self.now.stamp() == after && self.now.stamp() != Some(before) && !self.is_ours() {
+                } else if self.now.stamp() == after
+                    && self.now.stamp() != Some(before)
+                    && !self.is_ours()
+                    && !self.is_blank()
+                {
                     // Somebody's work that was displaced in the last moment.
                     if after.is_some() { self.exchange() } else { self.put() }
                 } else {
@@ -48,24 +52,9 @@ impl Scene<'_> {
         note
     }
 
-    /// Whether what lies beside is the edit's own, or the text that it replaced.
+    /// Whether what lies beside is the edit's own, or the file that it replaced.
     fn is_ours(&self) -> bool {
-        let Text::Held(stamp, beside) = &self.beside else { return false };
-        let (stamp, left) = (Some(*stamp), self.left);
-        if stamp == left.before || stamp == left.after || beside.bytes().is_empty() {
-            return true;
-        }
-        // A copy that was not written to its end.
-        let part = |whole: &[u8]| whole.starts_with(beside.bytes());
-        match (&self.now, left.after) {
-            (Text::Held(now, snapshot), Some(after)) if *now == after => part(snapshot.bytes()),
-            (now, Some(after)) => match (self.text)(after) {
-                Some(whole) => part(&whole),
-                // The text was not to be remembered; where the one before stands, nothing was displaced.
-                None => now.stamp() == left.before,
-            },
-            (_, None) => false,
-        }
+        matches!(self.owner(), Some(Owner::Copy | Owner::Before))
     }
 
     fn exchange(&self) -> Option<String> {
@@ -88,22 +77,24 @@ impl Scene<'_> {
 
     fn take(&self) -> Option<String> {
         let (Some(ends), Text::Held(stamp, now)) = (self.ends(), &self.now) else { return None };
-        if self.is_one() {
+        let kept = if self.is_one() {
             let _ = ends.folder.unlink(ends.staged);
-        }
+            None
+        } else {
+            self.clear()
+        };
         if Some(*stamp) != self.left.after {
-            return Some(format!(
-                "{} was made by an edit that was not completed, and changed since",
-                self.left.path
-            ));
+            let path = self.left.path;
+            let seen = format!("{path} was made by an edit that was not completed, and changed since");
+            return Some(kept.map_or(seen.clone(), |kept| format!("{seen}; {kept}")));
         }
         match ends.take(&known(now)) {
             Ok(_) => {
                 let _ = ends.folder.unlink(ends.staged);
-                None
+                kept
             }
             Err(Refusal::Clean(error) | Refusal::Kept(error)) => Some(error.message),
-            Err(Refusal::Mounted) => None,
+            Err(Refusal::Mounted) => kept,
         }
     }
 

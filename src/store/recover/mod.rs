@@ -7,13 +7,14 @@ mod look;
 mod mend;
 mod sweep;
 
+use super::inode::Inodes;
 use super::locks::{Held, Locks};
 use super::place::Key;
 use super::root::Root;
 use crate::text::Stamp;
 use look::{Scene, Side};
 
-pub(super) use sweep::sweep;
+pub(super) use sweep::{Known, sweep};
 
 /// An edit that was begun and not settled, as the journal has it.
 pub(super) struct Half<'a> {
@@ -40,6 +41,8 @@ pub(super) struct Left<'a> {
     pub after: Option<Stamp>,
     /// How many folders were to be made for it.
     pub folders: usize,
+    /// Which files its staged copy and the file before are; absent where the journal does not have it.
+    pub inodes: Option<Inodes>,
 }
 
 /// What the journal is to do with such an edit.

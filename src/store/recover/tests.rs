@@ -2,10 +2,12 @@
 
 use super::*;
 use crate::store::Files;
+use crate::store::inode::Inode;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
 use tempfile::TempDir;
 
 const STAGED: &str = ".a.0000000000000001.lockgate";
@@ -24,7 +26,7 @@ fn stamp(text: &str) -> Stamp {
 }
 
 fn left<'a>(path: &'a str, staged: &'a str, before: Option<&str>, after: Option<&str>) -> Left<'a> {
-    Left { path, staged, before: before.map(stamp), after: after.map(stamp), folders: 0 }
+    Left { path, staged, before: before.map(stamp), after: after.map(stamp), folders: 0, inodes: None }
 }
 
 impl Scene {
@@ -56,6 +58,24 @@ impl Scene {
         let mut all: Vec<_> = entries.map(text).collect();
         all.sort();
         all
+    }
+
+    /// Which file has that name.
+    fn inode(&self, name: &str) -> Inode {
+        Inode::read(fs::File::open(self.at(name)).unwrap()).unwrap()
+    }
+
+    /// The write as a journal has it that was told which files are whose: the staged copy is what begins as the new text.
+    fn recorded<'a>(&self, left: Left<'a>, before: Option<&str>, after: Option<&str>) -> Left<'a> {
+        let folder = left.path.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
+        let names = [format!("{folder}{}", left.staged), left.path.to_owned()];
+        let holds = |name: &String, is: &dyn Fn(&str) -> bool| {
+            fs::read_to_string(self.at(name)).ok().filter(|text| is(text)).map(|_| self.inode(name))
+        };
+        let find = |is: &dyn Fn(&str) -> bool| names.iter().find_map(|name| holds(name, is));
+        let copy = find(&|text| after.is_some_and(|after| after.starts_with(text)));
+        let before = find(&|text| Some(text) == before).map(|inode| inode.number);
+        Left { inodes: Some(Inodes { copy, before, in_place: false }), ..left }
     }
 
     fn recover(&self, files: &[Left<'_>]) -> (Fate, Vec<String>) {
@@ -92,7 +112,8 @@ fn a_replaced_file_is_old_or_new_and_a_foreign_text_is_never_lost() {
     ];
     for (was, fate, is) in table {
         let scene = Scene::new(was).kept(&["old", "new"]);
-        let (decided, notes) = scene.recover(&[left("a", STAGED, Some("old"), Some("new"))]);
+        let half = left("a", STAGED, Some("old"), Some("new"));
+        let (decided, notes) = scene.recover(&[scene.recorded(half, Some("old"), Some("new"))]);
         assert_eq!((decided, scene.now()), (*fate, pairs(is)), "{was:?} {notes:?}");
         assert_eq!(
             notes.is_empty(),
@@ -121,7 +142,8 @@ fn a_new_and_a_removed_file_are_there_or_not() {
     ];
     for (before, after, was, fate, is) in table {
         let scene = Scene::new(was).kept(&["old", "new"]);
-        let (decided, notes) = scene.recover(&[left("a", STAGED, *before, *after)]);
+        let half = scene.recorded(left("a", STAGED, *before, *after), *before, *after);
+        let (decided, notes) = scene.recover(&[half]);
         assert_eq!((decided, scene.now()), (*fate, pairs(is)), "{was:?} {notes:?}");
     }
 }
@@ -171,6 +193,24 @@ fn a_torn_file_is_put_back_and_another_s_text_is_not() {
     assert_eq!(scene.now(), pairs(&[("a", &theirs)]));
 }
 
+/// Half of an edit that a person made by hand, while the edit itself was killed before its first exchange.
+#[test]
+fn a_part_of_an_edit_that_somebody_saved_is_theirs_unless_the_file_may_have_been_written_into() {
+    let (old, new, theirs) = ("one\ntwo\n", "ONE\nTWO\n", "ONE\ntwo\n");
+    for (in_place, is) in [(false, theirs), (true, old)] {
+        let scene = Scene::new(&[("a", theirs), (STAGED, new)]).kept(&[old, new]);
+        let inodes =
+            Inodes { copy: Some(scene.inode(STAGED)), before: Some(scene.inode("a").number), in_place };
+        let half = Left { inodes: Some(inodes), ..left("a", STAGED, Some(old), Some(new)) };
+        assert_eq!(scene.recover(&[half]).0, Fate::Forget);
+        assert_eq!(
+            scene.now(),
+            pairs(&[("a", is)]),
+            "the control is the guess by the text alone: {in_place}"
+        );
+    }
+}
+
 #[test]
 fn folders_that_were_made_go_with_what_was_not_completed() {
     let staged = "d/e/.a.0000000000000001.lockgate";
@@ -218,14 +258,116 @@ fn a_text_that_was_not_kept_is_recovered_by_what_stands_there() {
         ([("a", "old"), (STAGED, "ne")], Fate::Forget, "old"),
     ] {
         let scene = Scene::new(&was);
-        assert_eq!(scene.recover(&[left("a", STAGED, Some("old"), Some("new"))]), (fate, vec![]));
+        let half = scene.recorded(left("a", STAGED, Some("old"), Some("new")), Some("old"), Some("new"));
+        assert_eq!(scene.recover(&[half]), (fate, vec![]));
         assert_eq!(scene.now(), pairs(&[("a", is)]));
     }
 }
 
+/// Files of somebody else beside an edit that was killed: each is kept, byte for byte, and told.
 #[test]
-fn only_old_staged_copies_that_no_journal_names_are_swept() {
-    let scene = Scene::new(&[(STAGED, ""), (OTHER, ""), ("a", "")]);
-    assert!(scene.files.sweep(&scene.locks, 0, "", &|_| false).is_empty(), "they are young");
-    assert_eq!(scene.now().len(), 3);
+fn a_file_that_somebody_made_under_the_staged_name_is_kept_whatever_it_holds() {
+    for text in ["", "n", "new", "old"] {
+        for (now, fate) in [("old", Fate::Forget), ("new", Fate::Settle)] {
+            let scene = Scene::new(&[("a", now), ("elsewhere", "")]).kept(&["old", "new"]);
+            let half = left("a", STAGED, Some("old"), Some("new"));
+            let copy = Some(scene.inode(if now == "new" { "a" } else { "elsewhere" }));
+            let before = (now == "old").then(|| scene.inode("a").number);
+            let half = Left { inodes: Some(Inodes { copy, before, in_place: false }), ..half };
+            fs::write(scene.at(STAGED), text).unwrap();
+            let (decided, notes) = scene.recover(&[half]);
+            let is = pairs(&[("a", now), (KEPT, text), ("elsewhere", "")]);
+            assert_eq!((decided, scene.now()), (fate, is), "{text:?} beside {now:?}: {notes:?}");
+            assert!(notes.len() == 1 && notes[0].contains(KEPT), "{notes:?}");
+        }
+        // The control: the same file is removed where it is the edit's own.
+        let scene = Scene::new(&[("a", "old"), (STAGED, text)]).kept(&["old", "new"]);
+        let half = left("a", STAGED, Some("old"), Some("new"));
+        let inodes = Inodes {
+            copy: Some(scene.inode(STAGED)),
+            before: Some(scene.inode(STAGED).number),
+            in_place: false,
+        };
+        assert_eq!(
+            scene.recover(&[Left { inodes: Some(inodes), ..half }]),
+            (Fate::Forget, vec![]),
+            "{text:?}"
+        );
+        assert_eq!(scene.now(), pairs(&[("a", "old")]), "{text:?}");
+    }
+}
+
+#[test]
+fn a_staged_copy_that_somebody_wrote_into_is_kept() {
+    let scene = Scene::new(&[("a", "old"), (STAGED, "new, and more")]).kept(&["old", "new"]);
+    let inodes =
+        Inodes { copy: Some(scene.inode(STAGED)), before: Some(scene.inode("a").number), in_place: false };
+    let half = Left { inodes: Some(inodes), ..left("a", STAGED, Some("old"), Some("new")) };
+    assert_eq!(
+        (scene.recover(&[half]).0, scene.now()),
+        (Fate::Forget, pairs(&[("a", "old"), (KEPT, "new, and more")]))
+    );
+}
+
+#[test]
+fn a_file_beside_one_that_was_made_or_removed_is_kept() {
+    let z = left("z", OTHER, Some("1"), Some("2"));
+    for is_whole in [true, false] {
+        for text in ["", "n", "theirs"] {
+            let scene =
+                Scene::new(&[("a", "new"), ("z", if is_whole { "2" } else { "1" })]).kept(&["1", "2", "new"]);
+            let inodes = Inodes { copy: Some(scene.inode("a")), before: None, in_place: false };
+            let half = Left { inodes: Some(inodes), ..left("a", STAGED, None, Some("new")) };
+            fs::write(scene.at(STAGED), text).unwrap();
+            let (fate, notes) = scene.recover(&[half, z]);
+            let all: &[(&str, &str)] = if is_whole {
+                &[("a", "new"), (KEPT, text), ("z", "2")]
+            } else {
+                &[(KEPT, text), ("z", "1")]
+            };
+            let wanted = if is_whole { Fate::Settle } else { Fate::Forget };
+            assert_eq!((fate, scene.now()), (wanted, pairs(all)), "{text:?}: {notes:?}");
+        }
+    }
+    let scene = Scene::new(&[]).kept(&["old"]);
+    let half = left("a", STAGED, Some("old"), None);
+    let half = Left { inodes: Some(Inodes { copy: None, before: Some(1), in_place: false }), ..half };
+    fs::write(scene.at(STAGED), "").unwrap();
+    let _ = scene.recover(&[half]);
+    assert_eq!(scene.now(), pairs(&[(KEPT, "")]));
+}
+
+/// Journals of earlier versions do not say which file a staged copy is.
+#[test]
+fn without_a_record_only_a_whole_text_is_known_again() {
+    for (was, fate, is) in [
+        ([("a", "old"), (STAGED, "")], Fate::Forget, &[("a", "old"), (KEPT, "")][..]),
+        ([("a", "old"), (STAGED, "n")], Fate::Forget, &[("a", "old"), (KEPT, "n")]),
+        ([("a", "new"), (STAGED, "")], Fate::Forget, &[("a", "new"), (KEPT, "")]),
+        ([("a", "old"), (STAGED, "new")], Fate::Forget, &[("a", "old")]),
+        ([("a", "new"), (STAGED, "old")], Fate::Settle, &[("a", "new")]),
+        ([("a", "new"), (STAGED, "new")], Fate::Settle, &[("a", "new")]),
+    ] {
+        let scene = Scene::new(&was).kept(&["old", "new"]);
+        let (decided, notes) = scene.recover(&[left("a", STAGED, Some("old"), Some("new"))]);
+        assert_eq!((decided, scene.now()), (fate, pairs(is)), "{was:?} {notes:?}");
+    }
+}
+
+#[test]
+fn only_old_staged_copies_whose_text_is_elsewhere_and_that_no_journal_names_are_swept() {
+    let is_named = |name: &str| name == OTHER;
+    let is_kept = |text: Stamp| text == stamp("in the journal");
+    let known = Known { is_named: &is_named, is_kept: &is_kept };
+    let staged = |number: u32| format!(".a.{number:016x}.lockgate");
+    let scene = Scene::new(&[("a", "the file"), (OTHER, "in the journal")]);
+    let texts = ["the file", "in the journal", "theirs", "", "the fi"];
+    (1..).zip(texts).for_each(|(number, text)| fs::write(scene.at(&staged(number)), text).unwrap());
+    assert!(scene.files.sweep(&scene.locks, 0, "", &known).is_empty(), "they are young");
+    assert_eq!(scene.now().len(), 7);
+    let notes = sweep::older(scene.files.roots(), &scene.locks, (0, ""), &known, Duration::ZERO);
+    let left: Vec<String> = scene.now().into_iter().map(|(name, _)| name).collect();
+    assert_eq!(left, [staged(3), staged(4), staged(5), OTHER.to_owned(), "a".to_owned()]);
+    assert_eq!(notes.iter().filter(|note| note.contains("was removed")).count(), 2, "{notes:?}");
+    assert_eq!(notes.iter().filter(|note| note.contains("nowhere else")).count(), 3, "{notes:?}");
 }

@@ -3,6 +3,7 @@
 //! Invariant: it ends when no job is left and none is being done, also where one failed.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::Builder;
 
 /// Jobs that wait, the next one last.
 struct Queue<J> {
@@ -34,7 +35,9 @@ pub(super) fn share<J: Send, H: Send>(
         hand
     };
     std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(labour)).collect();
+        // Where no more threads can be had, those that there are do all of the work.
+        let start = |_| Builder::new().spawn_scoped(scope, labour).ok();
+        let others: Vec<_> = (1..threads).map_while(start).collect();
         let mut hands = vec![labour()];
         for other in others {
             match other.join() {

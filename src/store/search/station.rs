@@ -54,7 +54,7 @@ impl Signs {
             "HEAD" => self.head = true,
             _ => {}
         }
-        if name.starts_with('.') || name.starts_with('q') {
+        if name.starts_with(['.', '_', 'q']) {
             self.holds.repository |= name == ".git";
             self.marked |= alias::is_marked(name);
         }
@@ -160,6 +160,8 @@ impl Station {
             resolved: None,
             in_root,
             names: Vec::new(),
+            runnable: None,
+            occasion: None,
         })
     }
 }

@@ -52,7 +52,7 @@ impl Files {
     /// Errors: `FILE_NOT_FOUND`, `PROTECTED`, `NOT_A_FILE`, `BAD_PATTERN` for a glob, and what a path gives.
     pub fn within(&self, path: Option<&str>) -> Result<Within, Error> {
         let Some(path) = path.filter(|path| !path.is_empty()) else {
-            return Ok(Within::Below(self.everywhere()));
+            return self.everywhere().map(Within::Below);
         };
         let (root, rest) = self.asked(path)?;
         match self.standing(root, &rest, path)? {
@@ -70,7 +70,7 @@ impl Files {
     /// Errors: `PROTECTED`, and what a path gives.
     pub fn beginning(&self, path: &str) -> Result<Below, Error> {
         if path.is_empty() {
-            return Ok(self.everywhere());
+            return self.everywhere();
         }
         let (root, rest) = self.asked(path)?;
         if let Standing::Folder(start) = self.standing(root, &rest, path)? {
@@ -87,9 +87,17 @@ impl Files {
         }
     }
 
-    fn everywhere(&self) -> Below {
-        let start = |root| Start { root, path: String::new(), above: None };
-        Below { starts: (0..self.roots.len()).map(start).collect(), only: Only::All }
+    /// Below the base of the first root, and below all others.
+    fn everywhere(&self) -> Result<Below, Error> {
+        self.roots.iter().try_for_each(Root::check_in_place)?;
+        let mut starts: Vec<Start> =
+            (0..self.roots.len()).map(|root| Start { root, path: String::new(), above: None }).collect();
+        if let (false, Some(first)) = (self.base().is_empty(), starts.first_mut())
+            && let Standing::Folder(base) = self.standing(0, self.base(), ".")?
+        {
+            *first = base;
+        }
+        Ok(Below { starts, only: Only::All })
     }
 
     /// The root that a path names, and the rest of it.

@@ -5,9 +5,11 @@
 use super::database::Database;
 use super::texts::{self, Packs};
 use super::{Failure, Row};
+use crate::store::inode::Inodes;
 use crate::store::journal::{Deed, Kind};
 use crate::text::Stamp;
 use rusqlite::{Transaction, params};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 impl Database {
@@ -34,6 +36,26 @@ impl Database {
         if row.keep { self.read(|reader| texts::prepare(reader, row)) } else { Ok(Packs::default()) }
     }
 
+    /// Writes down which files an edit's staged copies are, in the order in which its files were written down.
+    pub fn record(&self, number: u64, inodes: &[Inodes]) -> Result<(), Failure> {
+        let insert = "INSERT OR REPLACE INTO copies(edit, position, copy, born, before, in_place)
+            VALUES(?, ?, ?, ?, ?, ?)";
+        self.write(|transaction| {
+            let mut insert = transaction.prepare_cached(insert)?;
+            for (position, inodes) in inodes.iter().enumerate() {
+                insert.execute(params![
+                    number.cast_signed(),
+                    count(position),
+                    inodes.copy.map(|copy| copy.number.cast_signed()),
+                    inodes.copy.and_then(|copy| copy.born),
+                    inodes.before.map(u64::cast_signed),
+                    inodes.in_place,
+                ])?;
+            }
+            Ok(())
+        })
+    }
+
     /// Declares that all of an edit is there; what it took back or made again is marked so.
     pub fn settle(&self, number: u64) -> Result<(), Failure> {
         let number = number.cast_signed();
@@ -41,6 +63,7 @@ impl Database {
             let settled = "UPDATE edits SET settled = 1 WHERE number = ? RETURNING kind, of";
             let mut settled = transaction.prepare_cached(settled)?;
             let (kind, of): (i64, i64) = settled.query_row([number], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            forget_copies(transaction, number)?;
             let undone = match kind {
                 UNDO => Some(number),
                 REDO => None,
@@ -58,10 +81,15 @@ impl Database {
             let edit = "DELETE FROM edits WHERE number = ? AND settled = 0";
             if transaction.prepare_cached(edit)?.execute([number])? > 0 {
                 transaction.prepare_cached("DELETE FROM changes WHERE edit = ?")?.execute([number])?;
+                forget_copies(transaction, number)?;
             }
             Ok(())
         })
     }
+}
+
+fn forget_copies(transaction: &Transaction<'_>, number: i64) -> rusqlite::Result<()> {
+    transaction.prepare_cached("DELETE FROM copies WHERE edit = ?")?.execute([number]).map(drop)
 }
 
 const EDIT: i64 = 0;
@@ -78,7 +106,7 @@ fn insert_edit(transaction: &Transaction<'_>, deed: &Deed) -> rusqlite::Result<i
     };
     let request: &[u8] = deed.request.bytes();
     transaction.prepare_cached(insert)?.insert(params![
-        now(),
+        moment(),
         deed.tool,
         deed.author,
         request,
@@ -131,6 +159,15 @@ pub(super) fn count(count: usize) -> i64 {
 pub(super) fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// The time of a new edit: later than that of any edit which this process wrote down before, in whichever journal, so
+/// that the edits of several roots have one order.
+fn moment() -> i64 {
+    static LAST: AtomicI64 = AtomicI64::new(0);
+    let now = now();
+    let next = |last: i64| now.max(last.saturating_add(1));
+    LAST.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(next(last))).map_or(now, next)
 }
 
 /// A stamp out of a row.

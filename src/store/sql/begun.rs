@@ -5,12 +5,15 @@
 use super::begin::stamp;
 use super::database::Database;
 use super::{Begun, BegunFile, Failure};
+use crate::store::inode::{Inode, Inodes};
 
 impl Database {
     /// The edits that were begun and not settled, the oldest first.
     pub fn begun(&self) -> Result<Vec<Begun>, Failure> {
-        let begun = "SELECT number, path, staged, before, after, folders FROM edits INDEXED BY edits_begun
-            CROSS JOIN changes ON edit = number WHERE settled = 0 ORDER BY number, position";
+        let begun = "SELECT number, path, staged, changes.before, after, folders, copies.edit AS recorded, copy, born,
+            copies.before AS replaced, in_place FROM edits INDEXED BY edits_begun CROSS JOIN changes ON changes.edit = number
+            LEFT JOIN copies ON copies.edit = number AND copies.position = changes.position
+            WHERE settled = 0 ORDER BY number, changes.position";
         self.read(|reader| {
             let mut begun = reader.prepare_cached(begun)?;
             let mut rows = begun.query([])?;
@@ -62,5 +65,17 @@ fn file(row: &rusqlite::Row<'_>) -> rusqlite::Result<BegunFile> {
         before: stamp(row.get("before")?),
         after: stamp(row.get("after")?),
         folders: row.get::<_, i64>("folders").map(|count| usize::try_from(count).unwrap_or(0))?,
+        inodes: inodes(row)?,
     })
+}
+
+fn inodes(row: &rusqlite::Row<'_>) -> rusqlite::Result<Option<Inodes>> {
+    if row.get::<_, Option<i64>>("recorded")?.is_none() {
+        return Ok(None);
+    }
+    let born = row.get("born")?;
+    let copy =
+        row.get::<_, Option<i64>>("copy")?.map(|number| Inode { number: number.cast_unsigned(), born });
+    let before = row.get::<_, Option<i64>>("replaced")?.map(i64::cast_unsigned);
+    Ok(Some(Inodes { copy, before, in_place: row.get("in_place")? }))
 }

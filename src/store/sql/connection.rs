@@ -65,7 +65,19 @@ pub fn failure(error: Error) -> Failure {
         Some(ErrorCode::DiskFull) => Failure::Full(why),
         // The index of the log could not grow, which says no more than that.
         _ if extended == Some(ffi::SQLITE_IOERR_SHMSIZE) => Failure::Full(why),
+        // SQLite does not tell a file that may not grow from a disk that fails.
+        _ if extended == Some(ffi::SQLITE_IOERR_WRITE) && limit_of_files().is_some() => {
+            let limit = limit_of_files().unwrap_or_default();
+            Failure::Full(format!(
+                "{why}; a file of this process may have at most {limit} bytes (`ulimit -f`)"
+            ))
+        }
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Failure::Spoilt(why),
         _ => Failure::Other(why),
     }
+}
+
+/// The most bytes that a file of this process may have, where that is limited.
+fn limit_of_files() -> Option<u64> {
+    rustix::process::getrlimit(rustix::process::Resource::Fsize).current
 }

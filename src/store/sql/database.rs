@@ -51,6 +51,7 @@ impl Database {
                 return Err(Failure::Spoilt("it is no journal of lockgate".to_owned()));
             }
         };
+        schema::complete(&writer).map_err(failure)?;
         let log = File::options().read(true).write(true).open(log_path(path));
         let log = log.map_err(|error| io_failure(&error))?;
         let (writer, readers) = (Mutex::new(writer), Mutex::default());

@@ -8,7 +8,7 @@ use super::{Failure, Wanted};
 use crate::store::journal::{Changed, Deed, Entry};
 use crate::text::Stamp;
 use rusqlite::{Connection, OptionalExtension, Params, params};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const COLUMNS: &str =
     "number, at, tool, author, request, kind, of, gates, undone, path, before, after, added, removed,
@@ -33,32 +33,45 @@ impl Database {
         })
     }
 
-    /// The first of the wanted edits; of those that change this path, or of all.
-    pub fn newest(&self, wanted: Wanted, path: Option<&str>) -> Result<Option<Entry>, Failure> {
-        let (which, order) = match wanted {
-            Wanted::Settled => ("settled = 1", "number"),
-            Wanted::ToUndo => ("settled = 1 AND kind = 0 AND undone IS NULL", "number"),
-            Wanted::ToRedo => ("settled = 1 AND undone IS NOT NULL", "undone"),
-        };
+    /// The first of the wanted edits that change this path.
+    pub fn newest(&self, wanted: Wanted, path: &str) -> Result<Option<Entry>, Failure> {
+        let (which, order) = terms(wanted);
+        // By the path's own changes in their order, whatever SQLite thinks of it.
+        let order = if order == "number" { "edit" } else { order };
+        let sql = format!(
+            "SELECT edit FROM changes CROSS JOIN edits ON number = edit WHERE path = ? AND {which}
+             ORDER BY {order} DESC LIMIT 1"
+        );
         self.read(|reader| {
-            let number: Option<i64> = match path {
-                None => {
-                    let sql = format!("SELECT number FROM edits WHERE {which} ORDER BY {order} DESC LIMIT 1");
-                    reader.prepare_cached(&sql)?.query_row([], |row| row.get(0)).optional()?
-                }
-                Some(path) => {
-                    // By the path's own changes in their order, whatever SQLite thinks of it.
-                    let order = if order == "number" { "edit" } else { order };
-                    let sql = format!(
-                        "SELECT edit FROM changes CROSS JOIN edits ON number = edit WHERE path = ? AND {which}
-                         ORDER BY {order} DESC LIMIT 1"
-                    );
-                    reader.prepare_cached(&sql)?.query_row([path], |row| row.get(0)).optional()?
+            let newest = reader.prepare_cached(&sql)?.query_row([path], |row| row.get(0)).optional()?;
+            self.numbered(reader, newest)
+        })
+    }
+
+    /// The first of all wanted edits, and the time that counts for it: when it was begun, or when it was taken back.
+    pub fn last(&self, wanted: Wanted) -> Result<Option<(SystemTime, Entry)>, Failure> {
+        let (which, order) = terms(wanted);
+        let sql = format!("SELECT number FROM edits WHERE {which} ORDER BY {order} DESC LIMIT 1");
+        // An undo is younger than its edit, so it is not forgotten before it.
+        let undone = "SELECT later.at FROM edits JOIN edits AS later ON later.number = edits.undone
+            WHERE edits.number = ?";
+        self.read(|reader| {
+            let last = reader.prepare_cached(&sql)?.query_row([], |row| row.get(0)).optional()?;
+            let Some(entry) = self.numbered(reader, last)? else { return Ok(None) };
+            let at = match wanted {
+                Wanted::Settled | Wanted::ToUndo => None,
+                Wanted::ToRedo => {
+                    reader.prepare_cached(undone)?.query_row([last], |row| row.get(0)).optional()?
                 }
             };
-            let one = |number| self.entries_where(reader, "number = ?", [number]).map(first);
-            number.map_or(Ok(None), one)
+            Ok(Some((at.map_or(entry.at, time), entry)))
         })
+    }
+
+    /// The edit of that number, where there is one.
+    fn numbered(&self, reader: &Connection, number: Option<i64>) -> rusqlite::Result<Option<Entry>> {
+        let one = |number| self.entries_where(reader, "number = ?", [number]).map(first);
+        number.map_or(Ok(None), one)
     }
 
     /// Whether an edit of this path has been begun and not been settled.
@@ -97,7 +110,7 @@ impl Database {
         let of: i64 = row.get("of")?;
         Ok(Entry {
             id: self.id(number),
-            at: UNIX_EPOCH + Duration::from_millis(u64::try_from(at).unwrap_or(0)),
+            at: time(at),
             deed: Deed {
                 tool: row.get("tool")?,
                 author: row.get("author")?,
@@ -109,6 +122,20 @@ impl Database {
             changes: vec![changed],
         })
     }
+}
+
+/// The condition for the wanted edits, and the column by which the first of them is found.
+const fn terms(wanted: Wanted) -> (&'static str, &'static str) {
+    match wanted {
+        Wanted::Settled => ("settled = 1", "number"),
+        Wanted::ToUndo => ("settled = 1 AND kind = 0 AND undone IS NULL", "number"),
+        Wanted::ToRedo => ("settled = 1 AND undone IS NOT NULL", "undone"),
+    }
+}
+
+/// A time as it is written down, in milliseconds since 1970.
+fn time(at: i64) -> SystemTime {
+    UNIX_EPOCH + Duration::from_millis(u64::try_from(at).unwrap_or(0))
 }
 
 fn first(entries: Vec<Entry>) -> Option<Entry> {

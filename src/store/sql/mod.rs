@@ -36,6 +36,7 @@ pub(super) use absent::Database;
 #[cfg(feature = "journal")]
 pub(super) use database::Database;
 
+use super::inode::Inodes;
 use super::publish::Content;
 use crate::error::Code;
 use crate::text::Stamp;
@@ -97,6 +98,8 @@ pub(super) struct BegunFile {
     pub after: Option<Stamp>,
     /// How many folders were to be made.
     pub folders: usize,
+    /// Which files its staged copy and the file before are; absent where that was not written down.
+    pub inodes: Option<Inodes>,
 }
 
 /// Why the database did not do what it was asked.

@@ -59,6 +59,20 @@ CREATE INDEX texts_read ON texts(at) WHERE last = 0;
 CREATE TABLE bytes(text INTEGER PRIMARY KEY, packed BLOB NOT NULL) STRICT;
 ";
 
+/// Which files the staged copies of an edit are that is under way, and the files before. Earlier versions know neither the table nor
+/// that they should fill it, and need not: it is made where it is missing, and a row that is missing is one that says nothing.
+const COPIES: &str = "
+CREATE TABLE IF NOT EXISTS copies(
+    edit INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    copy INTEGER,
+    born INTEGER,
+    before INTEGER,
+    in_place INTEGER NOT NULL,
+    PRIMARY KEY(edit, position)
+) STRICT, WITHOUT ROWID;
+";
+
 /// What a database says of itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Said {
@@ -85,11 +99,16 @@ pub fn said(connection: &Connection) -> rusqlite::Result<Said> {
     })
 }
 
+/// Makes what a journal of an earlier version lacks.
+pub fn complete(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch(COPIES)
+}
+
 /// Makes the tables, and gives the journal a name: one begun in the place of another must not answer to the other's ids.
 pub fn make(connection: &Connection) -> rusqlite::Result<()> {
     let name = RandomState::new().build_hasher().finish() & 0xffff;
     let id = (OURS << 16) | i64::try_from(name).unwrap_or(0);
     connection.execute_batch(&format!(
-        "BEGIN IMMEDIATE; {TABLES} PRAGMA application_id = {id}; PRAGMA user_version = {VERSION}; COMMIT;"
+        "BEGIN IMMEDIATE; {TABLES} {COPIES} PRAGMA application_id = {id}; PRAGMA user_version = {VERSION}; COMMIT;"
     ))
 }

@@ -4,6 +4,7 @@ mod broken;
 mod several;
 
 use super::{Database, Failure, Row, Wanted};
+use crate::store::inode::{Inode, Inodes};
 use crate::store::journal::{Deed, Kind};
 use crate::store::publish::Content;
 use crate::text::Stamp;
@@ -58,7 +59,43 @@ fn number(database: &Database, sql: &str) -> i64 {
 }
 
 fn newest(database: &Database, wanted: Wanted, path: Option<&str>) -> Option<u64> {
-    database.newest(wanted, path).unwrap().map(|entry| entry.id.number())
+    let entry = match path {
+        Some(path) => database.newest(wanted, path).unwrap(),
+        None => database.last(wanted).unwrap().map(|(_, entry)| entry),
+    };
+    entry.map(|entry| entry.id.number())
+}
+
+#[test]
+fn which_files_are_an_edit_s_own_is_known_until_it_is_settled_or_forgotten() {
+    let (dir, database) = scene();
+    let inodes = [
+        Inodes { copy: Some(Inode { number: u64::MAX, born: Some(-5) }), before: Some(7), in_place: true },
+        Inodes { copy: Some(Inode { number: 1, born: None }), before: None, in_place: false },
+        Inodes { copy: None, before: Some(2), in_place: false },
+    ];
+    let rows = [row("a", Some(b"1"), Some(b"2")), row("b", None, Some(b"3")), row("c", Some(b"4"), None)];
+    let begun = |database: &Database| -> Vec<Option<Inodes>> {
+        database.begun().unwrap().iter().flat_map(|edit| &edit.files).map(|file| file.inodes).collect()
+    };
+    for is_settled in [true, false] {
+        let number = database.begin(&deed(Kind::Edit), &rows).unwrap();
+        assert_eq!(begun(&database), [None; 3], "nothing was recorded yet");
+        database.record(number, &inodes).unwrap();
+        assert_eq!(begun(&database), inodes.map(Some));
+        if is_settled {
+            database.settle(number).unwrap()
+        } else {
+            database.forget(number).unwrap()
+        }
+        assert_eq!(self::number(&database, "SELECT count(*) FROM copies"), 0);
+    }
+    // A journal of an earlier version lacks the table, and what was under way then is still found.
+    database.begin(&deed(Kind::Edit), &rows).unwrap();
+    database.write(|transaction| transaction.execute_batch("DROP TABLE copies")).unwrap();
+    drop(database);
+    let database = open(dir.path());
+    assert_eq!(begun(&database), [None; 3]);
 }
 
 #[test]

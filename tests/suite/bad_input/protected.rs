@@ -1,5 +1,7 @@
 //! Paths that no edit may reach, under every spelling.
 
+use serde_json::json;
+
 use super::scene::Scene;
 
 /// Spellings of what may not be written, for file systems that fold case, width, dots and marks.
@@ -75,6 +77,24 @@ const PROTECTED: &[&str] = &[
     ".ssh/authorized_keys",
     "folder/.ssh/config",
     ".SSH/config",
+    "id_ed25519",
+    "ID_ECDSA_sk",
+    "folder/id_dsa",
+    ".netrc",
+    "_netrc",
+    ".npmrc",
+    "folder/.NPMRC",
+    ".pypirc",
+    ".pgpass",
+    ".git-credentials",
+    "GIT-CR~1",
+    ".aws/credentials",
+    ".Kube/config",
+    ".docker/config.json",
+    "sign.pfx",
+    "store.JKS",
+    "release.keystore",
+    ".env.example.local",
 ];
 
 #[test]
@@ -86,4 +106,23 @@ fn protected_paths_under_every_spelling() {
         scene.refuse_path(&format!("{}/{path}", scene.root.display()), &["PROTECTED"]);
     }
     scene.good_edit("all spellings");
+}
+
+/// The control: what only looks like a secret is written by the same calls.
+#[test]
+fn templates_of_environments_are_written_and_read() {
+    let mut scene = Scene::new();
+    for path in [".env.example", "folder/.env.sample", ".env.template", ".ENV.EXAMPLE"] {
+        let written = scene.server.call("safe_edit_file", &json!({"path": path, "content": "KEY=\n"}));
+        assert_eq!(written.status(), "written", "{path}: {}", written.structured);
+        let read = scene.server.call("get_content", &json!({"path": path}));
+        assert!(!read.is_error && read.text.contains("KEY="), "{path}: {}", read.text);
+        let found = scene.server.call("search_content", &json!({"pattern": "KEY=", "path": path}));
+        assert!(!found.is_error, "{path}: {}", found.text);
+    }
+    let edit = scene
+        .server
+        .call("safe_edit_file", &json!({"path": ".env.example", "search": "KEY", "replace": "NAME"}));
+    let undone = scene.server.call("undo_edit", &json!({"edit_id": edit.structured["edit_id"]}));
+    assert!(!undone.is_error, "{}", undone.text);
 }

@@ -25,10 +25,15 @@ fn path() -> OsString {
 
 /// Runs `lockgate gates` with the real tools; what they compile is kept from one run of the tests to the next.
 fn call(scene: &Scene, arguments: &[&str]) -> (i32, Value) {
+    call_within(scene, None, arguments)
+}
+
+/// The same with a ceiling of isolation, if there is one.
+fn call_within(scene: &Scene, level: Option<&str>, arguments: &[&str]) -> (i32, Value) {
     let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache");
     fs::create_dir_all(&cache).unwrap();
     let mut command = scene.command();
-    command.env_remove("LOCKGATE_ISOLATION");
+    command.env_remove("LOCKGATE_ISOLATION").envs(level.map(|level| ("LOCKGATE_ISOLATION", level)));
     command.env("PATH", path()).env("XDG_CACHE_HOME", cache).stdin(Stdio::null());
     let done = outcome(&command.arg("gates").args(arguments).arg("--json").output().unwrap());
     let answer = serde_json::from_str(&done.stdout);
@@ -80,6 +85,31 @@ fn every_tool_finds_its_bad_samples_and_passes_its_good_ones() {
     let all = answer["gates"].as_array().unwrap();
     let agree = all.iter().all(|gate| gate["outcome"] == "passed");
     assert_eq!(exit == 0, agree, "a gate that is missing fails the test");
+}
+
+/// The seccomp filter stands under Landlock and in bubblewrap, and not where there is no isolation.
+#[test]
+fn every_tool_finds_the_same_at_every_level_of_isolation() {
+    if !installed() {
+        return;
+    }
+    let scene = Scene::new();
+    let found = |level: &str| {
+        let (_, answer) = call_within(&scene, Some(level), &["test"]);
+        let gates = here(&answer, "outcome").into_iter().map(|gate| {
+            let samples = gate["samples"].as_array().unwrap().iter();
+            let samples: Vec<String> = samples
+                .map(|sample| format!("{} {} {}", sample["finds"], sample["missing"], sample["unexpected"]))
+                .collect();
+            (gate["name"].to_string(), (gate["outcome"].to_string(), samples))
+        });
+        gates.collect::<std::collections::BTreeMap<_, _>>()
+    };
+    let without = found("none");
+    assert!(without.values().any(|(_, samples)| !samples.is_empty()), "no gate was asked");
+    for level in ["landlock", "bubblewrap"] {
+        assert_eq!(found(level), without, "{level}");
+    }
 }
 
 #[test]

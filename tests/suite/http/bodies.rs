@@ -67,3 +67,42 @@ fn bodies_that_are_no_messages_are_told_what_they_are() {
         }
     }
 }
+
+#[test]
+fn a_body_that_is_encoded_is_refused_before_it_is_read() {
+    let root = tempfile::tempdir().unwrap();
+    let served = Served::of(root.path(), &[]);
+    for era in ERAS {
+        let client = served.client(TOKEN, era);
+        for (number, (coding, status)) in [
+            ("gzip", 415),
+            ("GZIP", 415),
+            ("br", 415),
+            ("identity, deflate", 415),
+            ("no such coding", 415),
+            ("identity", 200),
+            ("Identity", 200),
+            ("", 200),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let name = format!("{era:?}{number}.txt");
+            let params = json!({"name": "safe_edit_file", "arguments": {"path": name, "content": "x\n"}});
+            let request =
+                String::from_utf8(client.request(&client.message(1, "tools/call", params))).unwrap();
+            let request = request.replacen("Host:", &format!("Content-Encoding: {coding}\r\nHost:"), 1);
+            let (head, _) = request.split_once("\r\n\r\n").unwrap();
+            let mut raw = served.connect();
+            raw.send(if status == 200 { request.clone() } else { format!("{head}\r\n\r\n") });
+            let response = raw.response().unwrap();
+            assert_eq!(response.status, status, "{coding}: {}", response.text());
+            assert_eq!(root.path().join(name).exists(), status == 200, "{coding}");
+            if status == 415 {
+                let message = response.answer()["error"]["message"].as_str().unwrap().to_owned();
+                assert!(message.contains("Content-Encoding") && message.contains("identity"), "{message}");
+                assert_eq!(response.header("accept-encoding"), "identity");
+            }
+        }
+    }
+}

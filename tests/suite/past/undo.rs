@@ -4,6 +4,8 @@ use super::*;
 use lockgate::engine::Status;
 use lockgate::error::Code;
 
+use crate::suite::wire::lockgate;
+
 const FIVE: &str = "one\ntwo\nthree\nfour\nfive\n";
 
 #[test]
@@ -190,4 +192,80 @@ fn what_an_undo_would_glue_or_could_mistake_is_refused() {
         assert_eq!(scene.undo(&edit).unwrap_err().code, Code::EditConflict, "{before:?}");
         assert_eq!(scene.text("a.txt"), text);
     }
+}
+
+#[test]
+fn without_an_id_the_last_edit_of_all_roots_is_meant() {
+    let dir = tempfile::tempdir().unwrap();
+    let roots: Vec<_> = ["one", "two", "three"].iter().map(|name| dir.path().join(name)).collect();
+    for root in &roots {
+        std::fs::create_dir(root).unwrap();
+        std::fs::write(root.join("a.txt"), "0\n").unwrap();
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let workspace = Workspace::keeping(&roots, &dir.path().join("own")).unwrap();
+    let texts = || -> Vec<String> {
+        roots.iter().map(|root| std::fs::read_to_string(root.join("a.txt")).unwrap()).collect()
+    };
+    let turn = |direction| {
+        let revert = Revert { direction, edit_id: None, of: None, author: Author::default() };
+        runtime.block_on(workspace.revert(revert, Watch::idle()))
+    };
+    let mut states = vec![texts()];
+    for (number, root) in [2, 0, 1, 1, 2, 0, 1].into_iter().enumerate() {
+        let path = roots[root].canonicalize().unwrap().join("a.txt");
+        let request = content(path.to_str().unwrap(), &format!("{}\n", number + 1));
+        runtime.block_on(workspace.edit(request, Watch::idle())).unwrap();
+        states.push(texts());
+    }
+    for before in states.iter().rev().skip(1) {
+        turn(Direction::Undo).unwrap();
+        assert_eq!(texts(), *before);
+    }
+    assert_eq!(turn(Direction::Undo).unwrap_err().code, Code::InvalidInput);
+    for after in states.iter().skip(1) {
+        turn(Direction::Redo).unwrap();
+        assert_eq!(texts(), *after);
+    }
+    assert_eq!(turn(Direction::Redo).unwrap_err().code, Code::InvalidInput);
+    // What was taken back last is made again, whichever root it lies in and whatever was edited since.
+    turn(Direction::Undo).unwrap();
+    turn(Direction::Undo).unwrap();
+    turn(Direction::Redo).unwrap();
+    assert_eq!(texts(), states[states.len() - 2]);
+}
+
+#[test]
+fn the_commands_take_back_the_last_edit_of_all_roots() {
+    let (user, dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let roots = ["one", "two"].map(|name| dir.path().join(name));
+    for root in &roots {
+        std::fs::create_dir(root).unwrap();
+        std::fs::write(root.join("a.txt"), "old\n").unwrap();
+    }
+    let run = |arguments: &[&str]| {
+        let mut command = lockgate(user.path());
+        command.args(arguments);
+        for root in &roots {
+            command.arg("--root").arg(root);
+        }
+        let output = command.output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let text = |root: usize| std::fs::read_to_string(roots[root].join("a.txt")).unwrap();
+    let second = roots[1].join("a.txt");
+    let second = second.to_str().unwrap();
+    for path in ["a.txt", second] {
+        assert_eq!(run(&["edit", "--path", path, "--content", "new\n"]).0, Some(0));
+    }
+    assert_eq!(run(&["undo"]).0, Some(0));
+    assert_eq!((text(0).as_str(), text(1).as_str()), ("new\n", "old\n"));
+    assert_eq!(run(&["undo"]).0, Some(0));
+    assert_eq!(run(&["redo"]).0, Some(0));
+    assert_eq!((text(0).as_str(), text(1).as_str()), ("new\n", "old\n"));
+    assert_eq!(run(&["redo"]).0, Some(0));
+    assert_eq!(text(1), "new\n");
+    let (code, log) = run(&["log"]);
+    assert_eq!((code, log.matches("a.txt").count()), (Some(0), 6), "{log}");
+    assert!(log.lines().nth(1).is_some_and(|line| line.contains(second)), "{log}");
 }

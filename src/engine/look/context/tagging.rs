@@ -50,13 +50,16 @@ impl Workspace {
         std::thread::scope(|scope| {
             for _ in 0..readers {
                 let (sender, next) = (sender.clone(), &next);
-                scope.spawn(move || {
+                let read = move || {
                     let work =
                         |reader: &Reader<'_>| self.read_some(reader, (files, versions), next, watch, &sender);
                     if let Err(why) = reading(work) {
                         tracing::warn!(%why, "a reader of the index gave up");
                     }
-                });
+                };
+                if let Err(why) = std::thread::Builder::new().spawn_scoped(scope, read) {
+                    tracing::warn!(%why, "a reader of the index could not be started");
+                }
             }
             drop(sender);
             for (at, read) in receiver {

@@ -118,6 +118,7 @@ fn a_one_line_edit_is_answered_briefly() {
             why: None,
             blocking: false,
             withheld: false,
+            softened: false,
         }],
         findings: Vec::new(),
         places: Vec::new(),
@@ -217,6 +218,7 @@ async fn a_gate_that_should_have_looked_and_has_not_is_warned_of() {
         why: why.map(str::to_owned),
         blocking: false,
         withheld: false,
+        softened: false,
     };
     report.verdict.runs = vec![
         run(Outcome::TimedOut, Some("no answer in time")),

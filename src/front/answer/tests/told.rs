@@ -150,6 +150,7 @@ pub(super) fn run() -> impl Strategy<Value = Run> {
         why,
         blocking: false,
         withheld: false,
+        softened: false,
     })
 }
 

@@ -35,7 +35,7 @@ pub(super) struct Args {
     roots: Roots,
     #[command(flatten)]
     word: Word,
-    /// Files and folders, relative to the root [default: all that the root holds]
+    /// Files and folders, relative to the current folder, with --root to the first one [default: all in that folder]
     #[arg(value_name = "PATHS")]
     paths: Vec<OsString>,
     /// Revision that the files are compared with, as in HEAD~1 or main... [default: HEAD]

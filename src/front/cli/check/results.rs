@@ -90,7 +90,7 @@ impl Results {
         }
         let over = passed_over
             .into_iter()
-            .filter_map(|passed| Some((shown(grounds.get(passed.ground)?, &passed.path), passed.why)));
+            .filter_map(|passed| Some((grounds.get(passed.ground)?.told(&passed.path), passed.why)));
         results.passed_over.extend(over);
         results
             .passed_over
@@ -157,9 +157,9 @@ impl Results {
                 None => (path.clone(), Some(file)),
             };
             let found = Found {
-                path: shown(ground, &about),
+                path: ground.told(&about),
                 top: Some(top),
-                below: below(ground, &about),
+                below: ground.below(&about),
                 finding,
                 file,
             };
@@ -169,9 +169,9 @@ impl Results {
         let (change, from) = match change {
             Change::Added => ("added", None),
             Change::Modified => ("modified", None),
-            Change::Renamed(from) => ("renamed", Some(shown(ground, &from))),
+            Change::Renamed(from) => ("renamed", Some(ground.told(&from))),
         };
-        self.files.push(Judged { path: shown(ground, &path), change, from, text });
+        self.files.push(Judged { path: ground.told(&path), change, from, text });
     }
 
     fn tally(&mut self, run: Run) {
@@ -209,22 +209,6 @@ impl Found {
     fn rank(&self) -> impl Ord + '_ {
         let Finding { blocking, counts, fresh, severity, line, column, gate, .. } = &self.finding;
         (Reverse((*blocking, *counts, *fresh)), *severity, &self.path, *line, *column, gate)
-    }
-}
-
-/// A path of a ground as a caller would name it: relative to the first root, else absolute.
-fn shown(ground: &Ground, path: &str) -> String {
-    if ground.root == 0 {
-        return path.to_owned();
-    }
-    format!("{}/{}", ground.top.display(), below(ground, path))
-}
-
-/// A path of a ground relative to its top.
-fn below(ground: &Ground, path: &str) -> String {
-    match ground.prefix.as_str() {
-        "" => path.to_owned(),
-        prefix => format!("{prefix}/{path}"),
     }
 }
 

@@ -115,14 +115,16 @@ impl Drop for Client {
 fn listen(output: Option<ChildStdout>) -> Receiver<Value> {
     let (sender, messages) = channel();
     if let Some(output) = output {
-        thread::spawn(move || {
+        let read = move || {
             for line in BufReader::new(output).lines().map_while(Result::ok) {
                 let Ok(message) = serde_json::from_str(&line) else { return };
                 if sender.send(message).is_err() {
                     return;
                 }
             }
-        });
+        };
+        // Where no thread can be had, the server seems to have ended.
+        let _started = thread::Builder::new().spawn(read);
     }
     messages
 }

@@ -13,7 +13,7 @@ use crate::error::Error;
 #[command(next_help_heading = "Request as flags")]
 #[command(group = ArgGroup::new("edit").required(true).args(["file", "content", "content_from", "new_content", "search"]))]
 pub(super) struct Flags {
-    /// File to edit: relative to the first root, or absolute
+    /// File to edit: relative to the current folder, with --root to the first one, or absolute
     #[arg(long, value_name = "PATH", required_unless_present = "file", conflicts_with = "file")]
     path: Option<String>,
     /// Whole new text of the file; makes the file when there is none

@@ -25,11 +25,17 @@ pub(super) fn side_by_side<T: Sync, R: Send>(
     let hand = &hand;
     let cores = thread::available_parallelism().map_or(2, NonZeroUsize::get);
     thread::scope(|scope| {
+        let mut started = 0;
         for _ in 0..cores.min(items.len()) {
             let sender = sender.clone();
-            scope.spawn(move || hand(sender));
+            started += usize::from(thread::Builder::new().spawn_scoped(scope, move || hand(sender)).is_ok());
         }
-        drop(sender);
+        if started == 0 {
+            // Where no thread can be had, all is done before the first is told.
+            hand(sender);
+        } else {
+            drop(sender);
+        }
         let mut waiting = BTreeMap::new();
         let mut told = items.iter().enumerate().peekable();
         for (at, result) in done {

@@ -14,14 +14,14 @@ mod show;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Builder;
 
 use self::shelf::Shelf;
 use super::paint;
 use super::roots::Word;
-use super::signals::stop_asked;
+use super::work::runtime;
 use crate::engine::Promise;
-use crate::error::{Code, Error, Family};
+use crate::error::{Error, Family};
 use crate::gate::Watch;
 
 /// The arguments of `lockgate gates`.
@@ -79,7 +79,7 @@ const DOCTOR: &str = "Ends with 1 when a gate that the policy names, or that is 
 /// Which gates, and how they are shown.
 #[derive(Debug, clap::Args)]
 struct Of {
-    /// Folder whose policy may define gates of its own [default: the current folder]
+    /// Folder whose policy may define gates of its own [default: the current folder, in the project around it]
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
     /// Prints JSON
@@ -129,11 +129,9 @@ fn say_json(value: &serde_json::Value) -> Result<(), Error> {
 
 /// Does work that a signal ends, and the programs with it. The work says whether all is well.
 fn watched(work: impl FnOnce(&Watch) -> Result<bool, Error>) -> Result<ExitCode, Error> {
-    let runtime = runtime()?;
-    let watch = {
-        let _inside = runtime.enter();
-        Watch::new(stop_asked()?, None)
-    };
+    // One thread listens for signals while the work goes on.
+    let (_runtime, stop) = runtime(Builder::new_multi_thread(), 1)?;
+    let watch = Watch::new(stop, None);
     let well = work(&watch)?;
     Ok(match (watch.cancelled(), well) {
         (true, _) => ExitCode::from(INTERRUPTED),
@@ -144,12 +142,3 @@ fn watched(work: impl FnOnce(&Watch) -> Result<bool, Error>) -> Result<ExitCode,
 
 /// The exit code after a signal, as shells have it.
 const INTERRUPTED: u8 = 130;
-
-/// What listens for signals while the work goes on.
-fn runtime() -> Result<Runtime, Error> {
-    Builder::new_multi_thread()
-        .worker_threads(1)
-        .enable_all()
-        .build()
-        .map_err(|trouble| Error::new(Code::Internal, format!("cannot start the runtime: {trouble}")))
-}

@@ -7,8 +7,9 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::engine::{Commands, Promise, Workspace};
+use crate::engine::{Commands, ProjectRoot, Promise, Workspace};
 use crate::error::{Code, Error};
+use crate::front::cli::roots::current_folder;
 use crate::gate::{Pin, Pins, Search, search_path};
 use crate::policy::{Catalogue, Gate, Policy, Rule};
 use crate::text::nearest;
@@ -58,7 +59,7 @@ impl Held {
 }
 
 impl Shelf {
-    /// Takes what the policy of a root says; without one, that of the current folder, if that can be a root.
+    /// Takes what the policy of a root says; without one, that which rules the current folder, if that can be edited.
     ///
     /// Errors: those of opening a root, and `POLICY_INVALID`.
     pub(super) fn open(root: Option<PathBuf>, promise: Promise) -> Result<Shelf, Error> {
@@ -169,10 +170,11 @@ impl Ruled {
     }
 }
 
-/// The workspace of the current folder; none where that is refused as a root, such as the home folder.
+/// The workspace of the project around the current folder; none where that is refused as a root, such as the home folder.
 fn here(promise: Promise) -> Result<Option<Arc<Workspace>>, Error> {
-    let Ok(here) = std::env::current_dir() else { return Ok(None) };
-    match Workspace::at(&[here]).promising(promise).open() {
+    let Ok(here) = current_folder() else { return Ok(None) };
+    let ProjectRoot { root, base } = ProjectRoot::around(&here);
+    match Workspace::at(&[root]).with_base(base).promising(promise).open() {
         Ok(workspace) => Ok(Some(workspace)),
         Err(refusal) if refusal.code == Code::InvalidInput => Ok(None),
         Err(refusal) => Err(refusal),

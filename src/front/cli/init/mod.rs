@@ -14,8 +14,9 @@ use std::sync::Arc;
 use self::client::Client;
 use self::shown::Outcome;
 use super::paint;
+use super::roots::current_folder;
 use crate::engine::Workspace;
-use crate::error::{Code, Error};
+use crate::error::Error;
 use crate::front::toolset::Selection;
 
 /// The arguments of `lockgate init`.
@@ -99,9 +100,5 @@ fn toolsets(list: &str) -> Result<String, Error> {
 }
 
 fn open(root: Option<PathBuf>) -> Result<Arc<Workspace>, Error> {
-    let here = || {
-        std::env::current_dir()
-            .map_err(|trouble| Error::new(Code::IoFailed, format!("there is no current folder: {trouble}")))
-    };
-    Workspace::open(&[root.map_or_else(here, Ok)?])
+    Workspace::open(&[root.map_or_else(current_folder, Ok)?])
 }

@@ -16,7 +16,7 @@ use crate::request::{History, Target};
 /// The arguments of `lockgate log`.
 #[derive(Debug, clap::Args)]
 pub(in crate::front::cli) struct Args {
-    /// Only the edits of this file: relative to the first root, or absolute
+    /// Only the edits of this file: relative to the current folder, with --root to the first one, or absolute
     path: Option<String>,
     /// How many edits to show at most
     #[arg(short = 'n', long = "number", value_name = "N", default_value = "20", value_parser = numbers())]

@@ -15,9 +15,9 @@ use crate::request::{Author, Direction, Revert, Target};
 /// The arguments of `lockgate undo` and `lockgate redo`.
 #[derive(Debug, clap::Args)]
 pub(in crate::front::cli) struct Args {
-    /// The edit, as `lockgate log` names it [default: the last one]
+    /// The edit, as `lockgate log` names it [default: the last one in any root]
     id: Option<String>,
-    /// The last one of this file: relative to the first root, or absolute
+    /// The last one of this file: relative to the current folder, with --root to the first one, or absolute
     #[arg(long, value_name = "PATH", conflicts_with = "id")]
     path: Option<String>,
     #[command(flatten)]

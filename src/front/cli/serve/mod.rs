@@ -17,7 +17,7 @@ use tracing_subscriber::EnvFilter;
 use super::paint;
 use super::roots::Word;
 use super::stored::Workplace;
-use super::work::runtime;
+use super::work::{runtime, workers};
 use crate::engine::Workspace;
 use crate::error::Error;
 use crate::front::http::{self, Reach, Setup};
@@ -115,7 +115,7 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
         let reach = Reach { workspace, selection, access };
         return over_http(several::of_one(listen, reach, manners)?);
     }
-    let (runtime, stop) = runtime(Builder::new_multi_thread())?;
+    let (runtime, stop) = runtime(Builder::new_multi_thread(), workers())?;
     let served = runtime.block_on(mcp::serve(workspace, selection, access, manners, stop.clone()));
     if stop.is_cancelled() {
         // Where standard input is read by a thread of its own, that thread waits for a client that says nothing.
@@ -125,7 +125,7 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
 }
 
 fn over_http(setup: Setup) -> Result<ExitCode, Error> {
-    let (runtime, stop) = runtime(Builder::new_multi_thread())?;
+    let (runtime, stop) = runtime(Builder::new_multi_thread(), workers())?;
     let listening = |address| paint::complain(&format!("listening on http://{address}/mcp\n"));
     let served = runtime.block_on(http::serve(setup, stop, listening));
     runtime.shutdown_timeout(LAST_WORK);

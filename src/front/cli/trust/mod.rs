@@ -23,7 +23,7 @@ pub(super) struct Args {
     verb: Option<Verb>,
     #[command(flatten)]
     roots: Roots,
-    /// Folder or file whose policy is meant, relative to the root
+    /// Folder or file whose policy is meant, relative to the current folder, with --root to that
     #[arg(default_value = ".")]
     path: String,
     /// Trusts without asking
@@ -37,7 +37,7 @@ enum Verb {
     Status {
         #[command(flatten)]
         roots: Roots,
-        /// Folder or file whose policy is meant, relative to the root
+        /// Folder or file whose policy is meant, relative to the current folder, with --root to that
         #[arg(default_value = ".")]
         path: String,
         /// Prints the policy's commands and whether they may run as JSON
@@ -48,7 +48,7 @@ enum Verb {
     Revoke {
         #[command(flatten)]
         roots: Roots,
-        /// Folder or file whose policy is meant, relative to the root [default: every policy of the root]
+        /// Folder or file whose policy is meant, relative to the current folder, with --root to that [default: every policy of the root]
         path: Option<String>,
     },
 }

@@ -161,10 +161,13 @@ fn name(hole: Hole) -> &'static str {
     match hole {
         Hole::Path => "path",
         Hole::Folder => "folder",
+        Hole::Paths => "paths",
+        Hole::Folders => "folders",
         Hole::Root => "root",
         Hole::Draft => "draft",
         Hole::Overlay => "overlay",
         Hole::Cache => "cache",
+        Hole::Project => "project",
         Hole::Args => "args",
         Hole::Venv => "venv",
         Hole::NodeModules => "node_modules",

@@ -34,6 +34,7 @@ impl Inquiry {
         written: Option<&Written>,
     ) -> Asked<()> {
         let request = ElicitRequest::new(params(question));
+        let unasked = |why: &str| unasked(question, why);
         match &self.person {
             Way::None => Asked::No(unasked("this client cannot ask a person")),
             Way::Again => {
@@ -87,6 +88,6 @@ fn params(question: &Question) -> ElicitRequestParams {
     }
 }
 
-fn unasked(why: &str) -> Error {
-    Error::new(Code::NotConfirmed, format!("the policy has a person asked before this write, and {why}"))
+fn unasked(question: &Question, why: &str) -> Error {
+    Error::new(Code::NotConfirmed, format!("{}, and {why}", question.reason))
 }

@@ -17,7 +17,8 @@ fn inquiry(arguments: &Value, seal: &Seal) -> Inquiry {
 }
 
 fn question() -> Question {
-    Question { text: "may I?".to_owned(), about: "a1b2".to_owned() }
+    let reason = "the policy has a person asked before this write".to_owned();
+    Question { reason, text: "may I?".to_owned(), about: "a1b2".to_owned() }
 }
 
 fn prompt() -> Prompt {

@@ -117,18 +117,13 @@ impl World {
         let company: Vec<Companion<'_>> = others
             .iter()
             .zip(&texts)
-            .map(|((path, _), text)| Companion {
-                root: &root,
-                path,
-                language: None,
-                text: text.as_ref(),
-                among: 0,
-                judged_by: Vec::new(),
-            })
+            .map(|((path, _), text)| Companion { root: &root, path, language: None, text: text.as_ref() })
             .collect();
         let company: Vec<&Companion<'_>> = company.iter().collect();
         work(&Ask {
+            gone: false,
             company: &company,
+            also: &[],
             isolation: Isolation::None,
             ceiling: self.ceiling,
             rule,

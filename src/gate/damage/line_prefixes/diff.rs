@@ -20,7 +20,7 @@ pub(super) fn look(scene: &Scene<'_>, piece: &Piece) -> Option<Spot> {
     }
     let mut run: Vec<usize> = Vec::new();
     for line in lines() {
-        if marked(text(line)).is_some() {
+        if marked(text(line)).is_some() && !is_objc_method(scene, text(line)) {
             run.push(line);
         } else if !text(line).starts_with([' ', '\t']) || run.is_empty() {
             if let Some(spot) = judge(scene, piece, &run).filter(|spot| !shown(spot.line)) {
@@ -53,6 +53,19 @@ fn marked(text: &str) -> Option<(char, &str)> {
     // `--` is a comment in many languages, `---` a rule or the start of a page, `->` an arrow.
     let other = rest.starts_with(mark) || rest.starts_with(['=', '>']) || rest.trim().is_empty();
     (!other).then_some((mark, rest))
+}
+
+/// Whether a line can be the head of an Objective-C method, such as `+ (NSURL *)urlFor:(NSString *)name;`. Its headers share
+/// their extension with those of C.
+fn is_objc_method(scene: &Scene<'_>, text: &str) -> bool {
+    let objc = matches!(scene.language(), "c" | "cpp")
+        && scene.draft.path.rsplit_once('.').is_some_and(|(_, ending)| matches!(ending, "h" | "m" | "mm"));
+    objc && marked(text).is_some_and(|(_, rest)| {
+        let rest = rest.trim_start();
+        rest.strip_prefix('(').and_then(|rest| rest.split_once(')')).is_some_and(|(of_type, name)| {
+            !of_type.is_empty() && name.trim_start().starts_with(|c: char| c.is_alphabetic() || c == '_')
+        })
+    })
 }
 
 fn judge(scene: &Scene<'_>, piece: &Piece, run: &[usize]) -> Option<Spot> {

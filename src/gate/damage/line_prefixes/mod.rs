@@ -156,7 +156,7 @@ impl Run<'_, '_> {
     fn is_table(&self) -> bool {
         let colon = self.lines.iter().all(|line| line.separator == Separator::Colon);
         let entry = |line: &&Numbered<'_>| {
-            let rest = line.rest.trim_end();
+            let rest = without_comment(line.rest).trim_end();
             rest.ends_with(',') || rest.ends_with('{') || rest.ends_with('[') || rest.ends_with('(')
         };
         let entries = self.lines.iter().filter(entry).count();
@@ -165,6 +165,15 @@ impl Run<'_, '_> {
             && entries + 1 >= self.lines.len()
             && (entries > 0 || self.lines.len() == 1)
     }
+}
+
+/// A line up to a comment at its end.
+fn without_comment(line: &str) -> &str {
+    [" #", "\t#", " //", "\t//"]
+        .iter()
+        .filter_map(|mark| line.find(mark))
+        .min()
+        .map_or(line, |end| line.get(..end).unwrap_or(line))
 }
 
 /// Reads a number and what stands between it and the line, in one of the ways in which tools show it.

@@ -7,6 +7,7 @@ mod keep;
 mod past;
 mod stages;
 mod terms;
+mod together;
 
 use std::ffi::OsStr;
 use std::fmt::Write;
@@ -15,7 +16,7 @@ use std::path::{Path, PathBuf};
 use crate::gate::process::Ceiling;
 use crate::gate::workshop::Slots;
 use crate::gate::*;
-use crate::policy::{Isolation, Policy, Profile, language_of};
+use crate::policy::{Isolation, Manner, Policy, Profile, Terms, language_of};
 use crate::text::{Buffer, Hints, LineMap};
 
 /// A project with a policy, and the programs that it names.
@@ -24,6 +25,8 @@ struct Trial {
     policy: Policy,
     grant: Grant,
     workshop: Workshop,
+    /// Where programs keep what they know.
+    cache: Option<PathBuf>,
 }
 
 /// Finds each line with a word that begins with `bad`: the word is the code, and `graver` ones are errors.
@@ -74,7 +77,7 @@ impl Trial {
         // Its scripts write down in the project what they did.
         let ceiling = Ceiling(Isolation::None);
         let workshop = Workshop { slots: Slots::new(2), ceiling, ..Workshop::default() };
-        Trial { project, policy, grant, workshop }
+        Trial { project, policy, grant, workshop, cache: None }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -96,7 +99,64 @@ impl Trial {
         self.watched(path, before, after, &Watch::idle())
     }
 
+    /// Judges several drafts of one call: each a path, its text before and after.
+    fn judge_together(&self, drafts: &[(&str, Option<&str>, &str)], on_disk: OnDisk) -> Vec<Verdict> {
+        let read = |text: &str| Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
+        let texts: Vec<_> = drafts
+            .iter()
+            .map(|(path, before, after)| {
+                match (on_disk, before) {
+                    (OnDisk::Before, Some(before)) => self.write(path, before),
+                    (OnDisk::Before, None) => {}
+                    (OnDisk::After, _) => self.write(path, after),
+                }
+                let (old, new) = (before.map(read), read(after));
+                let map = old.as_ref().map(|old| old.rewrite(after).unwrap().line_map(old, &new));
+                (old, new, map.unwrap_or_default())
+            })
+            .collect();
+        let beside = |_: &str| false;
+        let cases = drafts.iter().zip(&texts).map(|((path, ..), (old, new, map))| {
+            let language = language_of(path, new.view().lines().next());
+            let stands = match on_disk {
+                OnDisk::Before => Stands::of_file(old.as_ref()),
+                OnDisk::After => Stands::OverFile,
+            };
+            let before = old.as_ref();
+            Case {
+                draft: Draft { path, language, before, after: new, map, stands, beside: &beside },
+                terms: self.policy.terms(path, language, Profile::Batch),
+                means: Means {
+                    root: self.project.path(),
+                    grant: &self.grant,
+                    workshop: &self.workshop,
+                    isolation: Isolation::None,
+                    cache: self.cache.as_deref(),
+                },
+                removed: false,
+                among: 0,
+                on_disk,
+            }
+        });
+        judge_all(&cases.collect::<Vec<_>>(), &Watch::idle())
+    }
+
     fn watched(&self, path: &str, before: Option<&str>, after: &str, watch: &Watch) -> Verdict {
+        self.judged(path, before, after, watch, Manner::Plain)
+    }
+
+    fn in_manner(&self, manner: Manner, path: &str, before: Option<&str>, after: &str) -> Verdict {
+        self.judged(path, before, after, &Watch::idle(), manner)
+    }
+
+    fn judged(
+        &self,
+        path: &str,
+        before: Option<&str>,
+        after: &str,
+        watch: &Watch,
+        manner: Manner,
+    ) -> Verdict {
         let read = |text: &str| Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
         let (old, new) = (before.map(read), read(after));
         let map =
@@ -122,7 +182,8 @@ impl Trial {
             isolation: Isolation::None,
             cache: None,
         };
-        judge(&draft, &self.policy.terms(path, language, Profile::Edit), &means, watch)
+        let terms = Terms { manner, ..self.policy.terms(path, language, Profile::Edit) };
+        judge(&draft, &terms, &means, watch)
     }
 }
 

@@ -81,6 +81,47 @@ fn what_edits_cross_on_their_way_warns() {
 }
 
 #[test]
+fn an_explicit_level_blocks_also_what_edits_cross_on_their_way() {
+    let more = "transitional: { always: ['^badly '] }";
+    let lines = |options: &str| {
+        let define = Define::default().gate("finder", FINDER, LINES, more);
+        let trial = define.policy(&format!("{{ tool: finder{options} }}"), "");
+        blocked(&trial.judge("a.py", Some("x = 1\n"), "x = 1\nbadly = 1\n"))
+    };
+    assert_eq!(lines(", level: block"), [2]);
+    // The control: what the default lets pass.
+    assert_eq!(lines(""), [0; 0]);
+    assert_eq!(lines(", level: warn"), [0; 0]);
+}
+
+#[test]
+fn one_step_of_several_softens_a_default_and_no_explicit_level() {
+    let judged = |options: &str, manner: Manner, text: &str| {
+        let define = Define::default().gate("finder", FINDER, LINES, "in_steps: warn");
+        let trial = define.policy(&format!("{{ tool: finder{options} }}"), "");
+        let verdict = trial.in_manner(manner, "a.txt", Some("x\n"), text);
+        (blocked(&verdict), verdict.runs[0].softened)
+    };
+    assert_eq!(judged("", Manner::Step, "x\nbad\n"), (vec![], true));
+    assert_eq!(judged(", level: block", Manner::Step, "x\nbad\n"), (vec![2], false));
+    assert_eq!(judged(", level: warn", Manner::Step, "x\nbad\n"), (vec![], false));
+    assert_eq!(judged("", Manner::Plain, "x\nbad\n"), (vec![2], false));
+    assert_eq!(judged("", Manner::Step, "x\ny\n"), (vec![], false), "nothing was found");
+}
+
+#[test]
+fn one_step_of_several_makes_no_fixer_of_an_explicit_check() {
+    let outcome = |options: &str| {
+        let define = Define::default().gate("fixer", "sed s/bad/good/", TEXT, "in_steps: fix");
+        let trial = define.policy(&format!("{{ tool: fixer{options} }}"), "");
+        let verdict = trial.in_manner(Manner::Step, "a.txt", Some("x\n"), "x\nbad\n");
+        (verdict.mended.is_some(), verdict.runs[0].outcome)
+    };
+    assert_eq!(outcome(""), (true, Outcome::Fixed));
+    assert_eq!(outcome(", role: check"), (false, Outcome::Found));
+}
+
+#[test]
 fn a_required_gate_that_could_not_look_refuses() {
     let define = |script: &str, more: &str| {
         let trial = |required: bool| {

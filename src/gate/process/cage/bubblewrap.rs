@@ -1,14 +1,20 @@
 //! bubblewrap: a program that starts another in namespaces of its own, <https://github.com/containers/bubblewrap>.
 //!
-//! Invariant: whatever is laid over the file system is laid inside the new namespace, which ends with the program.
+//! Invariant: whatever is laid over the file system is laid inside the new namespace, which ends with the program; and
+//! bubblewrap starts no program that it cannot put under the seccomp filter.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, ErrorKind};
+use std::fs::File;
+use std::io::{self, ErrorKind, Seek, Write};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
+
 use super::places::Places;
+use super::seccomp::{self, FilterOptions, INTERNET, Metadata};
 use super::{Cage, Layer};
 use crate::gate::process::running::Exit;
 
@@ -36,6 +42,20 @@ pub(super) fn program() -> io::Result<&'static Path> {
     };
     let program = PROGRAM.get_or_init(|| PROGRAMS.iter().map(PathBuf::from).find(is_program));
     program.as_deref().ok_or_else(|| io::Error::new(ErrorKind::NotFound, "bubblewrap (bwrap) was not found"))
+}
+
+/// Gives the filter that stands inside, as a file in memory that nobody can change any more.
+///
+/// Namespaces hold back neither keys, which have none of their own, nor sockets of families such as AF_VSOCK.
+pub(super) fn filter() -> io::Result<OwnedFd> {
+    let options = FilterOptions { metadata: Metadata::Mounts, families: INTERNET };
+    let program = seccomp::bytes(&seccomp::refusing(options)?);
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    let mut file = File::from(memfd_create(c"lockgate-seccomp", flags)?);
+    file.write_all(&program)?;
+    file.rewind()?;
+    fcntl_add_seals(&file, SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL)?;
+    Ok(file.into())
 }
 
 /// What the environment says of the private places.

@@ -1,9 +1,10 @@
 //! Landlock: the kernel's own rules for a thread, which what the thread starts inherits.
 //!
 //! They allow and do not forbid, so that a folder with something hidden in it is allowed by its parts. What they do not
-//! cover: the names and sizes of files, sockets that have a path, and, before ABI 10, UDP.
+//! cover: the names and sizes of files, sockets that have a path, and, before ABI 10, UDP. The system calls that they do
+//! not cover either are refused by a seccomp filter ([`super::seccomp`]), and the thread gives up all capabilities.
 //!
-//! Invariant: a program is started only after the kernel has taken every rule that this level promises.
+//! Invariant: a program is started only after the kernel has taken every rule and the filter that this level promises.
 
 use std::ffi::OsString;
 use std::fs;
@@ -13,12 +14,21 @@ use std::process::{Child, Command};
 use std::thread::Builder;
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreated,
-    RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, path_beneath_rules,
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr,
+    RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, make_bitflags,
+    path_beneath_rules,
 };
 
-use super::Cage;
+use rustix::io::Errno;
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, clear_ambient_capability_set, remove_capability_from_bounding_set,
+    set_capabilities,
+};
+
+use super::listener::Listener;
 use super::places::Places;
+use super::seccomp::{self, FilterOptions, INTERNET, LOCAL, Metadata};
+use super::{Cage, supervisor};
 use crate::gate::process::environment::home;
 use crate::gate::stage::private_folder;
 
@@ -28,6 +38,8 @@ const LEAST: ABI = ABI::V4;
 const MOST: ABI = ABI::V10;
 /// The most entries of one folder that are allowed one by one.
 const MOST_ENTRIES: usize = 4096;
+/// No program makes a device.
+const DEVICES: BitFlags<AccessFs> = make_bitflags!(AccessFs::{MakeChar | MakeBlock});
 /// What programs write to though they keep nothing.
 const SINKS: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
 /// Where compilers look below the home that they are not given: the variable, and its place below the real one.
@@ -51,22 +63,56 @@ pub(super) fn said(cage: &Cage) -> io::Result<Vec<(OsString, Option<OsString>)>>
     Ok(said)
 }
 
-/// Starts a command from a thread of its own that the rules hold for.
+/// Starts a command from a thread of its own that the rules and the filter hold for.
 pub(super) fn start(mut command: Command, cage: &Cage, places: &Places) -> io::Result<Child> {
     let rules = rules(cage, places).map_err(io::Error::other)?;
+    let families = if cage.network { INTERNET } else { LOCAL };
     let restricted = move || {
+        drop_capabilities()?;
         let status = rules.restrict_self().map_err(io::Error::other)?;
         match status.ruleset {
-            RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced if status.no_new_privs => {
-                command.spawn()
-            }
+            RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced if status.no_new_privs => {}
             RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced | RulesetStatus::NotEnforced => {
-                Err(io::Error::other("the kernel took no rules"))
+                return Err(io::Error::other("the kernel took no rules"));
             }
         }
+        let listener = filter(families)?;
+        Ok((command.spawn()?, listener))
     };
     let thread = Builder::new().name("lockgate-cage".to_owned()).spawn(restricted)?;
-    thread.join().unwrap_or_else(|_| Err(io::Error::other("its thread has ended")))
+    let started = thread.join().unwrap_or_else(|_| Err(io::Error::other("its thread has ended")));
+    let (child, listener) = started?;
+    if let Some(listener) = listener {
+        let folders = cage.own.iter().chain(&cage.cache).cloned().collect();
+        // Without a supervisor the listener is closed, and what is handed over fails.
+        let _supervised = supervisor::supervise(listener, folders);
+    }
+    Ok(child)
+}
+
+/// Puts this thread under the filter; gives the listener for the calls that are to be supervised.
+fn filter(families: &'static [i32]) -> io::Result<Option<Listener>> {
+    let refused = |error: io::Error| io::Error::new(error.kind(), format!("seccomp: {error}"));
+    let (listener, metadata) = match Listener::install(&seccomp::handing_over()?) {
+        Ok(listener) => (Some(listener), Metadata::Supervisor),
+        // The kernel has one listener for a process, and whoever started lockgate has set one.
+        Err(error) if error.raw_os_error() == Some(Errno::BUSY.raw_os_error()) => (None, Metadata::Refused),
+        Err(error) => return Err(refused(error)),
+    };
+    let program = seccomp::refusing(FilterOptions { metadata, families })?;
+    seccompiler::apply_filter(&program).map_err(|error| refused(io::Error::other(error)))?;
+    Ok(listener)
+}
+
+/// Takes from this thread what the superuser may do beyond any other user.
+fn drop_capabilities() -> io::Result<()> {
+    for capability in CapabilitySet::all().iter() {
+        // Where it may not be removed, it cannot come back either: no_new_privs.
+        let _removed = remove_capability_from_bounding_set(capability);
+    }
+    clear_ambient_capability_set()?;
+    let none = CapabilitySet::empty();
+    Ok(set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })?)
 }
 
 fn rules(cage: &Cage, places: &Places) -> Result<RulesetCreated, RulesetError> {
@@ -80,7 +126,8 @@ fn rules(cage: &Cage, places: &Places) -> Result<RulesetCreated, RulesetError> {
     if !cage.network {
         rules = rules.handle_access(AccessNet::from_all(MOST))?;
     }
-    let (read, write) = (AccessFs::from_read(MOST), AccessFs::from_all(MOST));
+    // A device that a program makes would be another way to the disk.
+    let (read, write) = (AccessFs::from_read(MOST), AccessFs::from_all(MOST) & !DEVICES);
     let folders = cage.own.iter().chain(&cage.cache);
     rules
         .scope(Scope::from_all(MOST))?

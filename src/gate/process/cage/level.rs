@@ -22,22 +22,31 @@ const CEILING: &str = "LOCKGATE_ISOLATION";
 /// How long the program may take that shows whether a cage holds.
 const PROOF_TIME: Duration = Duration::from_secs(10);
 
-/// What it does. It is given what is hidden, and a private folder is where `TMPDIR` says.
+/// What it does. It is given what is hidden and how many seccomp filters hold outside of the cage, and a private folder is
+/// where `TMPDIR` says. Kernels before Linux 5.9 do not say how many there are.
 const PROOF: &str = "\
     (: < known) || exit 10\n\
     (echo x > known) 2> /dev/null && exit 11\n\
     (echo x > new) 2> /dev/null && exit 12\n\
     (cat \"$1\") > /dev/null 2>&1 && exit 13\n\
     (echo x > \"$TMPDIR/own\") || exit 14\n\
+    chmod 0600 known 2> /dev/null && exit 15\n\
+    chmod 0600 \"$TMPDIR/own\" || exit 16\n\
+    while read -r name value; do\n\
+        case $name in Seccomp_filters:) [ \"$value\" -gt \"$2\" ] || exit 17;; esac\n\
+    done < /proc/self/status\n\
     exit 42";
 
 /// What each of its exit codes means.
-const FAULTS: [(i32, &str); 5] = [
+const FAULTS: [(i32, &str); 8] = [
     (10, "a program in it does not see the tree"),
     (11, "a program in it can write to a file of the tree"),
     (12, "a program in it can make a file in the tree"),
     (13, "a program in it can read what is hidden"),
     (14, "a program in it has no place for temporary files"),
+    (15, "a program in it can change the mode of a file of the tree"),
+    (16, "a program in it cannot change the mode of its own file"),
+    (17, "no seccomp filter holds for a program in it"),
 ];
 
 /// The exit code of a program that found all as it should be.
@@ -97,6 +106,13 @@ pub(in crate::gate) fn lack(level: Isolation, ceiling: Ceiling) -> Option<String
     had(level).clone().err()
 }
 
+/// How many seccomp filters hold for this process (proc(5)).
+fn filters() -> u32 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let count = status.lines().find_map(|line| line.strip_prefix("Seccomp_filters:"));
+    count.and_then(|count| count.trim().parse().ok()).unwrap_or_default()
+}
+
 /// Puts a program into a cage, and sees whether it is kept there.
 fn proved(level: Isolation) -> Result<(), String> {
     let told = |error: std::io::Error| error.to_string();
@@ -106,7 +122,8 @@ fn proved(level: Isolation) -> Result<(), String> {
     fs::write(&known, "known").map_err(told)?;
     fs::write(&hidden, "key").map_err(told)?;
     let cage = Cage { level, tree: Some(tree.clone()), own: Some(own), ..Cage::default() };
-    let argv = ["-c".into(), PROOF.into(), "sh".into(), OsString::from(&hidden)].to_vec();
+    let filters = OsString::from(filters().to_string());
+    let argv = ["-c".into(), PROOF.into(), "sh".into(), OsString::from(&hidden), filters].to_vec();
     let order =
         Order { program: Path::new("/bin/sh"), argv, folder: &tree, env: Vec::new(), input: None, cage };
     let watch = Watch::idle();

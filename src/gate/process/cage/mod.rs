@@ -8,11 +8,15 @@
 mod bubblewrap;
 mod landlock;
 mod level;
+mod listener;
 mod places;
+mod seccomp;
 mod starter;
+mod supervisor;
 
 use std::ffi::OsString;
 use std::io;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -75,9 +79,11 @@ pub(super) fn start(order: &Order<'_>, mark: &str) -> io::Result<Child> {
             let places = Places::of(cage, order);
             let mut command =
                 prepared(Command::new(bubblewrap::program()?), order, mark, &bubblewrap::said(&places));
-            command.args(bubblewrap::words(cage, &places, order.folder)).arg("--").arg(order.program);
+            let filter = bubblewrap::filter()?;
+            command.args(bubblewrap::words(cage, &places, order.folder));
+            command.arg("--seccomp").arg(filter.as_raw_fd().to_string()).arg("--").arg(order.program);
             command.args(&order.argv).current_dir("/");
-            starter::start(command)
+            starter::start(command, filter)
         }
     }
 }

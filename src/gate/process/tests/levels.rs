@@ -12,6 +12,7 @@ use crate::policy::Isolation;
 
 in_both_manners! {
     answers_and_signals_pass_through
+    a_program_changes_its_own_files
     a_draft_is_seen_in_the_place_of_its_file_and_nothing_changes_on_disk
     what_cannot_be_started_in_a_cage_says_why
     a_cage_that_is_not_to_be_had_is_not_replaced
@@ -45,6 +46,26 @@ fn answers_and_signals_pass_through(bench: &Bench) {
         assert_eq!(killed, Ended::Broken("was killed by signal 9 (SIGKILL)".to_owned()), "{}", level.name());
         let text = vec![b'x'; 3 << 20];
         assert_eq!(exited(give(&caged(bench, level, &["echo"], Some(&text)))).1.len(), text.len());
+    }
+}
+
+/// Modes and times, as linkers and builds set them; without the supervisor Landlock's filter would refuse these, too.
+fn a_program_changes_its_own_files(bench: &Bench) {
+    for level in levels() {
+        let mut order = caged(bench, level, &["own-files"], None);
+        let name = match level {
+            Isolation::None => {
+                let own = bench.folder().join("own-tmp");
+                fs::create_dir_all(&own).unwrap();
+                order.env.push(("TMPDIR".into(), own.into()));
+                "0"
+            }
+            Isolation::Landlock => "1",
+            Isolation::Bubblewrap => "0",
+        };
+        order.env.push(("SUPERVISED".into(), name.into()));
+        let (code, stdout, stderr) = exited(give(&order));
+        assert_eq!((code, stdout.as_str()), (0, "done"), "{}: {stderr}", level.name());
     }
 }
 

@@ -1,13 +1,16 @@
 //! What a program that means harm finds around it: a project, a home, another process and sockets.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::env;
 use std::fs;
+use std::hash::{BuildHasher, RandomState};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::linux::net::SocketAddrExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::{SocketAddr, UnixListener};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -25,6 +28,8 @@ pub(super) struct Scene {
     pub(super) around: TempDir,
     victim: Child,
     tcp: TcpListener,
+    mptcp: TcpListener,
+    fast_open: TcpListener,
     udp: UdpSocket,
     _sockets: [UnixListener; 3],
     facts: Value,
@@ -55,14 +60,32 @@ impl Scene {
             at(&tree.join("socket")),
             UnixListener::bind_addr(&address).unwrap(),
         ];
-        let (tcp, udp) = (TcpListener::bind("127.0.0.1:0").unwrap(), UdpSocket::bind("127.0.0.1:0").unwrap());
-        let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let (tcp, udp) = (listening(), UdpSocket::bind("127.0.0.1:0").unwrap());
+        let (mptcp, fast_open) = (listening(), listening());
+        let free = port(&listening());
+        let target = |path: PathBuf| {
+            fs::write(&path, "text").unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+            path
+        };
+        let modes = json!({
+            "a key": target(home.join(".ssh/key")), "a file": target(tree.join("mode.txt")), "the state": state,
+            "a temporary file": target(around.path().join("mode")),
+        });
+        fs::set_permissions(&state, fs::Permissions::from_mode(0o700)).unwrap();
+        let ways = ["fchmod", "fchmodat2", "a link", "proc"];
+        let ways = ways.map(|way| (way.to_owned(), json!(target(tree.join(way)))));
+        let key = (RandomState::new().hash_one(0) >> 34) as u32;
         let facts = json!({
             "tree": tree, "home": home, "state": state, "temporary": around.path().join("file"),
             "victim": victim.id(), "tcp": tcp.local_addr().unwrap().port(), "udp": udp.local_addr().unwrap().port(),
             "abstract": name, "socket": around.path().join("s"), "free": free,
+            "mptcp": port(&mptcp), "fast open": port(&fast_open), "modes": modes,
+            "ways": Value::Object(ways.into_iter().collect()), "times": target(tree.join("times")),
+            "attribute": target(tree.join("attribute")), "owner": target(tree.join("owner")),
+            "flag": target(tree.join("flag")), "key": key, "key description": format!("lockgate-test-{key}"),
         });
-        Scene { around, victim, tcp, udp, _sockets: sockets, facts }
+        Scene { around, victim, tcp, mptcp, fast_open, udp, _sockets: sockets, facts }
     }
 
     /// A cage of this level around the project.
@@ -86,10 +109,12 @@ impl Scene {
         let (watch, over) = (Watch::idle(), AtomicBool::new(false));
         // What listens is heard of only where somebody calls.
         let port = self.facts["free"].as_u64().unwrap() as u16;
+        let listening = Mutex::new(HashSet::new());
         let ended = std::thread::scope(|scope| {
             scope.spawn(|| {
                 while !over.load(Ordering::Relaxed) {
                     drop(TcpStream::connect(("127.0.0.1", port)));
+                    listening.lock().unwrap().extend(listeners());
                     std::thread::sleep(Duration::from_millis(5));
                 }
             });
@@ -98,14 +123,30 @@ impl Scene {
             ended
         });
         let said: Value = serde_json::from_str(&exited(ended).1).unwrap();
+        println!("{}: {said:#}", level.name());
         let mut done: BTreeMap<String, bool> =
             DEEDS.iter().map(|(deed, _)| ((*deed).to_owned(), said[*deed].as_bool().unwrap())).collect();
         let tree = self.around.path().join("tree");
         let changed = |name: &str| fs::read(tree.join(name)).ok() != Some(b"text".to_vec());
-        let home = Path::new(self.facts["home"].as_str().unwrap()).join(".profile");
+        let facts = &self.facts;
+        let fact = |pointer: &str| facts.pointer(pointer).and_then(Value::as_str).unwrap();
+        let open = |path: &str| fs::metadata(fact(path)).unwrap().mode() & 0o777 == 0o777;
+        let home = Path::new(fact("/home")).join(".profile");
+        // Its place in /proc is there until it is reaped.
+        let limits = fs::read_to_string(format!("/proc/{}/limits", self.victim.id())).unwrap();
+        let limited = limits.lines().any(|line| line.starts_with("Max open files            6 "));
+        // Fields 19 and 41 of stat, proc(5): the nice value and the policy; `sleep` has no blanks in its name.
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.victim.id())).unwrap();
+        let stat: Vec<&str> = stat.split(' ').collect();
+        let (slowed, rescheduled) = (stat[18] == "19", stat[40] == "3");
         let victim = self.victim.try_wait().unwrap().is_some_and(|status| !status.success());
+        let keys = fs::read_to_string("/proc/keys").unwrap_or_default();
+        let inode = said["inode"].as_u64();
+        let listened = inode.is_some_and(|inode| listening.lock().unwrap().contains(&inode));
         self.udp.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
-        self.tcp.set_nonblocking(true).unwrap();
+        for listener in [&self.tcp, &self.mptcp, &self.fast_open] {
+            listener.set_nonblocking(true).unwrap();
+        }
         for (deed, seen) in [
             ("change a file", changed("a.txt")),
             ("make a file", tree.join("made.txt").exists()),
@@ -115,7 +156,23 @@ impl Scene {
             ("write to the home", home.exists()),
             ("signal a process", victim),
             ("connect by TCP", self.tcp.accept().is_ok()),
+            ("connect by MPTCP", self.mptcp.accept().is_ok()),
+            ("send by TCP fast open", self.fast_open.accept().is_ok()),
+            ("listen without an address", listened),
             ("send by UDP", self.udp.recv(&mut [0; 16]).is_ok()),
+            ("change the mode of a key", open("/modes/a key")),
+            ("change the mode of a file", open("/modes/a file")),
+            ("change the mode of the state", open("/modes/the state")),
+            ("change the mode of a temporary file", open("/modes/a temporary file")),
+            ("change the mode by fchmod", open("/ways/fchmod")),
+            ("change the mode by fchmodat2", open("/ways/fchmodat2")),
+            ("change the mode by a link", open("/ways/a link")),
+            ("change the mode by proc", open("/ways/proc")),
+            ("change the times of a file", fs::metadata(fact("/times")).unwrap().mtime() == 1),
+            ("limit a process", limited),
+            ("slow a process down", slowed),
+            ("reschedule a process", rescheduled),
+            ("leave a key in a keyring", keys.contains(fact("/key description"))),
         ] {
             assert!(!seen || done[deed], "{deed} was done, and not said");
             done.insert(deed.to_owned(), seen);
@@ -123,6 +180,21 @@ impl Scene {
         let _gone = fs::remove_file(home);
         done
     }
+}
+
+fn listening() -> TcpListener {
+    TcpListener::bind("127.0.0.1:0").unwrap()
+}
+
+fn port(listener: &TcpListener) -> u16 {
+    listener.local_addr().unwrap().port()
+}
+
+/// The inodes of the sockets that listen on this machine: state 0A in the fourth column of the table, inode in the tenth.
+fn listeners() -> Vec<u64> {
+    let table = fs::read_to_string("/proc/net/tcp").unwrap();
+    let rows = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    rows.filter(|row| row.get(3) == Some(&"0A")).filter_map(|row| row.get(9)?.parse().ok()).collect()
 }
 
 impl Drop for Scene {

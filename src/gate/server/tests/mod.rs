@@ -152,6 +152,7 @@ impl Trial {
                 means,
                 removed: false,
                 among: 0,
+                on_disk: OnDisk::Before,
             }
         });
         judge_all(&cases.collect::<Vec<_>>(), &Watch::idle())

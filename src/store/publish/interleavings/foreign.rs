@@ -1,6 +1,6 @@
 //! Programs that know nothing of lockgate and save the same file, one system call at a time.
 
-use super::{TARGET, THEIRS};
+use super::THEIRS;
 use rustix::fs::OFlags;
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -18,12 +18,15 @@ pub enum Kind {
     Rename,
     /// It removes the file and makes it again.
     Recreate,
+    /// It adds a line to the end, whatever stands there.
+    Append,
 }
 
 /// A program that saves once.
 pub struct Foreign<'a> {
     kind: Kind,
     folder: &'a Path,
+    target: &'a str,
     step: usize,
     file: Option<File>,
     /// What it has saved, or is about to.
@@ -45,8 +48,8 @@ impl<'a> Foreign<'a> {
     /// The steps of any of them.
     pub const STEPS: usize = 6;
 
-    pub fn new(kind: Kind, folder: &'a Path) -> Foreign<'a> {
-        Foreign { kind, folder, step: 0, file: None, text: String::new() }
+    pub fn new(kind: Kind, folder: &'a Path, target: &'a str) -> Foreign<'a> {
+        Foreign { kind, folder, target, step: 0, file: None, text: String::new() }
     }
 
     /// Makes its next step.
@@ -56,6 +59,7 @@ impl<'a> Foreign<'a> {
             Kind::Late => self.late(),
             Kind::Rename => self.rename(),
             Kind::Recreate => self.recreate(),
+            Kind::Append => self.append(),
         };
         if made == Made::Step {
             self.step += 1;
@@ -64,7 +68,7 @@ impl<'a> Foreign<'a> {
     }
 
     fn at(&self) -> PathBuf {
-        self.folder.join(TARGET)
+        self.folder.join(self.target)
     }
 
     fn read(&mut self) -> Made {
@@ -127,8 +131,20 @@ impl<'a> Foreign<'a> {
         }
     }
 
+    fn append(&mut self) -> Made {
+        match self.step {
+            0 => self.open(OpenOptions::new().append(true).create(true)),
+            1 => {
+                self.file.as_ref().unwrap().write_all(THEIRS.as_bytes()).unwrap();
+                Made::Step
+            }
+            2 => self.close(),
+            _ => Made::Nothing,
+        }
+    }
+
     fn rename(&mut self) -> Made {
-        let beside = self.folder.join("theirs.tmp");
+        let beside = self.folder.join(format!("theirs-{}.tmp", self.target));
         match self.step {
             0 => self.read(),
             1 => {

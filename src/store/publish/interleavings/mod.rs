@@ -3,11 +3,12 @@
 //! A text is lost when neither the file in the end holds it, nor a file that the answer names. `LOCKGATE_ROUNDS` says how many
 //! rounds are played for each writer.
 
+mod batch;
 mod dice;
 mod foreign;
 mod second;
 
-use super::{Content, Done, FileWrite, Guards, Told, batch};
+use super::{Content, Done, FileWrite, Guards, Told};
 use crate::error::{Code, Disk, Error};
 use crate::policy::Publishing;
 use crate::store::Files;
@@ -87,7 +88,7 @@ impl Ground {
     fn left(&self) -> Vec<String> {
         let names = fs::read_dir(self.dir.path()).unwrap();
         let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        names.filter(|name| name != TARGET && name != "theirs.tmp").collect()
+        names.filter(|name| name != TARGET && !name.ends_with(".tmp")).collect()
     }
 }
 
@@ -102,7 +103,7 @@ fn edit(ground: &Ground, line: &str, guards: Guards<'_>) -> Result<(String, Done
     let before = snapshot.as_ref().map(|snapshot| snapshot.held(Content::of(snapshot.bytes())));
     let after = Some(Content::of(text.as_bytes()));
     let write = FileWrite { place: &place, before, after, mode: None, folders: 0, told: Told::default() };
-    let done = batch::publish(ground.files.roots(), &[write], Publishing::default(), None, guards)?;
+    let done = super::batch::publish(ground.files.roots(), &[write], Publishing::default(), None, guards)?;
     guards.step();
     Ok((text, done))
 }
@@ -111,7 +112,7 @@ fn round(ground: &Ground, kind: Kind, guards: Guards<'_>, mut dice: Dice, count:
     ground.reset();
     let mut slots: Vec<usize> = (0..Foreign::STEPS).map(|_| dice.below(SLOTS)).collect();
     slots.sort_unstable();
-    let theirs = RefCell::new(Foreign::new(kind, ground.dir.path()));
+    let theirs = RefCell::new(Foreign::new(kind, ground.dir.path(), TARGET));
     let (now, next) = (Cell::new(0), Cell::new(0));
     let (again, held) = (RefCell::new(dice), Cell::new(0));
     let step = || {

@@ -52,13 +52,14 @@ impl Baton {
 pub fn round(ground: &Ground, guards: Guards<'_>, dice: Dice, count: &mut Count) {
     ground.reset();
     let baton = Baton::new(dice);
-    let modes = (guards.lease, guards.exchange, guards.compare);
+    // The look in between cannot go to another thread.
+    let Guards { lease, exchange, compare, together, unnamed, patience, .. } = guards;
     let run = |me: usize| {
         baton.wait(me);
         let step = || baton.step(me);
-        let (lease, exchange, compare) = modes;
-        let patience = std::time::Duration::ZERO;
-        let done = edit(ground, TOKENS[me], Guards { lease, exchange, compare, patience, step: &step });
+        let guards =
+            Guards { lease, exchange, compare, together, unnamed, patience, step: &step, ..Guards::ALL };
+        let done = edit(ground, TOKENS[me], guards);
         baton.end(me);
         done
     };

@@ -156,7 +156,7 @@ fn one_that_is_set_aside_is_no_longer_the_current_one() {
     assert_ne!(new.id(number), database.id(number), "an id of the one does not name an edit of the other");
     edit(&new, "a", b"3", b"4");
     drop(database);
-    assert!(new.newest(Wanted::Settled, Some("a")).unwrap().is_some());
+    assert!(new.newest(Wanted::Settled, "a").unwrap().is_some());
 }
 
 /// Runs work in a file system of its own that is nearly full; skipped where that cannot be made.
@@ -213,6 +213,6 @@ fn fill(folder: &Path) {
         assert!(database.entry(*number).unwrap().is_some());
         assert_eq!(text(&database, after).as_ref(), Some(after));
     }
-    let newest = database.newest(Wanted::Settled, None).unwrap().unwrap().id.number();
+    let newest = database.last(Wanted::Settled).unwrap().unwrap().1.id.number();
     assert_eq!(Some(newest), written.last().map(|(number, _)| *number));
 }

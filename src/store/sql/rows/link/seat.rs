@@ -51,7 +51,10 @@ impl Reactor {
             Ok(RuntimeFlavor::MultiThread) => block_in_place(wait),
             // It may be the thread of the caller's only reactor, which tokio would not have wait for another.
             Ok(_) => thread::scope(|scope| {
-                scope.spawn(wait).join().unwrap_or_else(|trouble| resume_unwind(trouble))
+                let waiting = thread::Builder::new().spawn_scoped(scope, wait);
+                let waiting = waiting
+                    .map_err(|error| Failure::Other(format!("no thread can be started to wait: {error}")))?;
+                waiting.join().unwrap_or_else(|trouble| resume_unwind(trouble))
             }),
         }
     }

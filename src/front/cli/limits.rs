@@ -1,0 +1,112 @@
+//! The limits under which the process was started: what a command needs of them, and the signal that tells of one.
+//!
+//! tokio panics where it gets no descriptor for signals or no thread for blocking work, so both are tried first. What runs
+//! short later is an error of the call that needed it.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use rustix::event::{EventfdFlags, eventfd};
+use rustix::io::Errno;
+use rustix::process::{Resource, Signal, getrlimit};
+
+use crate::error::{Code, Error};
+
+/// Descriptors that must be free before a command begins: for the runtime, the journal with its log, and the folders and
+/// files of an edit.
+const DESCRIPTORS: usize = 32;
+
+/// Keeps SIGXFSZ from ending the process: a write beyond the limit on the size of files fails with EFBIG instead.
+///
+/// The signal is caught and not ignored, so that programs of gates start with its default effect.
+pub(super) fn catch_file_size_signal() {
+    // Where it cannot be caught, it ends the process as before.
+    let _caught = signal_hook::flag::register(Signal::XFSZ.as_raw(), Arc::new(AtomicBool::new(false)));
+}
+
+/// Tries whether there are descriptors and so many threads.
+///
+/// Errors: `IO_FAILED`, with the limit that was met.
+pub(super) fn check(threads: usize) -> Result<(), Error> {
+    check_descriptors()?;
+    check_threads(threads)
+}
+
+fn check_descriptors() -> Result<(), Error> {
+    let mut free = Vec::with_capacity(DESCRIPTORS);
+    while free.len() < DESCRIPTORS {
+        match eventfd(0, EventfdFlags::CLOEXEC) {
+            Ok(descriptor) => free.push(descriptor),
+            Err(Errno::MFILE | Errno::NFILE) => return Err(too_few_descriptors(free.len())),
+            // Where there are no such descriptors, nothing can be said.
+            Err(_) => return Ok(()),
+        }
+    }
+    Ok(())
+}
+
+fn too_few_descriptors(free: usize) -> Error {
+    let limit = getrlimit(Resource::Nofile).current.map(|limit| format!(", whose limit is {limit}"));
+    let seen = format!(
+        "{free} more files can be opened by this process{}: lockgate needs {DESCRIPTORS}",
+        limit.unwrap_or_default()
+    );
+    Error::new(Code::IoFailed, seen)
+        .hint("raise the limit on open files (`ulimit -n 256`), and start it again")
+}
+
+fn check_threads(threads: usize) -> Result<(), Error> {
+    let gate = Mutex::new(());
+    thread::scope(|scope| {
+        // Until all were started, each waits for this.
+        let closed = gate.lock().unwrap_or_else(PoisonError::into_inner);
+        for started in 0..threads {
+            let wait = || drop(gate.lock());
+            if let Err(error) = thread::Builder::new().spawn_scoped(scope, wait) {
+                return Err(too_few_threads(started, threads, &error));
+            }
+        }
+        drop(closed);
+        Ok(())
+    })
+}
+
+fn too_few_threads(started: usize, needed: usize, error: &std::io::Error) -> Error {
+    let seen =
+        format!("{started} threads can be started by this process, and lockgate needs {needed}: {error}");
+    Error::new(Code::IoFailed, seen).hint(
+        "raise the limits on processes (`ulimit -u`, `pids.max` of the control group) and on memory (`ulimit -v`), and \
+         start it again",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_process_usually_has_suffices() {
+        assert_eq!(check(8), Ok(()));
+    }
+
+    #[test]
+    fn the_signal_is_survived_and_has_its_default_effect_in_programs() {
+        use std::os::unix::process::ExitStatusExt;
+        use std::process::Command;
+        catch_file_size_signal();
+        rustix::process::kill_process(rustix::process::getpid(), Signal::XFSZ).unwrap();
+        // The control: a process that does not catch it is ended by it.
+        let ended = Command::new("sh").args(["-c", "kill -s XFSZ $$; exit 0"]).status().unwrap();
+        assert_eq!(ended.signal(), Some(Signal::XFSZ.as_raw()));
+    }
+
+    #[test]
+    fn a_refusal_names_the_limit_and_the_next_step() {
+        let refusal = too_few_descriptors(3);
+        assert!(refusal.message.starts_with("3 more files can be opened by this process"), "{refusal}");
+        assert!(refusal.hint.unwrap().contains("ulimit -n"));
+        let refusal = too_few_threads(1, 4, &std::io::Error::from(Errno::AGAIN));
+        assert!(refusal.message.starts_with("1 threads can be started"), "{refusal}");
+    }
+}

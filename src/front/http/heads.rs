@@ -1,0 +1,403 @@
+//! The heads of requests: their lines end with CRLF, and with nothing else.
+//!
+//! A reader that takes a bare LF for the end of a line sees another request than one that does not. A proxy and the server
+//! behind it then disagree about where a request ends, and one client can put a request before that of another (request
+//! smuggling). hyper takes it, as RFC 9112 section 2.2 allows, so the bytes of a head are looked at before it reads them.
+//!
+//! Invariant: nothing after a head is handed on before it is known how its body ends, so that each head is looked at from its
+//! first byte.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, ready};
+
+use hyper::body::Body;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::life::Life;
+
+/// How much is read at once.
+const ROOM: usize = 16 * 1024;
+/// What the reader is given in the place of the rest of a head that is refused: it answers 400 and closes.
+const MALFORMED: &[u8] = b"\0\r\n\r\n";
+
+/// Whether another request may follow on the connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Next {
+    /// The end of the body is known.
+    May,
+    /// Only the reader of the body finds its end.
+    MayNot,
+}
+
+/// How far the bytes of a connection have been handed on.
+#[derive(Debug)]
+pub(super) struct Framing(Mutex<Part>);
+
+#[derive(Debug, Clone, Copy)]
+enum Part {
+    /// In a head.
+    Head(Lines),
+    /// After a head, whose reader has not yet said how the body ends.
+    Parsed,
+    /// In a body, of which so many bytes are left.
+    Body(u64),
+    /// In a body after which nothing is read.
+    Last,
+    /// In a head that is refused.
+    Refused,
+}
+
+/// Where in the lines of a head.
+#[derive(Debug, Clone, Copy, Default)]
+struct Lines {
+    /// Whether there was a line that is not empty; empty ones before it are passed over.
+    has_begun: bool,
+    /// Whether the line has something in it.
+    is_filled: bool,
+    /// Whether the last byte was a CR.
+    is_ending: bool,
+}
+
+/// What a byte of a head is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Byte {
+    Good,
+    /// The last one.
+    Last,
+    /// Part of a line end that is none.
+    Bad,
+}
+
+/// How many bytes may be handed on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Admitted {
+    Bytes(usize),
+    /// So many, and what follows is refused.
+    Until(usize),
+}
+
+impl Lines {
+    fn take(&mut self, byte: u8) -> Byte {
+        match (self.is_ending, byte) {
+            (true, b'\n') => {
+                let is_last = self.has_begun && !self.is_filled;
+                (self.is_ending, self.is_filled) = (false, false);
+                if is_last { Byte::Last } else { Byte::Good }
+            }
+            (true, _) | (false, b'\n') => Byte::Bad,
+            (false, b'\r') => {
+                self.is_ending = true;
+                Byte::Good
+            }
+            (false, _) => {
+                (self.has_begun, self.is_filled) = (true, true);
+                Byte::Good
+            }
+        }
+    }
+}
+
+impl Framing {
+    pub(super) fn new() -> Arc<Framing> {
+        Arc::new(Framing(Mutex::new(Part::Head(Lines::default()))))
+    }
+
+    /// Takes note of how the body of the request ends whose head was read.
+    pub(super) fn begin(&self, body: &impl Body) -> Next {
+        let (part, next) = match body.size_hint().exact() {
+            Some(0) => (Part::Head(Lines::default()), Next::May),
+            Some(length) => (Part::Body(length), Next::May),
+            None => (Part::Last, Next::MayNot),
+        };
+        *self.part() = part;
+        next
+    }
+
+    fn admit(&self, bytes: &[u8]) -> io::Result<Admitted> {
+        let mut part = self.part();
+        match &mut *part {
+            Part::Head(lines) => {
+                for (index, byte) in bytes.iter().enumerate() {
+                    match lines.take(*byte) {
+                        Byte::Good => {}
+                        Byte::Last => {
+                            *part = Part::Parsed;
+                            return Ok(Admitted::Bytes(index + 1));
+                        }
+                        Byte::Bad => {
+                            *part = Part::Refused;
+                            return Ok(Admitted::Until(index));
+                        }
+                    }
+                }
+                Ok(Admitted::Bytes(bytes.len()))
+            }
+            Part::Body(left) => {
+                let count = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
+                *left -= count as u64;
+                if *left == 0 {
+                    *part = Part::Head(Lines::default());
+                }
+                Ok(Admitted::Bytes(count))
+            }
+            Part::Last | Part::Refused => Ok(Admitted::Bytes(bytes.len())),
+            Part::Parsed => Err(io::Error::other("more was read than the head of a request")),
+        }
+    }
+
+    fn is_refused(&self) -> bool {
+        matches!(*self.part(), Part::Refused)
+    }
+
+    fn part(&self) -> MutexGuard<'_, Part> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A stream whose heads are looked at.
+pub(super) struct Heads<S> {
+    stream: S,
+    framing: Arc<Framing>,
+    life: Arc<Life>,
+    /// What was read and not handed on.
+    ahead: Vec<u8>,
+    given: usize,
+}
+
+impl<S> Heads<S> {
+    pub(super) fn new(stream: S, framing: Arc<Framing>, life: Arc<Life>) -> Heads<S> {
+        Heads { stream, framing, life, ahead: Vec::new(), given: 0 }
+    }
+}
+
+impl<S: AsyncRead + Unpin> Heads<S> {
+    /// Reads when all was handed on; false at the end.
+    fn fill(&mut self, context: &mut Context<'_>) -> Poll<io::Result<bool>> {
+        if self.given < self.ahead.len() {
+            return Poll::Ready(Ok(true));
+        }
+        self.given = 0;
+        self.ahead.clear();
+        if self.framing.is_refused() {
+            return Poll::Ready(Ok(false));
+        }
+        self.ahead.resize(ROOM, 0);
+        let mut buffer = ReadBuf::new(&mut self.ahead);
+        let read = Pin::new(&mut self.stream).poll_read(context, &mut buffer);
+        let count = buffer.filled().len();
+        self.ahead.truncate(count);
+        ready!(read)?;
+        Poll::Ready(Ok(count > 0))
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Heads<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        while buffer.filled().len() == before {
+            if !ready!(self.fill(context))? {
+                break;
+            }
+            let Heads { framing, life, ahead, given, .. } = &mut *self;
+            let rest = ahead.get(*given..).unwrap_or_default();
+            let rest = rest.get(..buffer.remaining()).unwrap_or(rest);
+            match framing.admit(rest)? {
+                Admitted::Bytes(count) => {
+                    buffer.put_slice(rest.get(..count).unwrap_or_default());
+                    *given += count;
+                }
+                Admitted::Until(count) => {
+                    buffer.put_slice(rest.get(..count).unwrap_or_default());
+                    // The answer would be lost if the rest of the request were not read.
+                    life.leave_unread();
+                    tracing::info!(status = 400, reason = "head", "a request was refused");
+                    (*ahead, *given) = (MALFORMED.to_vec(), 0);
+                }
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Heads<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(context, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use http_body_util::{BodyExt, Empty};
+    use hyper::body::{Bytes, Incoming};
+    use hyper::header::{CONNECTION, HeaderValue};
+    use hyper::server::conn::http1::Builder;
+    use hyper::service::service_fn;
+    use hyper::{Request, Response};
+    use hyper_util::rt::TokioIo;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+
+    use super::*;
+    use crate::policy::ServingBounds;
+
+    /// Sends these pieces; gives the paths and bodies of the requests that were carried out, and all that was answered.
+    async fn ask(pieces: &[&[u8]], is_guarded: bool) -> (Vec<String>, String) {
+        let (mut client, server) = duplex(1 << 16);
+        let (framing, seen) = (Framing::new(), Arc::new(Mutex::new(Vec::new())));
+        let (known, log) = (Arc::clone(&framing), Arc::clone(&seen));
+        let service = service_fn(move |request: Request<Incoming>| {
+            let (next, log) = (known.begin(request.body()), Arc::clone(&log));
+            async move {
+                let path = request.uri().path().to_owned();
+                let body =
+                    request.into_body().collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+                log.lock().unwrap().push(format!("{path} {}", String::from_utf8_lossy(&body)));
+                let mut answer = Response::new(Empty::<Bytes>::new());
+                if is_guarded && next == Next::MayNot {
+                    answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+                }
+                Ok::<_, Infallible>(answer)
+            }
+        });
+        let life = Arc::new(Life::new(ServingBounds::default()));
+        let server = tokio::spawn(async move {
+            let builder = Builder::new();
+            if is_guarded {
+                drop(
+                    builder.serve_connection(TokioIo::new(Heads::new(server, framing, life)), service).await,
+                );
+            } else {
+                drop(builder.serve_connection(TokioIo::new(server), service).await);
+            }
+        });
+        for piece in pieces {
+            if client.write_all(piece).await.is_err() {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+        client.shutdown().await.ok();
+        let mut answered = String::new();
+        client.read_to_string(&mut answered).await.ok();
+        server.await.unwrap();
+        let seen = seen.lock().unwrap().clone();
+        (seen, answered)
+    }
+
+    const BARE: [&str; 6] = [
+        "GET /a HTTP/1.1\nHost: x\n\n",
+        "GET /a HTTP/1.1\nHost: x\r\n\r\n",
+        "GET /a HTTP/1.1\r\nHost: x\nX: y\r\n\r\n",
+        "GET /a HTTP/1.1\r\nHost: x\n\r\n",
+        "GET /a HTTP/1.1\r\nHost: x\r\n\n",
+        "\nGET /a HTTP/1.1\r\nHost: x\r\n\r\n",
+    ];
+
+    #[tokio::test]
+    async fn a_bare_line_feed_in_a_head_is_refused_wherever_it_stands_and_however_it_comes() {
+        for head in BARE {
+            let whole = [head.as_bytes()];
+            let bytes: Vec<&[u8]> = head.as_bytes().chunks(1).collect();
+            for pieces in [&whole[..], &bytes[..]] {
+                let (seen, answered) = ask(pieces, true).await;
+                assert!(
+                    seen.is_empty() && answered.starts_with("HTTP/1.1 400"),
+                    "{head:?}: {seen:?} {answered}"
+                );
+            }
+            let (seen, _) = ask(&whole, false).await;
+            assert_eq!(seen, ["/a "], "the control: hyper alone takes {head:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn each_head_is_looked_at_from_its_first_byte_whatever_stands_in_the_body_before() {
+        let first = "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n1\n2\r\n\r\n\n3";
+        let second = "\r\nGET /b HTTP/1.1\r\nHost: x\r\n\r\n";
+        let bare = "GET /c HTTP/1.1\r\nHost: x\n\r\n";
+        let all = [first, second, first, bare, second].concat();
+        for length in [1, 2, 3, 7, all.len()] {
+            let pieces: Vec<&[u8]> = all.as_bytes().chunks(length).collect();
+            let (seen, answered) = ask(&pieces, true).await;
+            assert_eq!(seen, ["/a 1\n2\r\n\r\n\n3", "/b ", "/a 1\n2\r\n\r\n\n3"], "{length}: {answered}");
+            assert_eq!((answered.matches("200 OK").count(), answered.matches("400 Bad").count()), (3, 1));
+        }
+        let (seen, _) = ask(&[all.as_bytes()], false).await;
+        assert_eq!(seen.len(), 5, "the control: hyper alone takes all of them: {seen:?}");
+    }
+
+    #[tokio::test]
+    async fn nothing_is_read_after_a_body_whose_end_only_its_reader_finds() {
+        let chunked =
+            "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n\n\n\n\r\n0\r\n\r\n";
+        let after = "GET /b HTTP/1.1\nHost: x\n\n";
+        let all = [chunked, after].concat();
+        let (seen, answered) = ask(&[all.as_bytes()], true).await;
+        assert_eq!(seen, ["/a \n\n\n"], "{answered}");
+        assert!(answered.to_lowercase().contains("connection: close"), "{answered}");
+        let (seen, _) = ask(&[all.as_bytes()], false).await;
+        assert_eq!(seen.len(), 2, "the control: {seen:?}");
+    }
+
+    /// What hyper refuses by itself, or reads in the one safe way.
+    #[tokio::test]
+    async fn heads_that_could_be_read_in_two_ways_are_refused() {
+        for head in [
+            "GET /a HTTP/1.1\r\nHost: x\r\nX: a\rb\r\n\r\n",
+            "GET /a HTTP/1.1\r\nHost: x\r\n\r\r\n",
+            "GET /a HTTP/1.1\r\nHost: x\r\nX: a\r\n folded\r\n\r\n",
+            "GET /a HTTP/1.1\r\nHost: x\r\nX : a\r\n\r\n",
+            "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+            "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 1, 2\r\n\r\nab",
+            "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: +1\r\n\r\na",
+            "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n",
+            "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+        ] {
+            let (seen, answered) = ask(&[head.as_bytes()], true).await;
+            assert!(seen.is_empty() && answered.starts_with("HTTP/1.1 400"), "{head:?}: {seen:?} {answered}");
+        }
+        for lengths in [
+            "Content-Length: 5\r\nTransfer-Encoding: chunked",
+            "Transfer-Encoding: chunked\r\nContent-Length: 5",
+        ] {
+            let head = format!(
+                "POST /a HTTP/1.1\r\nHost: x\r\n{lengths}\r\n\r\n0\r\n\r\nGET /b HTTP/1.1\r\nHost: x\r\n\r\n"
+            );
+            let (seen, answered) = ask(&[head.as_bytes()], true).await;
+            assert_eq!(seen, ["/a "], "the chunks count, and what follows is not read: {answered}");
+        }
+        let good = "GET /a HTTP/1.1\r\nHost: x\r\nX:\ta\r\n\r\n";
+        assert_eq!(ask(&[good.as_bytes()], true).await.0, ["/a "], "the control");
+    }
+}

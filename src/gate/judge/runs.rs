@@ -1,0 +1,259 @@
+//! Which drafts of a call share a run of a program, and what each of them is told of it.
+//!
+//! A gate whose answer depends on the project says of every draft of a call what it says of the tree that they all are. So
+//! it is run once on that tree, and what it finds is shared out by the files: to the draft that a finding is about, or, of
+//! other files, to the first of the drafts.
+//!
+//! Invariant: each draft is told once by each of its gates, and drafts share a run only where one run answers for all.
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
+use std::path::Path;
+use std::time::Duration;
+
+use super::call::Member;
+use super::program::Among;
+use super::seats::{Tool, Voice};
+use super::told::Told;
+use super::{Case, OnDisk};
+use crate::gate::command::{self, Shared};
+use crate::gate::company::Companion;
+use crate::gate::delta::Mark;
+use crate::gate::draft::Draft;
+use crate::gate::server;
+use crate::gate::silence::Silence;
+use crate::policy::{Baseline, Isolation, Level, Scope};
+use crate::text::Stamp;
+
+/// The runs of all programs that check.
+pub(super) struct Runs<'a, 'd> {
+    cases: &'d [(&'d Case<'a>, &'d Draft<'d>)],
+    members: &'d [(usize, Member<'a, 'd>)],
+    all: Vec<Run>,
+    /// Which gate judges which draft itself, of those that are not on disk.
+    judged: HashSet<(&'d str, &'d Path, usize, &'d str)>,
+}
+
+/// The members that share a run, by their places in the list; the first speaks for all.
+#[derive(Debug, Clone)]
+pub(super) struct Run(Vec<usize>);
+
+/// What is said of a draft: its place among the drafts, that of the gate in its policy, and what the gate said.
+type Said = (usize, usize, Told);
+
+/// What members must have in common to share a run.
+#[derive(PartialEq, Eq, Hash)]
+struct Key<'d> {
+    gate: (&'d str, Stamp),
+    program: &'d Path,
+    search: &'d OsStr,
+    root: &'d Path,
+    among: usize,
+    isolation: Isolation,
+    cache: Option<&'d Path>,
+    timeout: Duration,
+    baseline: Option<Baseline>,
+    args: &'d [String],
+    how: How,
+}
+
+/// How a program answers for several files.
+#[derive(PartialEq, Eq, Hash)]
+enum How {
+    Command(Shared),
+    /// A server of this folder, relative to the root.
+    Server(String),
+    /// It does not.
+    Alone(usize),
+}
+
+impl<'a, 'd> Runs<'a, 'd> {
+    /// Finds out which of these members share runs; each comes with the place of its draft.
+    pub(super) fn new(
+        cases: &'d [(&'d Case<'a>, &'d Draft<'d>)],
+        members: &'d [(usize, Member<'a, 'd>)],
+    ) -> Runs<'a, 'd> {
+        let judged = members.iter().filter(|(_, member)| member.call.case.on_disk == OnDisk::Before);
+        let judged = judged.map(|(_, member)| {
+            let case = member.call.case;
+            (member.seat.rule.gate.name.as_str(), case.means.root, case.among, member.draft.path)
+        });
+        let mut runs = Runs { cases, members, all: Vec::new(), judged: judged.collect() };
+        let places: Vec<usize> = (0..members.len()).collect();
+        runs.all = runs.grouped(&places, |member| member.seat.how.voice);
+        // Those that look at much are begun first.
+        let mut all = std::mem::take(&mut runs.all);
+        all.sort_by_key(|run| !runs.looks_at_project(run));
+        Runs { all, ..runs }
+    }
+
+    pub(super) fn all(&self) -> &[Run] {
+        &self.all
+    }
+
+    fn member(&self, place: usize) -> Option<&'d Member<'a, 'd>> {
+        self.members.get(place).map(|(_, member)| member)
+    }
+
+    fn grouped(&self, places: &[usize], voice: impl Fn(&Member<'a, 'd>) -> Voice<'a>) -> Vec<Run> {
+        let mut known: HashMap<Key<'_>, usize> = HashMap::new();
+        let mut runs: Vec<Run> = Vec::new();
+        for &place in places {
+            let Some(member) = self.member(place) else { continue };
+            let at = *known.entry(key(member, voice(member), place)).or_insert(runs.len());
+            match runs.get_mut(at) {
+                Some(Run(others)) => others.push(place),
+                None => runs.push(Run(vec![place])),
+            }
+        }
+        for Run(places) in &mut runs {
+            // What is found in other files is weighed as it is for the first: the strictest, and one with a text before.
+            places.sort_by_key(|place| {
+                let member = self.member(*place);
+                let level = member.map(|member| member.call.case.terms.level(member.seat.rule));
+                let is_new = member.is_none_or(|member| member.draft.before.is_none());
+                (level != Some(Level::Block), is_new, *place)
+            });
+        }
+        runs
+    }
+
+    fn looks_at_project(&self, Run(places): &Run) -> bool {
+        let first = places.first().and_then(|place| self.member(*place));
+        first.is_some_and(|member| scope(member.seat.how.voice) != Scope::File)
+    }
+
+    /// Asks a program about the drafts that share a run; what it says of each.
+    pub(super) fn ask(&self, Run(places): &Run) -> Vec<Said> {
+        let members: Vec<&Member<'a, 'd>> = places.iter().filter_map(|place| self.member(*place)).collect();
+        let started = members.iter().map(|member| (member, &member.seat.rule.gate.name));
+        started.clone().for_each(|(member, gate)| member.call.start(gate));
+        let said = self.asked(places, &|member| member.seat.how);
+        started.for_each(|(member, gate)| member.call.end_beside(gate));
+        said
+    }
+
+    /// The same without a word to those who watch; where a server cannot be asked, its command is.
+    fn asked(&self, places: &[usize], tool: &dyn Fn(&Member<'a, 'd>) -> Tool<'a>) -> Vec<Said> {
+        let members: Vec<&Member<'a, 'd>> = places.iter().filter_map(|place| self.member(*place)).collect();
+        let Some(first) = members.first() else { return Vec::new() };
+        let how = tool(first);
+        let (company, past) = self.others(places, first, how.voice);
+        let (company, past) = (company.iter().collect::<Vec<_>>(), past.iter().collect::<Vec<_>>());
+        let among = Among { company: &company, past: &past };
+        let (consulted, asked) = match (first.call.consulted(how, &members, among), how.instead) {
+            (Ok(said), _) => said,
+            (Err(why), Some(_)) => return self.instead(places, &why),
+            (Err(why), None) => {
+                let silent = |(place, member): (&usize, &&Member<'a, 'd>)| {
+                    let away = Silence::Unavailable(why.clone());
+                    let told = Told::silent(member.seat.rule, &away, Duration::ZERO);
+                    self.said(*place, member, told)
+                };
+                return places.iter().zip(&members).filter_map(silent).collect();
+            }
+        };
+        // What keeps a program from looking at one folder or file of a list keeps it from all; so each is asked about alone.
+        let fails = |said: &Result<_, Silence>| matches!(said, Err(Silence::Skipped(_) | Silence::Broken(_)));
+        if lists_files(how.voice) && members.len() > 1 && consulted.iter().any(fails) {
+            let alone = |place: &usize| self.asked(&[*place], &|_| how);
+            return places.iter().flat_map(alone).collect();
+        }
+        let told = |((place, member), said): ((&usize, &&Member<'a, 'd>), _)| {
+            let elsewhere = |mark: &Mark| self.is_told_elsewhere(mark, member);
+            self.said(*place, member, member.call.tell(member, said, asked, &elsewhere))
+        };
+        places.iter().zip(&members).zip(consulted).filter_map(told).collect()
+    }
+
+    /// Asks the commands that stand in for a server.
+    fn instead(&self, places: &[usize], why: &str) -> Vec<Said> {
+        let command = |member: &Member<'a, 'd>| {
+            let how = member.seat.how;
+            Tool { voice: how.instead.unwrap_or(how.voice), instead: None, ..how }
+        };
+        let runs = self.grouped(places, |member| command(member).voice);
+        let said = runs.iter().flat_map(|Run(places)| self.asked(places, &command));
+        let why = format!("{why}; its command was asked instead");
+        said.map(|(at, place, told)| (at, place, told.noting(why.clone()))).collect()
+    }
+
+    fn said(&self, place: usize, member: &Member<'a, 'd>, told: Told) -> Option<Said> {
+        self.members.get(place).map(|(at, _)| (*at, member.seat.at, told))
+    }
+
+    /// The other drafts beside those that share a run: as they will be, and as they were, where that is not what is on
+    /// disk.
+    fn others(
+        &self,
+        places: &[usize],
+        first: &Member<'a, 'd>,
+        voice: Voice<'a>,
+    ) -> (Vec<Companion<'d>>, Vec<Companion<'d>>) {
+        let own = first.call.case;
+        if scope(voice) == Scope::File {
+            return (Vec::new(), Vec::new());
+        }
+        let shares = places.len() > 1;
+        let asked: HashSet<&str> =
+            places.iter().filter_map(|place| self.member(*place)).map(|member| member.draft.path).collect();
+        let beside = |case: &Case<'a>, draft: &Draft<'d>| {
+            case.means.root == own.means.root && case.among == own.among && !asked.contains(draft.path)
+        };
+        let (mut company, mut past) = (Vec::new(), Vec::new());
+        for (case, draft) in self.cases.iter().filter(|(case, draft)| beside(case, draft)) {
+            let companion =
+                |text| Companion { root: case.means.root, path: draft.path, language: draft.language, text };
+            match case.on_disk {
+                OnDisk::Before => company.push(companion((!case.removed).then_some(draft.after))),
+                OnDisk::After if shares => past.push(companion(draft.before)),
+                OnDisk::After => {}
+            }
+        }
+        (company, past)
+    }
+
+    /// Whether a finding is about a file that the same gate judges for itself in this call.
+    fn is_told_elsewhere(&self, mark: &Mark, member: &Member<'a, 'd>) -> bool {
+        let (case, gate) = (member.call.case, member.seat.rule.gate.name.as_str());
+        let told = |path: &str| self.judged.contains(&(gate, case.means.root, case.among, path));
+        mark.elsewhere.as_deref().is_some_and(told)
+    }
+}
+
+fn key<'d>(member: &'d Member<'_, 'd>, voice: Voice<'d>, place: usize) -> Key<'d> {
+    let (rule, means, case) = (member.seat.rule, &member.call.case.means, member.call.case);
+    let (Voice::Command(_, program) | Voice::Server(_, program)) = voice;
+    let how = match voice {
+        Voice::Command(command, _) => command::shared(rule, command, means.root, member.draft.path)
+            .map_or(How::Alone(place), How::Command),
+        Voice::Server(server, _) => How::Server(server::folder_of(means.root, server, member.draft.path)),
+    };
+    Key {
+        gate: (&rule.gate.name, rule.gate.stamp),
+        program,
+        search: member.seat.how.search,
+        root: means.root,
+        among: case.among,
+        isolation: means.isolation,
+        cache: means.cache,
+        timeout: rule.timeout,
+        baseline: rule.baseline,
+        args: &rule.args,
+        how,
+    }
+}
+
+fn scope(voice: Voice<'_>) -> Scope {
+    match voice {
+        Voice::Command(command, _) => command.scope,
+        Voice::Server(server, _) => server.scope,
+    }
+}
+
+fn lists_files(voice: Voice<'_>) -> bool {
+    match voice {
+        Voice::Command(command, _) => command::lists_files(command),
+        Voice::Server(..) => false,
+    }
+}

@@ -1,0 +1,239 @@
+//! All drafts of a call are one tree, on which a program that looks at the whole project is run once.
+
+use super::*;
+
+/// Finds, in the folder that is named, each line of a text with a word that begins with `bad`, and notes that it ran.
+const GREP: &str = r"echo run >> {project}/log; cd $1; grep -Rn bad --include=*.txt . | sed -n 's/^\.\/\([^:]*:[0-9]*\):.*\(bad[a-z]*\).*/\1:\2:seen \2/p'";
+
+/// A project-wide gate that runs this script, with these words behind it.
+fn trial(script: &str, words: &str, more: &str) -> Trial {
+    let script = script.replace('\'', "''");
+    Trial::new(&format!(
+        "define:\n  finder:\n    about: Made up.\n    languages: ['*']\n    kind: command\n    input: staged\n    \
+         scope: project\n    command: [sh, -c, '{script}', sh, {words}]\n    output: {FILES}\n    {more}\n\
+         quality_gates:\n  '*': [{{ tool: finder }}]\n"
+    ))
+}
+
+fn names(count: usize) -> Vec<String> {
+    (0..count).map(|number| format!("f{number:02}.txt")).collect()
+}
+
+/// How often the program runs for so many drafts, which it finds nothing in, and for the next call with as many.
+fn runs(script: &str, words: &str, count: usize) -> [usize; 2] {
+    let (trial, names) = (trial(script, words, "canary: bad"), names(count));
+    ["x\n", "y\n"].map(|text| {
+        let drafts: Vec<_> = names.iter().map(|name| (name.as_str(), Some("old\n"), text)).collect();
+        let before = trial.runs("log");
+        let told = trial.judge_together(&drafts, OnDisk::Before);
+        assert!(told.iter().all(|told| told.runs[0].outcome == Outcome::Passed), "{told:?}");
+        trial.runs("log") - before
+    })
+}
+
+#[test]
+fn one_run_and_one_canary_serve_all_drafts_of_a_call() {
+    for count in [1, 5, 20] {
+        assert_eq!(runs(GREP, "'{root}'", count), [2, 1], "{count} drafts, told the project");
+        assert_eq!(runs(GREP, "'{root}', '{paths}'", count), [2, 1], "{count} drafts, told all files");
+    }
+    assert_eq!(runs(GREP, "'{root}', '{folders}'", 5), [2, 1], "told the folders");
+    // The control: one that is told a single file is run for each.
+    assert_eq!(runs(GREP, "'{root}', '{path}'", 5), [10, 5]);
+}
+
+#[test]
+fn a_single_folder_is_one_run_and_another_folder_is_another() {
+    let trial = trial(GREP, "'{root}', '{folder}'", "");
+    let drafts = [("a/1.txt", None, "x\n"), ("a/2.txt", None, "x\n"), ("b/1.txt", None, "x\n")];
+    trial.judge_together(&drafts, OnDisk::Before);
+    assert_eq!(trial.runs("log"), 2);
+}
+
+/// Each finding with the draft for which it is told, its file, its line, and whether it is new.
+fn told(verdicts: &[Verdict]) -> Vec<(usize, Option<&str>, usize, bool)> {
+    let all = verdicts.iter().enumerate();
+    all.flat_map(|(at, told)| {
+        told.findings.iter().map(move |it| (at, it.elsewhere.as_deref(), it.line, it.fresh))
+    })
+    .collect()
+}
+
+#[test]
+fn findings_are_shared_out_by_their_files_and_told_once() {
+    let trial = trial(GREP, "'{root}'", "");
+    trial.write("other.txt", "x\nold bad\n");
+    let drafts =
+        [("a.txt", Some("bad\nx\n"), "bad\ny\n"), ("b.txt", Some("x\n"), "x\nbad\n"), ("c.txt", None, "x\n")];
+    let verdicts = trial.judge_together(&drafts, OnDisk::Before);
+    assert_eq!(
+        told(&verdicts),
+        [(0, None, 1, false), (0, Some("other.txt"), 2, false), (1, None, 2, true)],
+        "an old one, one of a file that nobody edits, and a new one"
+    );
+    assert_eq!(trial.runs("log"), 2, "the tree after, and the tree before");
+    assert_eq!(verdicts.iter().map(Verdict::refuses).collect::<Vec<_>>(), [false, true, false]);
+}
+
+#[test]
+fn what_one_draft_breaks_in_another_or_beside_them_refuses_the_call() {
+    // A call of f is bad where a.txt no longer has it.
+    let script =
+        "cd $1; grep -q f a.txt || for file in b.txt other.txt; do echo $file:1:undefined:no f; done";
+    let trial = trial(script, "'{root}'", "");
+    trial.write("other.txt", "f()\n");
+    let drafts = [("b.txt", Some("f()\n"), "f() \n"), ("a.txt", Some("f\n"), "g\n")];
+    let verdicts = trial.judge_together(&drafts, OnDisk::Before);
+    assert_eq!(told(&verdicts), [(0, None, 1, true), (0, Some("other.txt"), 1, true)]);
+}
+
+#[test]
+fn what_was_found_in_other_files_before_is_old_for_a_new_file() {
+    let trial = trial(GREP, "'{root}'", "");
+    trial.write("other.txt", "bad\n");
+    let verdicts = trial.judge_together(&[("a.txt", None, "bad\n")], OnDisk::Before);
+    assert_eq!(told(&verdicts), [(0, None, 1, true), (0, Some("other.txt"), 1, false)]);
+}
+
+#[test]
+fn a_file_that_the_program_leaves_alone_is_broken_and_the_others_are_not() {
+    let script = GREP.replace("--include=*.txt", "--include=*.txt --exclude=skipped.txt");
+    let trial = trial(&script, "'{root}'", "canary: bad");
+    let drafts = [("a.txt", None, "x\n"), ("skipped.txt", None, "x\n"), ("b.txt", None, "x\n")];
+    let verdicts = trial.judge_together(&drafts, OnDisk::Before);
+    let outcomes: Vec<_> = verdicts.iter().map(|told| told.runs[0].outcome).collect();
+    assert_eq!(outcomes, [Outcome::Passed, Outcome::Broken, Outcome::Passed]);
+    assert_eq!(trial.runs("log"), 3, "the drafts, all canaries, and the one that was not found");
+}
+
+#[test]
+fn each_text_of_a_canary_is_tried_for_all_drafts_that_are_left() {
+    // Nothing is judged behind `stop`, `off.txt` is only parsed, and `unread.txt` not even that.
+    let script = "echo run >> {project}/log; cd $1; for file in *.txt; do awk -v file=$file 'file == \"unread.txt\" || /^stop/ { exit } \
+                  /^worse/ { print file \":\" FNR \":worse:no syntax\" } \
+                  file != \"off.txt\" && /^bad/ { print file \":\" FNR \":bad:seen\" }' $file; done";
+    let trial = trial(script, "'{root}'", r#"canary: { append: "bad\n", finds: ^bad, text: "worse\n" }"#);
+    let drafts = ["a.txt", "off.txt", "stopped.txt", "unread.txt"];
+    let drafts = drafts.map(|name| (name, None, if name == "stopped.txt" { "x\nstop\n" } else { "x\n" }));
+    let verdicts = trial.judge_together(&drafts, OnDisk::Before);
+    let told: Vec<_> = verdicts.iter().map(|told| told.runs[0].outcome).collect();
+    assert_eq!(told, [Outcome::Passed, Outcome::Skipped, Outcome::Passed, Outcome::Broken], "{verdicts:?}");
+    assert_eq!(trial.runs("log"), 7, "the drafts, and each text for all that are left, until none is found");
+}
+
+#[test]
+fn a_list_of_files_with_one_that_cannot_be_looked_at_is_asked_about_one_by_one() {
+    let script = "for file in \"$@\"; do case $file in *odd*) echo no such thing >&2; exit 9;; esac; done; \
+                  cat \"$@\" | grep -q bad && echo a.txt:1:bad:seen; true";
+    let trial = trial(script, "'{paths}'", "");
+    let drafts = [("a.txt", None, "bad\n"), ("odd.txt", None, "x\n")];
+    let verdicts = trial.judge_together(&drafts, OnDisk::Before);
+    let outcomes: Vec<_> = verdicts.iter().map(|told| told.runs[0].outcome).collect();
+    assert_eq!(outcomes, [Outcome::Found, Outcome::Broken]);
+}
+
+#[test]
+fn a_project_that_fails_in_another_file_has_no_broken_gate() {
+    // Like a compiler: the first file that fails ends it.
+    let script = "cd $1; for file in lib.txt a.txt; do grep -q bad $file && { echo $file:1:bad:seen; exit 1; }; done; true";
+    let trial = trial(script, "'{root}'", "canary: bad");
+    trial.write("lib.txt", "bad\n");
+    let verdict = |text| trial.judge_together(&[("a.txt", Some("x\n"), text)], OnDisk::Before).remove(0);
+    let hidden = "the project fails in other files, so this one may not have been looked at";
+    let told_first = verdict("y\n");
+    assert_eq!(outcomes(&told_first), [("finder", Outcome::Found, hidden)]);
+    assert!(!told_first.refuses());
+    // The control: where nothing fails, the same program is seen to work, and a draft that fails is refused.
+    trial.write("lib.txt", "x\n");
+    assert_eq!(outcomes(&verdict("z\n")), [("finder", Outcome::Passed, "")]);
+    assert!(verdict("bad\n").refuses());
+}
+
+#[test]
+fn files_on_disk_are_held_against_the_tree_before() {
+    // What b.txt calls is no longer in a.txt, and both are changed: neither fault was there before.
+    let script = "cd $1; grep -q f a.txt || echo b.txt:1:undefined:no f";
+    let trial = trial(script, "'{root}'", "");
+    let drafts = [("a.txt", Some("f\n"), "g\n"), ("b.txt", Some("f()\n"), "f() \n")];
+    let verdicts = trial.judge_together(&drafts, OnDisk::After);
+    assert_eq!(told(&verdicts), [(1, None, 1, true)]);
+}
+
+#[test]
+fn a_limit_that_runs_out_is_named() {
+    let late = |rule: &str, limits: &str| {
+        let define = Define::default().gate("slow", "sleep 60", LINES, "");
+        let told = define.policy(&format!("{{ tool: slow{rule} }}"), limits).judge("a.txt", None, "x\n");
+        (told.runs[0].outcome, told.runs[0].why.clone().unwrap_or_default())
+    };
+    let own = "no answer in time: the gate has 50ms (`timeout` of `slow`)";
+    assert_eq!(late(", timeout: 50ms", ""), (Outcome::TimedOut, own.to_owned()));
+    let all = "no answer in time: all gates of the call have 60ms (`limits.total`)";
+    assert_eq!(late("", "limits: { total: 60ms }"), (Outcome::TimedOut, all.to_owned()));
+}
+
+/// A crate and one that it depends on, judged by cargo itself.
+fn crates(cache: &Path) -> Trial {
+    let mut trial = Trial::new("quality_gates:\n  rust: [{ tool: cargo-check }]\n");
+    let bin = Path::new(env!("CARGO")).parent().unwrap().to_str().unwrap();
+    let path = format!("{bin}:/usr/bin:/bin");
+    let search = Search { folders: &[], roots: &[], path: OsStr::new(&path) };
+    trial.grant = Grant::Pinned(Pins::find(trial.policy.commands(), &search));
+    trial.cache = Some(cache.to_owned());
+    let package =
+        |name: &str| format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2021\"\n");
+    trial.write(
+        "Cargo.toml",
+        &format!("{}[workspace]\n\n[dependencies]\nd = {{ path = \"d\" }}\n", package("m")),
+    );
+    trial.write("d/Cargo.toml", &package("d"));
+    let lock = "version = 4\n\n[[package]]\nname = \"d\"\nversion = \"0.1.0\"\n\n[[package]]\nname = \"m\"\nversion = \"0.1.0\"\ndependencies = [\n \"d\",\n]\n";
+    trial.write("Cargo.lock", lock);
+    trial.write("d/src/lib.rs", "pub fn f() -> i32 { 1 }\n");
+    trial.write("src/lib.rs", "pub fn g() -> i32 { d::f() }\n");
+    trial
+}
+
+#[test]
+fn a_target_folder_that_stays_never_answers_for_another_text() {
+    let cache = tempfile::tempdir().unwrap();
+    let trial = crates(cache.path());
+    let (number, text) = ("pub fn g() -> i32 { d::f() }\n", "pub fn g() -> String { d::f() }\n");
+    let both = || {
+        let d =
+            ("d/src/lib.rs", Some("pub fn f() -> i32 { 1 }\n"), "pub fn f() -> String { String::new() }\n");
+        trial.judge_together(&[d, ("src/lib.rs", Some(number), text)], OnDisk::Before)
+    };
+    let passed =
+        |told: &[Verdict]| told.iter().map(|told| (told.runs[0].outcome, told.refuses())).collect::<Vec<_>>();
+    assert_eq!(passed(&both()), [(Outcome::Passed, false); 2], "{:?}", both());
+    // Nothing was written: the crate on disk still gives a number.
+    let alone = |after: &str| trial.judge_together(&[("src/lib.rs", Some(number), after)], OnDisk::Before);
+    assert_eq!(passed(&alone("pub fn g() -> i32 { d::f() + 1 }\n")), [(Outcome::Passed, false)]);
+    assert!(alone("pub fn g() -> String { d::f() }\n\n")[0].refuses());
+    // The control: without the record of what was shown, cargo answers for the draft of before.
+    both();
+    let targets = std::fs::read_dir(cache.path().join("cargo-check")).unwrap();
+    for target in targets {
+        std::fs::write(target.unwrap().path().join(".lockgate-shown.json"), "{}").unwrap();
+    }
+    let stale = alone("pub fn g() -> i32 { d::f() + 2 }\n");
+    assert!(stale[0].findings.iter().any(|finding| finding.message.contains("String")), "{stale:?}");
+}
+
+#[test]
+fn all_modules_of_a_crate_are_tried_in_one_run_of_cargo() {
+    let cache = tempfile::tempdir().unwrap();
+    let trial = crates(cache.path());
+    let names: Vec<String> = (0..5).map(|number| format!("src/m{number}.rs")).collect();
+    let root: String = (0..5).map(|number| format!("pub mod m{number};\n")).collect();
+    trial.write("src/unread.rs", "");
+    let mut drafts: Vec<(&str, Option<&str>, &str)> =
+        names.iter().map(|name| (name.as_str(), None, "pub fn f() -> i32 { 1 }\n")).collect();
+    drafts.push(("src/lib.rs", Some("pub fn g() -> i32 { d::f() }\n"), &root));
+    drafts.push(("src/unread.rs", Some(""), "pub fn f() {}\n"));
+    let told = trial.judge_together(&drafts, OnDisk::Before);
+    let outcomes: Vec<_> = told.iter().map(|told| told.runs[0].outcome).collect();
+    // The control: the file that no `mod` leads to is not taken for one that was read.
+    assert_eq!(outcomes, [[Outcome::Passed; 6].as_slice(), &[Outcome::Broken]].concat(), "{told:?}");
+}

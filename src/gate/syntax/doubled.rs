@@ -1,0 +1,182 @@
+//! Keys that stand twice in one map: every reader takes such a text, and most of them forget the first value.
+
+use std::collections::HashSet;
+
+use granit_parser::{Event, Parser};
+
+use super::fault::Fault;
+
+/// The languages whose maps are looked through.
+pub(super) const LANGUAGES: [&str; 3] = ["yaml", "json", "jsonc"];
+
+/// The most keys that are told of.
+const MOST: usize = 100;
+
+/// Finds the keys of a text without faults that stand twice in one map.
+pub(super) fn keys(language: &str, text: &str) -> Vec<Fault> {
+    match language {
+        "yaml" => in_yaml(text),
+        "json" | "jsonc" => in_json(text),
+        _ => Vec::new(),
+    }
+}
+
+fn doubled(at: usize, length: usize, key: &str) -> Fault {
+    let shown: String = key.chars().take(60).collect();
+    Fault::new(at, at + length, format!("the key `{shown}` stands twice in this map"))
+}
+
+/// A container that is open, with the keys that it has so far.
+enum Open {
+    Map { seen: HashSet<String>, at_key: bool },
+    List,
+}
+
+impl Open {
+    fn map() -> Open {
+        Open::Map { seen: HashSet::new(), at_key: true }
+    }
+}
+
+/// Goes past one node of the innermost container; a key that it has already is told.
+fn pass(open: &mut [Open], key: Option<&str>) -> bool {
+    let Some(Open::Map { seen, at_key }) = open.last_mut() else { return false };
+    let is_key = std::mem::replace(at_key, !*at_key);
+    match key.filter(|_| is_key) {
+        // Merge keys may be many.
+        Some("<<") | None => false,
+        Some(key) => !seen.insert(key.to_owned()),
+    }
+}
+
+fn in_yaml(text: &str) -> Vec<Fault> {
+    let (mut open, mut places) = (Vec::<Open>::new(), Vec::<(usize, String)>::new());
+    let mut parser = Parser::new_from_str(text).keep_tags(true);
+    while let Some(event) = parser.next_event() {
+        let Ok((event, span)) = event else { break };
+        match event {
+            Event::MappingStart(..) => {
+                pass(&mut open, None);
+                open.push(Open::map());
+            }
+            Event::SequenceStart(..) => {
+                pass(&mut open, None);
+                open.push(Open::List);
+            }
+            Event::MappingEnd | Event::SequenceEnd => drop(open.pop()),
+            Event::Alias(..) => drop(pass(&mut open, None)),
+            Event::Scalar(value, ..) => {
+                let is_doubled = pass(&mut open, Some(&value));
+                places.extend(is_doubled.then(|| (span.start.index(), value.into_owned())));
+            }
+            _ => {}
+        }
+    }
+    // The parser counts characters; both go forward.
+    let (mut characters, mut faults) = (text.char_indices().enumerate(), Vec::new());
+    for (index, key) in places.into_iter().take(MOST) {
+        let at = characters.by_ref().find(|(count, _)| *count == index).map(|(_, (at, _))| at);
+        faults.push(doubled(at.unwrap_or(text.len()), key.len(), &key));
+    }
+    faults
+}
+
+fn in_json(text: &str) -> Vec<Fault> {
+    let bytes = text.as_bytes();
+    let (mut open, mut faults, mut at) = (Vec::<Open>::new(), Vec::new(), 0);
+    while let Some(byte) = bytes.get(at).filter(|_| faults.len() < MOST) {
+        let rest = text.get(at..).unwrap_or_default();
+        at += match byte {
+            b'{' => {
+                open.push(Open::map());
+                1
+            }
+            b'[' => {
+                open.push(Open::List);
+                1
+            }
+            b'}' | b']' => {
+                open.pop();
+                1
+            }
+            b':' | b',' => {
+                if let Some(Open::Map { at_key, .. }) = open.last_mut() {
+                    *at_key = *byte == b',';
+                }
+                1
+            }
+            b'"' => {
+                let length = string(rest);
+                if let (Some(Open::Map { seen, at_key: true }), Some(key)) =
+                    (open.last_mut(), rest.get(1..length.saturating_sub(1)))
+                    && !seen.insert(key.to_owned())
+                {
+                    faults.push(doubled(at, length, key));
+                }
+                length
+            }
+            b'/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
+            b'/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
+            _ => 1,
+        };
+    }
+    faults
+}
+
+/// The length of the string that a text begins with.
+fn string(text: &str) -> usize {
+    let mut escaped = false;
+    for (at, byte) in text.bytes().enumerate().skip(1) {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(language: &str, text: &str) -> Vec<String> {
+        let told =
+            |fault: Fault| format!("{} {}", fault.at, fault.message.split('`').nth(1).unwrap_or_default());
+        keys(language, text).into_iter().map(told).collect()
+    }
+
+    #[test]
+    fn a_key_that_stands_twice_in_one_map_is_found() {
+        assert_eq!(told("yaml", "é: 1\nb: 2\nb: 3\n"), ["11 b"]);
+        assert_eq!(told("yaml", "a: { b: 1, b: 2 }\nc:\n  - d: 1\n    d: 2\n"), ["11 b", "34 d"]);
+        assert_eq!(told("yaml", "a: [x]\na:\n  b: 1\n"), ["7 a"]);
+        assert_eq!(told("json", r#"{"a": {"b": 1, "b": "b"}, "a": 2}"#), ["15 b", "26 a"]);
+        assert_eq!(told("jsonc", "{\n // \"a\": {\n \"a\": 1, /* } */ \"a\": 2,\n}\n"), ["30 a"]);
+    }
+
+    #[test]
+    fn equal_keys_of_different_maps_and_equal_values_are_good() {
+        for text in [
+            "a: { b: 1 }\nc: { b: 1 }\n",
+            "- a: 1\n- a: 2\n",
+            "a: 1\n---\na: 2\n",
+            "a: a\nb: a\n",
+            "x: &x { a: 1 }\ny: &y { b: 1 }\nz:\n  <<: *x\n  <<: *y\n",
+            "[a, a, a]\n",
+            "? [a]\n: a\n? [a]\n: a\n",
+            "*a : 1\n",
+            "a: !Ref b\nc: !Sub\n  - b\n  - b: b\n",
+        ] {
+            assert_eq!(told("yaml", text), [""; 0], "{text}");
+        }
+        for text in [
+            r#"{"a": "a", "b": ["a", "a"], "c": {"a": 1}}"#,
+            r#"[{"a": 1}, {"a": 2}]"#,
+            r#"{"a\"": 1, "a": 2}"#,
+        ] {
+            assert_eq!(told("json", text), [""; 0], "{text}");
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Texts that are templates: `{{ ... }}` and `{% ... %}` are filled in before anybody parses them, as in Helm charts, Jinja
+//! and cookiecutter.
+//!
+//! Invariant: a text counts as a template only where its tags are what the parser stops at: with the tags taken out it
+//! must read further. So a fault beside a tag stays a fault.
+
+use std::ops::Range;
+
+/// The folders that hold templates.
+const FOLDERS: [&str; 4] = ["templates", "template", "chart", "charts"];
+
+/// The words that begin a statement of Go's templates.
+const STATEMENTS: [&str; 10] =
+    ["if", "else", "end", "range", "with", "define", "block", "template", "include", "break"];
+
+/// The most tags that are looked at.
+const MOST_TAGS: usize = 10_000;
+
+/// The longest tag, in bytes.
+const LONGEST: usize = 2_000;
+
+/// A tag of a template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Tag {
+    span: Range<usize>,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A statement, a comment, or a value that trims the space around it: nothing but a template has it.
+    Statement,
+    /// A value by a path that only Go's templates write, as in `{{ .Values.name }}`.
+    Path,
+    /// A value, as in `{{ name }}`, which may also be braces of the language itself.
+    Value,
+}
+
+/// Finds the tags of a text; `${{` is no tag, as expressions of workflows are values of YAML.
+pub(super) fn tags(text: &str) -> Vec<Tag> {
+    let mut tags = Vec::new();
+    let mut from = 0;
+    while tags.len() < MOST_TAGS
+        && let Some(found) = memchr::memchr(b'{', text.as_bytes().get(from..).unwrap_or_default())
+    {
+        let at = from + found;
+        from = at + 1;
+        if text.get(..at).is_some_and(|before| before.ends_with('$')) {
+            continue;
+        }
+        if let Some(tag) = tag_at(text, at) {
+            from = tag.span.end;
+            tags.push(tag);
+        }
+    }
+    tags
+}
+
+fn tag_at(text: &str, at: usize) -> Option<Tag> {
+    let rest = text.get(at..)?;
+    let close = match rest.as_bytes().get(1)? {
+        b'{' => "}}",
+        b'%' => "%}",
+        b'#' => "#}",
+        _ => return None,
+    };
+    let mut reach = rest.len().min(LONGEST);
+    while !rest.is_char_boundary(reach) {
+        reach -= 1;
+    }
+    let end = rest.get(..reach)?.get(2..)?.find(close)? + 2;
+    let inside = rest.get(2..end)?;
+    let kind = if close == "}}" { value(inside)? } else { Kind::Statement };
+    Some(Tag { span: at..at + end + 2, kind })
+}
+
+/// The kind of a tag between two pairs of braces; nothing for what is a map of the language itself.
+fn value(inside: &str) -> Option<Kind> {
+    let trims = inside.starts_with('-') || inside.ends_with('-') || inside.starts_with("/*");
+    let said = inside.trim_matches(['-', '~']).trim();
+    let word = said.split(|character: char| !character.is_alphanumeric() && character != '_').next()?;
+    let is_map = said.contains(['{', '}']) || said.replace(":=", "").contains(':');
+    match said.chars().next()? {
+        _ if trims || STATEMENTS.contains(&word) => Some(Kind::Statement),
+        '.' | '$' => Some(Kind::Path),
+        first if (first.is_alphabetic() || first == '_') && !is_map => Some(Kind::Value),
+        _ => None,
+    }
+}
+
+/// The text with its tags taken out: statements and tags that have a line for themselves become blank, every other
+/// one what may stand for a value. Lines keep their numbers.
+pub(super) fn filled(language: &str, text: &str, tags: &[Tag]) -> String {
+    let mut filled = String::with_capacity(text.len());
+    let mut at = 0;
+    for tag in tags {
+        filled.push_str(text.get(at..tag.span.start).unwrap_or_default());
+        let inside = text.get(tag.span.clone()).unwrap_or_default();
+        let blank = tag.kind == Kind::Statement || is_alone(text, &tag.span);
+        let (first, rest) = match (blank, language) {
+            (true, _) => (' ', ' '),
+            (false, "json" | "jsonc" | "toml") => ('0', ' '),
+            (false, _) => ('x', 'x'),
+        };
+        filled.push(first);
+        filled.extend(inside.chars().skip(1).map(|character| if character == '\n' { '\n' } else { rest }));
+        at = tag.span.end;
+    }
+    filled.push_str(text.get(at..).unwrap_or_default());
+    filled
+}
+
+/// True for a tag with nothing but white space beside it on its lines.
+fn is_alone(text: &str, span: &Range<usize>) -> bool {
+    let before = text.get(..span.start).unwrap_or_default();
+    let after = text.get(span.end..).unwrap_or_default();
+    let before = before.rsplit('\n').next().unwrap_or_default();
+    let after = after.split('\n').next().unwrap_or_default();
+    before.trim().is_empty() && after.trim().is_empty()
+}
+
+/// True where a path says that a text is a template.
+pub(super) fn is_named(path: &str) -> bool {
+    let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
+    path.contains("{{") || path.contains("{%") || folders.split('/').any(|name| FOLDERS.contains(&name))
+}
+
+/// True where one of two neighbouring lines has a tag that only templates have; the offsets are those of the lines.
+pub(super) fn is_marked(tags: &[Tag], lines: &Range<usize>) -> bool {
+    let near = |tag: &&Tag| tag.span.start < lines.end && tag.span.end > lines.start;
+    tags.iter().filter(near).any(|tag| tag.kind != Kind::Value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(text: &str) -> Vec<Kind> {
+        tags(text).into_iter().map(|tag| tag.kind).collect()
+    }
+
+    #[test]
+    fn tags_are_told_from_braces_of_the_language() {
+        for text in [
+            "{{- if .x }}",
+            "{{ end }}",
+            "{% for a in b %}",
+            "{# c #}",
+            "{{/* c */}}",
+            "{{ include \"a\" . }}",
+        ] {
+            assert_eq!(kinds(text), [Kind::Statement], "{text}");
+        }
+        for text in ["{{ .Values.a }}", "{{.a}}", "{{ $x }}"] {
+            assert_eq!(kinds(text), [Kind::Path], "{text}");
+        }
+        for text in ["{{ a }}", "{{a.b | upper}}", "{{ a(1, 2) }}"] {
+            assert_eq!(kinds(text), [Kind::Value], "{text}");
+        }
+        for text in ["${{ a }}", "{{\"a\": 1}}", "{{a: 1}}", "{{}}", "{{ a", "{a}", "{", "{{ {a} }}", "é{"] {
+            assert_eq!(kinds(text), [], "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_filled_in_keeps_the_lines() {
+        let text = "{% if é %}\na: {{ b }}c\n  {{ d }}\n{# e\nf #}g\n";
+        let filled = filled("yaml", text, &tags(text));
+        assert_eq!(filled.lines().count(), text.lines().count());
+        assert_eq!(filled.lines().map(str::trim).collect::<Vec<_>>(), ["", "a: xxxxxxxc", "", "", "g"]);
+    }
+
+    #[test]
+    fn hostile_texts_end_quickly() {
+        let start = std::time::Instant::now();
+        for piece in ["{{", "{% ", "{{ a", "{", "{{ a }}", "{#é"] {
+            let text = piece.repeat(200_000 / piece.len());
+            let found = tags(&text);
+            drop(filled("yaml", &text, &found));
+        }
+        assert!(start.elapsed().as_secs() < 20);
+    }
+}

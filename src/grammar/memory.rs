@@ -1,0 +1,350 @@
+//! How much memory tree-sitter takes, counted where it asks for it.
+//!
+//! Tree-sitter takes 10 to 30 times the size of an ordinary text, and over a hundred times that of a text made of
+//! brackets. Its blocks are counted for each thread, so that a parse can end when it has taken what it may.
+//!
+//! At the end of a text it also collects every way in which it could have got past the last faults, all in one step
+//! that nothing can stop: 64 KB of `let = ;` take 1.1 GB there. How large that step can be follows from two counts:
+//! how often it met a fault, and how many nodes are on its stack. A parse ends before that step does not fit.
+//!
+//! Invariant: memory is what libc gives; only counts are added.
+#![expect(unsafe_code, reason = "tree-sitter takes its allocator as C functions, and malloc_trim is one")]
+
+use std::cell::Cell;
+use std::ffi::c_void;
+use std::sync::Once;
+
+use tree_sitter::{Allocator, set_allocator};
+
+/// What a parse may take: so many bytes for each byte of the text, and so many for every text.
+const PER_BYTE: usize = 8;
+const ALWAYS: usize = 56 << 20;
+
+/// The size of a node of tree-sitter's stack, `StackNode` in its stack.c.
+const STACK_NODE: usize = 232;
+/// The size of what it notes when it meets a fault, `StackSummary` there.
+const SUMMARY: usize = 16;
+/// Nodes of the stack get blocks of this size, which no other block has: so they can be counted when they are freed.
+const STACK_NODE_BLOCK: usize = 248;
+/// What the last step takes for each fault and each node of the stack: a pointer, in arrays that double as they grow.
+const PER_FAULT_AND_NODE: usize = 16;
+/// What libc takes for each block.
+const HEADER: usize = 8;
+
+/// A parse would take more memory than it may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shortage {
+    /// About how many bytes it would take.
+    pub needed: usize,
+    /// How many it may take.
+    pub allowed: usize,
+}
+
+impl std::fmt::Display for Shortage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mib = |bytes: usize| bytes.div_ceil(1 << 20);
+        let Shortage { needed, allowed } = self;
+        write!(
+            f,
+            "its syntax tree would take about {} MiB of memory; the limit for a text of its size is {} MiB \
+             ({PER_BYTE} times the text and {} MiB)",
+            mib(*needed).max(mib(*allowed) + 1),
+            mib(*allowed),
+            mib(ALWAYS)
+        )
+    }
+}
+
+/// Returns how many bytes the parse of a text of this length may take.
+pub fn allowed(length: usize) -> usize {
+    length.saturating_mul(PER_BYTE).saturating_add(ALWAYS)
+}
+
+thread_local! {
+    /// Bytes that tree-sitter has on this thread. What another thread frees is missing here, never the other way.
+    static LIVE: Cell<isize> = const { Cell::new(0) };
+    static STACK_NODES: Cell<isize> = const { Cell::new(0) };
+    static SUMMARIES: Cell<usize> = const { Cell::new(0) };
+    #[cfg(test)]
+    static PEAK: Cell<isize> = const { Cell::new(0) };
+}
+
+/// Begins to count; every grammar is handed out after this.
+pub(super) fn install() {
+    static INSTALLED: Once = Once::new();
+    // SAFETY: the functions are libc's own with counts added, so a block may be freed by either; no language, and so
+    // nothing to parse or query with, is handed out before this has run, and it runs once.
+    INSTALLED.call_once(|| unsafe {
+        set_allocator(Some(Allocator { malloc, calloc, realloc, free }));
+    });
+}
+
+/// What one parse has taken so far.
+pub(super) struct Meter {
+    stack_nodes: isize,
+    summaries: usize,
+}
+
+impl Meter {
+    /// Begins a parse on this thread.
+    pub(super) fn start() -> Meter {
+        Meter { stack_nodes: STACK_NODES.get(), summaries: SUMMARIES.get() }
+    }
+
+    /// Returns the bytes that tree-sitter has on this thread, and those that it would take if the text ended here.
+    pub(super) fn taken(&self) -> (usize, usize) {
+        let live = usize::try_from(LIVE.get()).unwrap_or_default();
+        let nodes = usize::try_from(STACK_NODES.get() - self.stack_nodes).unwrap_or_default();
+        let faults = SUMMARIES.get() - self.summaries;
+        (live, faults.min(nodes).saturating_mul(nodes).saturating_mul(PER_FAULT_AND_NODE))
+    }
+}
+
+/// Gives memory that was freed back to the system.
+pub fn release() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: it takes a number, and touches only memory that nobody has.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
+fn gained(block: *mut c_void, summary: bool) -> *mut c_void {
+    let size = size(block);
+    LIVE.set(LIVE.get() + size.cast_signed());
+    if size == STACK_NODE_BLOCK + HEADER {
+        STACK_NODES.set(STACK_NODES.get() + 1);
+    }
+    if summary {
+        SUMMARIES.set(SUMMARIES.get() + 1);
+    }
+    #[cfg(test)]
+    PEAK.set(PEAK.get().max(LIVE.get()));
+    block
+}
+
+fn lost(size: usize) {
+    LIVE.set(LIVE.get() - size.cast_signed());
+    if size == STACK_NODE_BLOCK + HEADER {
+        STACK_NODES.set(STACK_NODES.get() - 1);
+    }
+}
+
+/// The size that a block takes of memory; none for a null pointer.
+fn size(block: *mut c_void) -> usize {
+    if block.is_null() {
+        return 0;
+    }
+    // SAFETY: the block came from one of the functions below, or from libc's own.
+    unsafe { libc::malloc_usable_size(block) + HEADER }
+}
+
+/// The size to ask libc for.
+fn block(size: usize) -> usize {
+    match size {
+        STACK_NODE => STACK_NODE_BLOCK,
+        233..=STACK_NODE_BLOCK => STACK_NODE_BLOCK + 1,
+        other => other,
+    }
+}
+
+/// Tree-sitter does not ask whether it got memory: without, the process ends, as it does without these functions.
+fn given(block: *mut c_void, wanted: usize, summary: bool) -> *mut c_void {
+    if block.is_null() && wanted > 0 {
+        std::process::abort();
+    }
+    gained(block, summary)
+}
+
+unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
+    // SAFETY: any size may be asked for.
+    given(unsafe { libc::malloc(block(size)) }, size, size == SUMMARY)
+}
+
+unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
+    let wanted = count.saturating_mul(size);
+    // SAFETY: any size may be asked for.
+    given(unsafe { libc::calloc(1, block(wanted)) }, wanted, false)
+}
+
+unsafe extern "C" fn realloc(old: *mut c_void, wanted: usize) -> *mut c_void {
+    lost(size(old));
+    // SAFETY: tree-sitter hands back a block that it got here, or a null pointer.
+    given(unsafe { libc::realloc(old, block(wanted)) }, wanted, false)
+}
+
+unsafe extern "C" fn free(old: *mut c_void) {
+    lost(size(old));
+    // SAFETY: as above.
+    unsafe { libc::free(old) }
+}
+
+/// The most bytes that tree-sitter had on this thread since it was last asked.
+#[cfg(test)]
+pub(super) fn peak() -> usize {
+    usize::try_from(PEAK.replace(LIVE.get())).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use super::super::parse::{Stop, parse_within};
+    use super::super::{deep, of};
+    use super::*;
+
+    /// What a step may take between two looks, and what a block may be larger than what is counted of it.
+    const SLACK: usize = 4 << 20;
+
+    /// Reads a text, and returns how that ended and the most memory that it took.
+    fn read(path: &str, text: &str, allowed: usize) -> (Result<(), Stop>, usize) {
+        let language = &crate::policy::language_of(path, None).unwrap().name;
+        let grammar = of(language).unwrap();
+        let dialect = grammar.dialects(path).remove(0);
+        deep(|_| {
+            peak();
+            let end = parse_within(allowed, &dialect, text, &mut || ControlFlow::Continue(()));
+            (end.map(drop), peak())
+        })
+        .unwrap()
+    }
+
+    /// Texts that take much memory, each a piece that is repeated, with what goes before it.
+    const HOSTILE: [(&str, &str, &str); 64] = [
+        ("a.py", "", "(1,"),
+        ("a.py", "x = [", "1,"),
+        ("a.py", "", "x = (]\n"),
+        ("a.py", "", "if a:\n b\n"),
+        ("a.py", "", "# a\n"),
+        ("a.js", "", "let = ;\n"),
+        ("a.js", "", "x = = ;\n"),
+        ("a.js", "", "("),
+        ("a.js", "", "a=>"),
+        ("a.js", "x = [", "1,"),
+        ("a.js", "", "`${"),
+        ("a.js", "", "<a b={c}>"),
+        ("a.ts", "", "let = ;\n"),
+        ("a.ts", "", "a<b,"),
+        ("a.tsx", "", "<a>"),
+        ("a.rs", "", "fn f(){let = ;}\n"),
+        ("a.rs", "", "!"),
+        ("a.rs", "fn f(){", "a;"),
+        ("a.rs", "", "#[a]"),
+        ("a.json", "", "["),
+        ("a.json", "[", "1,"),
+        ("a.json", "", "1 "),
+        ("tsconfig.json", "", "{\"a\":"),
+        ("a.toml", "", "[[a]]\n"),
+        ("a.toml", "a=[", "1,"),
+        ("a.toml", "", "a =\n"),
+        ("a.yaml", "", "- a\n"),
+        ("a.yaml", "", "- [1, 2]\n"),
+        ("a.yaml", "", "a: *b\n"),
+        ("a.go", "package a\nvar t = []T{\n", "{1, 2},\n"),
+        ("a.go", "package a\n", "var a = )\n"),
+        ("a.go", "package a\n", "("),
+        ("a.sh", "", "a;"),
+        ("a.sh", "", "fi\n"),
+        ("a.sh", "", "$("),
+        ("a.sh", "", "a | "),
+        ("a.html", "", "<a>"),
+        ("a.html", "", "<p a=b c=d>"),
+        ("a.html", "", "</b>"),
+        ("a.html", "", "<!-- -->"),
+        ("a.css", "", "a{b:1}"),
+        ("a.css", "", "a{b c}"),
+        ("a.css", "", "a "),
+        ("a.css", "", "@a{"),
+        ("a.c", "int t[][2] = {", "{1,2},"),
+        ("a.c", "int a = ", "("),
+        ("a.c", "", "#if a\n"),
+        ("a.c", "", "x y z "),
+        ("a.h", "", "int a;\n"),
+        ("a.cpp", "", "A<B "),
+        ("a.cpp", "", "template<"),
+        ("a.cpp", "", "int = ;\n"),
+        ("a.java", "class A { int[][] t = {\n", "{1,2},"),
+        ("a.java", "", "x = = ;\n"),
+        ("a.java", "", "@A"),
+        ("a.md", "", "*a* "),
+        ("a.md", "", "- a\n"),
+        ("a.md", "", "> "),
+        ("a.md", "", "|a"),
+        ("a.md", "|a|b|\n|-|-|\n", "|c|d|\n"),
+        ("a.md", "", "# a\n\n"),
+        ("a.md", "", "[a]: b\n"),
+        ("a.md", "", "<a>\n\n"),
+        ("a.md", "", "```\n"),
+    ];
+
+    /// The size of the hostile texts: large enough for all to be over the limit of the test, small enough for a debug build.
+    const LENGTH: usize = 64 << 10;
+
+    #[test]
+    fn no_text_takes_more_memory_than_it_may_and_without_the_limit_most_do() {
+        let allowed = 2 << 20;
+        let (mut over, mut wrong) = (0, Vec::new());
+        for (path, before, piece) in HOSTILE {
+            let text = before.to_owned() + &piece.repeat(LENGTH / piece.len());
+            let (end, most) = read(path, &text, allowed);
+            if most > allowed + SLACK {
+                wrong.push(format!("{path} {piece:?}: {most} bytes, {end:?}"));
+            }
+            match end {
+                Err(Stop::Memory(shortage)) => {
+                    assert_eq!(shortage.allowed, allowed);
+                    assert!(shortage.needed > allowed, "{path} {piece:?}: {shortage:?}");
+                }
+                end => assert_eq!(end, Ok(()), "{path} {piece:?}"),
+            }
+            over += usize::from(read(path, &text, 64 << 20).1 > allowed + SLACK);
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        assert!(over > HOSTILE.len() / 2, "{over}");
+    }
+
+    #[test]
+    fn the_end_of_a_text_full_of_faults_is_foreseen() {
+        for (path, piece) in [("a.js", "let = ;\n"), ("a.java", "x = = ;\n"), ("a.ts", "x = = ;\n")] {
+            let text = piece.repeat(3000);
+            let (end, most) = read(path, &text, usize::MAX);
+            assert_eq!(end, Ok(()));
+            assert!(most > 100 << 20, "{path}: without the limit it takes {most} bytes");
+            let (end, bounded) = read(path, &text, 64 << 20);
+            assert!(matches!(end, Err(Stop::Memory(_))) && bounded < 8 << 20, "{path}: {end:?}, {bounded}");
+            // What it must suffice for is allowed.
+            let few = piece.repeat(300);
+            assert_eq!(read(path, &few, 64 << 20).0, Ok(()), "{path}");
+        }
+    }
+
+    #[test]
+    fn faults_that_were_got_past_do_not_count_as_memory() {
+        let text = ("a = b(1, 2);\n".repeat(3) + "let = ;\n").repeat(2000);
+        assert_eq!(read("a.js", &text, allowed(text.len())).0, Ok(()));
+    }
+
+    #[test]
+    fn what_is_freed_is_taken_off() {
+        let left = deep(|_| {
+            let dialect = of("go").unwrap().dialects("a.go").remove(0);
+            let text = "package a\n".to_owned() + &"var a = []int{1, 2}\n".repeat(2000);
+            for _ in 0..3 {
+                parse_within(usize::MAX, &dialect, &text, &mut || ControlFlow::Continue(())).unwrap();
+            }
+            (LIVE.get(), STACK_NODES.get(), peak())
+        });
+        let (live, nodes, most) = left.unwrap();
+        assert!(most > 1 << 20 && live.abs() < 4096 && nodes == 0, "{live} {nodes} {most}");
+    }
+
+    #[test]
+    fn a_shortage_says_what_is_needed_and_which_limit_it_is() {
+        let said = Shortage { needed: 600 << 20, allowed: allowed(10 << 20) }.to_string();
+        assert_eq!(
+            said,
+            "its syntax tree would take about 600 MiB of memory; the limit for a text of its size is 136 MiB \
+             (8 times the text and 56 MiB)"
+        );
+    }
+}

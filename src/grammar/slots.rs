@@ -1,0 +1,101 @@
+//! How many large texts are read at the same time.
+//!
+//! The memory of one read is bounded by the size of its text ([`super::allowed`]), and that of all together by the number of
+//! slots. A small text needs none. A thread that has a slot may read on with it, so that nobody waits for itself.
+
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use super::memory;
+
+/// Texts up to this many bytes are small.
+pub const SMALL: usize = 256 << 10;
+/// How many large texts are read at the same time.
+pub const SLOTS: usize = 2;
+/// How often a thread that waits looks whether it should.
+const GLANCE: Duration = Duration::from_millis(20);
+
+static FREE: Mutex<usize> = Mutex::new(SLOTS);
+static FREED: Condvar = Condvar::new();
+
+thread_local! {
+    static HELD: Cell<usize> = const { Cell::new(0) };
+}
+
+/// The right to read a text, of whatever size; it belongs to its thread.
+#[derive(Debug)]
+#[must_use = "the slot is free again when this is dropped"]
+pub struct Slot {
+    large: bool,
+    thread: PhantomData<*const ()>,
+}
+
+impl Slot {
+    /// Waits for the right to read a text of this length; nothing where `give_up` says to wait no longer.
+    pub fn wait(length: usize, mut give_up: impl FnMut() -> bool) -> Option<Slot> {
+        let large = length > SMALL;
+        let slot = Slot { large, thread: PhantomData };
+        if !large || HELD.get() > 0 {
+            HELD.set(HELD.get() + usize::from(large));
+            return Some(slot);
+        }
+        let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
+        while *free == 0 {
+            free = FREED.wait_timeout(free, GLANCE).unwrap_or_else(PoisonError::into_inner).0;
+            if *free == 0 && give_up() {
+                std::mem::forget(slot);
+                return None;
+            }
+        }
+        *free -= 1;
+        HELD.set(1);
+        Some(slot)
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        if !self.large {
+            return;
+        }
+        HELD.set(HELD.get() - 1);
+        if HELD.get() == 0 {
+            memory::release();
+            *FREE.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+            FREED.notify_one();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    #[test]
+    fn as_many_large_texts_as_there_are_slots_are_read_at_once() {
+        let slots: Vec<_> = (0..SLOTS)
+            .map(|_| {
+                let ((go, wait), (ready, is_ready)) = (channel::<()>(), channel());
+                let thread = std::thread::spawn(move || {
+                    let slot = Slot::wait(SMALL + 1, || false);
+                    let second = Slot::wait(SMALL + 1, || true);
+                    ready.send(slot.is_some() && second.is_some()).unwrap();
+                    wait.recv().ok();
+                });
+                assert!(is_ready.recv().unwrap(), "a thread with a slot waits for none");
+                (go, thread)
+            })
+            .collect();
+        assert!(Slot::wait(SMALL + 1, || true).is_none(), "all slots are taken");
+        assert!(Slot::wait(SMALL, || true).is_some(), "a small text needs none");
+        for (go, thread) in slots {
+            drop(go);
+            thread.join().unwrap();
+        }
+        assert!(Slot::wait(SMALL + 1, || true).is_some(), "they are free again");
+    }
+}

@@ -1,0 +1,98 @@
+//! Names that are looked for in every folder from a root down to one: policy files, and what `.editorconfig` says.
+//!
+//! Asking for each by its path would have the system walk that path anew for each folder and name. So the folders are
+//! entered one from the other, and only what may be there is looked at by its path.
+//!
+//! Invariant: a name is left out only where nothing of it stands in its folder; what cannot be told is not left out.
+
+use super::folder::Folder;
+use super::policy_file::upwards;
+use super::root::Root;
+use rustix::fs::FileType;
+use rustix::io::Errno;
+
+/// The folders from the one at `path` up to the root, the nearest first, each by its path beneath the root and with those
+/// of the names that may stand in it.
+///
+/// It takes one descriptor at a time, and some system calls for each folder.
+pub(super) fn candidates<'p>(
+    root: &Root,
+    path: &'p str,
+    names: &'static [&'static str],
+) -> Vec<(&'p str, Vec<&'static str>)> {
+    let mut folder = root.top().ok();
+    let mut found = vec![standing(folder.as_ref(), names)];
+    for name in path.split('/').filter(|name| !name.is_empty()) {
+        folder = folder.and_then(|above| above.enter(name).ok());
+        found.push(standing(folder.as_ref(), names));
+    }
+    upwards(path).zip(found.into_iter().rev()).collect()
+}
+
+/// Those of the names that may stand in a folder: all, where it could not be entered.
+fn standing(folder: Option<&Folder>, names: &[&'static str]) -> Vec<&'static str> {
+    let may_stand = |name: &&str| folder.is_none_or(|folder| !is_absent(folder, name));
+    names.iter().copied().filter(may_stand).collect()
+}
+
+/// Whether nothing of this name is in a folder; its first part must be a folder itself where it has two.
+fn is_absent(folder: &Folder, name: &str) -> bool {
+    let nothing = |name: &str| folder.stat(name).is_err_and(|errno| errno == Errno::NOENT);
+    match name.split_once('/') {
+        None => nothing(name),
+        Some((first, _)) => match folder.stat(first) {
+            Ok(stat) => FileType::from_raw_mode(stat.st_mode) == FileType::Directory && nothing(name),
+            Err(errno) => errno == Errno::NOENT,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    const NAMES: &[&str] = &["one", "in/two"];
+
+    #[test]
+    fn what_may_be_there_is_given_for_each_folder_the_nearest_first() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |path: &str| dir.path().join(path);
+        fs::create_dir_all(at("a/b/c/d/e/f/in")).unwrap();
+        fs::write(at("one"), "").unwrap();
+        fs::create_dir(at("a/in")).unwrap();
+        fs::write(at("a/in/two"), "").unwrap();
+        symlink("nowhere", at("a/b/one")).unwrap();
+        symlink("../in", at("a/b/in")).unwrap();
+        fs::write(at("a/b/c/in"), "").unwrap();
+        fs::create_dir(at("a/b/c/d/in")).unwrap();
+        symlink("nowhere", at("a/b/c/d/in/two")).unwrap();
+        let root = Root::open(dir.path()).unwrap();
+        let found = candidates(&root, "a/b/c/d/e/f", NAMES);
+        let expected: [(&str, &[&str]); 7] = [
+            ("a/b/c/d/e/f", &[]),
+            ("a/b/c/d/e", &[]),
+            ("a/b/c/d", &["in/two"]),
+            ("a/b/c", &["in/two"]),
+            ("a/b", &["one", "in/two"]),
+            ("a", &["in/two"]),
+            ("", &["one"]),
+        ];
+        assert_eq!(found, expected.map(|(path, names)| (path, names.to_vec())));
+        assert_eq!(candidates(&root, "", NAMES), [("", vec!["one"])]);
+    }
+
+    #[test]
+    fn nothing_is_left_out_below_a_folder_that_cannot_be_entered() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join("a/b")).unwrap();
+        symlink("a", dir.path().join("link")).unwrap();
+        let root = Root::open(dir.path()).unwrap();
+        for path in ["link/b", "none/b"] {
+            let all: Vec<usize> =
+                candidates(&root, path, NAMES).iter().map(|(_, names)| names.len()).collect();
+            assert_eq!(all, [2, 2, 0], "{path}");
+        }
+    }
+}

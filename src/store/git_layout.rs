@@ -1,0 +1,236 @@
+//! Refuses the writes of one call that would make a git folder out of plain files.
+//!
+//! Git takes a folder of any name for a git folder when it has the right names in it, and then does as its `config` and its
+//! hooks say: `git status` in the folder, or below it, can run a command. So the state after the write counts, over all files
+//! of a call: a write that gives a folder the last of these names is refused, and so is a `config` with settings that run
+//! something where the folder has one of the names already.
+//!
+//! Git itself asks (`is_git_directory` in its setup.c) for a valid `HEAD`, and `objects` and `refs` that may be
+//! entered, in the folder or where its `commondir` says. Here the names are enough, in any case and spelling: contents and
+//! rights can change later, and a file system may fold names.
+//!
+//! Invariant: the same question is asked before anything is staged and after everything is there, so that of two calls that
+//! each bring a part at least one is refused.
+
+use super::file_place::{FilePlace, join};
+use super::folder::Folder;
+use super::root::Root;
+use super::{access, trouble};
+use crate::error::{Code, Error};
+use crate::text::fold;
+use rustix::io::Errno;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+/// The rule that refusals name.
+const RULE: &str = access::GIT_FOLDER;
+
+/// Keys of git's configuration that run a command or choose what is run, and mean nothing elsewhere; in lower case.
+const KEYS: &[&str] = &[
+    "alternaterefscommand",
+    "askpass",
+    "difffilter",
+    "fsmonitor",
+    "gitproxy",
+    "hookspath",
+    "insteadof",
+    "packobjectshook",
+    "pushinsteadof",
+    "sshcommand",
+    "templatedir",
+    "textconv",
+    "worktreeconfig",
+];
+
+/// Sections of git's configuration that run a command or take in another file, each with the keys by which they do; by any
+/// key where none is named. In lower case.
+const SECTIONS: &[(&str, &[&str])] = &[
+    ("alias", &[]),
+    ("browser", &[]),
+    ("core", &["editor", "pager"]),
+    ("credential", &["helper"]),
+    ("diff", &["command", "external"]),
+    ("difftool", &[]),
+    ("filter", &["clean", "process", "smudge"]),
+    ("gpg", &["program", "defaultkeycommand"]),
+    ("guitool", &[]),
+    ("hook", &["command"]),
+    ("imap", &["tunnel"]),
+    ("include", &["path"]),
+    ("includeif", &["path"]),
+    ("man", &[]),
+    ("merge", &["driver"]),
+    ("mergetool", &[]),
+    ("pager", &[]),
+    ("protocol", &["allow"]),
+    ("remote", &["vcs", "uploadpack", "receivepack"]),
+    ("sendemail", &[]),
+    ("sequence", &["editor"]),
+    ("submodule", &["update"]),
+    ("tar", &["command"]),
+    ("trailer", &["cmd", "command"]),
+];
+
+/// A file that a call is to write.
+#[derive(Debug, Clone, Copy)]
+pub struct Planned<'a> {
+    /// The admitted path.
+    pub place: &'a FilePlace,
+    /// The text to be written; absent when the file is to be removed.
+    pub after: Option<&'a [u8]>,
+}
+
+/// The names by which git knows its folders, as far as a folder has them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Names {
+    head: bool,
+    objects: bool,
+    refs: bool,
+    commondir: bool,
+}
+
+impl Names {
+    /// Takes note of a name, in any spelling.
+    fn note(&mut self, name: &str) {
+        match folded(name).as_str() {
+            "head" => self.head = true,
+            "objects" => self.objects = true,
+            "refs" => self.refs = true,
+            "commondir" => self.commondir = true,
+            _ => {}
+        }
+    }
+
+    fn is_empty(self) -> bool {
+        self == Names::default()
+    }
+
+    /// Returns true if git could take a folder with these names for a git folder.
+    fn make_git_folder(self) -> bool {
+        self.head && (self.commondir || (self.objects && self.refs))
+    }
+}
+
+/// Refuses writes after which a folder would be a git folder; gives the number of the write at fault.
+///
+/// Nothing is looked at unless a path has one of the names in it. Removals count for nothing: what is removed in the same call
+/// is taken for there.
+pub(super) fn refuse(roots: &[Root], writes: &[Planned<'_>]) -> Result<(), Box<(usize, Error)>> {
+    for (at, Planned { place, after }) in writes.iter().enumerate() {
+        let Some(after) = after else { continue };
+        for (parent, name) in parents(&place.in_root) {
+            let is_config = parent.len() + name.len() + usize::from(!parent.is_empty())
+                == place.in_root.len()
+                && matches!(folded(name).as_str(), "config" | "config.worktree");
+            let mut own = Names::default();
+            own.note(name);
+            if own.is_empty() && !is_config {
+                continue;
+            }
+            let names = names_after(roots, writes, place, parent).map_err(|error| Box::new((at, error)))?;
+            if names.make_git_folder() || (is_config && !names.is_empty() && runs(after)) {
+                return Err(Box::new((at, refusal(place, parent))));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Each folder on the way to a path, with the name that the way goes on by.
+fn parents(path: &str) -> impl Iterator<Item = (&str, &str)> {
+    let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
+    ends.filter_map(|end| {
+        let whole = path.get(..end)?;
+        Some(whole.rsplit_once('/').unwrap_or(("", whole)))
+    })
+}
+
+/// The names that a folder has after the writes.
+fn names_after(
+    roots: &[Root],
+    writes: &[Planned<'_>],
+    place: &FilePlace,
+    parent: &str,
+) -> Result<Names, Error> {
+    let Some(root) = roots.get(place.root) else { return Err(trouble::outside(place.shown())) };
+    let mut names = Names::default();
+    let listed = match root.top() {
+        Ok(top) => list(&top, parent, &mut names),
+        Err(error) => return Err(trouble::failed_io("opening the root", place.shown(), &error)),
+    };
+    listed.map_err(|errno| trouble::failed("looking for a git folder", place.shown(), errno))?;
+    // Roots may lie within one another, so that one folder has several paths beneath them.
+    let folder = root.real().join(parent);
+    for write in writes.iter().filter(|write| write.after.is_some()) {
+        let Some(root) = roots.get(write.place.root) else { continue };
+        let path: PathBuf = root.real().join(&write.place.in_root);
+        let below = path.strip_prefix(&folder).ok().and_then(|below| below.components().next());
+        if let Some(name) = below.and_then(|name| name.as_os_str().to_str()) {
+            names.note(name);
+        }
+    }
+    Ok(names)
+}
+
+/// Takes note of the names in a folder, as far as it is there.
+fn list(top: &Folder, path: &str, names: &mut Names) -> rustix::io::Result<()> {
+    let listed = top.descend(path).and_then(|folder| {
+        folder.entries(&mut Vec::new(), |_, _, name| {
+            if let Ok(name) = name.to_str() {
+                names.note(name);
+            }
+            Ok(())
+        })
+    });
+    match listed {
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(()),
+        // The folder may be entered and not listed.
+        Err(Errno::ACCESS | Errno::PERM) => {
+            for name in ["HEAD", "objects", "refs", "commondir"] {
+                match top.stat(join(path, name)) {
+                    Ok(_) => names.note(name),
+                    Err(Errno::NOENT | Errno::NOTDIR) => {}
+                    Err(errno) => return Err(errno),
+                }
+            }
+            Ok(())
+        }
+        listed => listed,
+    }
+}
+
+/// A name as file systems may compare it: without regard to case, width, unseen characters, and what Windows drops.
+fn folded(name: &str) -> String {
+    let folded = fold(name);
+    let stem = folded.split(':').next().unwrap_or_default();
+    stem.trim_end_matches(['.', ' ']).to_owned()
+}
+
+/// Returns true for a text that may be a configuration of git by which something is run.
+///
+/// The words of sections and keys are looked for, and not settings: git spells both in plain letters, so that no quoting
+/// and no continued line can hide one.
+fn runs(text: &[u8]) -> bool {
+    let text = text.to_ascii_lowercase();
+    let words: BTreeSet<&[u8]> = text.split(|byte| !byte.is_ascii_alphanumeric()).collect();
+    let has = |word: &&str| words.contains(word.as_bytes());
+    let opens = |section: &str| {
+        text.split(|byte| *byte == b'[').skip(1).any(|rest| {
+            let after = rest.strip_prefix(section.as_bytes());
+            after.is_some_and(|after| after.first().is_none_or(|byte| !byte.is_ascii_alphanumeric()))
+        })
+    };
+    KEYS.iter().any(has)
+        || SECTIONS.iter().any(|(section, keys)| opens(section) && (keys.is_empty() || keys.iter().any(has)))
+}
+
+fn refusal(place: &FilePlace, parent: &str) -> Error {
+    let (path, folder) = (place.shown(), if parent.is_empty() { "the root" } else { parent });
+    let seen = format!(
+        "{path} may not be written: with it git could take {folder} for a git folder, whose settings and hooks run commands; the \
+         built-in rule {RULE} protects it"
+    );
+    Error::new(Code::Protected, seen)
+        .field("path")
+        .hint("use other names than HEAD, objects, refs, commondir and config side by side; a person can make a git folder with `git init`")
+}

@@ -1,0 +1,119 @@
+//! Plain files that a repository's own configuration makes git obey or run: what `.git/config` includes, and the hooks in its
+//! `core.hooksPath`.
+//!
+//! Not looked at: the person's own configuration, a `.git` that is a file or a link, and paths that begin with `~` or `%`.
+//!
+//! Invariant: a configuration that cannot be read or understood makes nothing runnable, as git would not obey it either.
+
+use super::file_place::join;
+use super::folder::{Folder, Identity};
+use super::root::Root;
+use super::spelling;
+use super::walk::{Found, Step};
+use crate::text::fold;
+use rustix::fs::FileType;
+use std::fs::File;
+use std::io::Read;
+
+/// The rules that refusals and questions name.
+const INCLUDED: &str = "include.path of .git/config";
+const HOOKS: &str = "core.hooksPath of .git/config";
+
+/// The largest configuration that is read, in bytes.
+const LARGEST: u64 = 1 << 20;
+/// The most files of configuration that are read for one repository.
+const MOST_FILES: usize = 32;
+
+/// A path beneath the root that git's configuration names.
+struct Named {
+    path: String,
+    rule: &'static str,
+}
+
+/// The rule by which the configuration of a repository around a path makes git obey or run the file there.
+pub(super) fn rule_for(roots: &[Root], found: &Found, name: &str) -> Option<&'static str> {
+    let root = roots.get(found.root)?;
+    let top = &found.folders.first()?.folder;
+    let folders = found.folders.iter().fold(String::new(), |path, step| join(&path, &step.name));
+    let target = join(&join(&folders, &found.missing.join("/")), name);
+    let mut path = String::new();
+    for Step { name: folder, folder: at, .. } in &found.folders {
+        path = join(&path, folder);
+        if !at.stat(".git").is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory) {
+            continue;
+        }
+        let named = named(root, top, &path);
+        if let Some(named) = named.iter().find(|named| named.leads_to(top, found, name, &target)) {
+            return Some(named.rule);
+        }
+    }
+    None
+}
+
+impl Named {
+    /// Returns true if the file is the one that is named, or lies in the folder that is named.
+    fn leads_to(&self, top: &Folder, found: &Found, name: &str, target: &str) -> bool {
+        let (own, target) = (fold(&self.path), fold(target));
+        let below = target.strip_prefix(&own).is_some_and(|rest| rest.starts_with('/') && self.rule == HOOKS);
+        if own == target || below {
+            return true;
+        }
+        let Ok(stat) = top.stat_behind(&self.path) else { return false };
+        let identity = Identity::of(&stat);
+        let file = found.folders.last().filter(|_| found.missing.is_empty());
+        let is_file = file
+            .and_then(|step| step.folder.stat(name).ok())
+            .is_some_and(|stat| Identity::of(&stat) == identity);
+        is_file || (self.rule == HOOKS && found.folders.iter().any(|step| step.identity == identity))
+    }
+}
+
+/// Returns the paths that the configuration of the repository in a folder names, with those of the files that it includes.
+fn named(root: &Root, top: &Folder, folder: &str) -> Vec<Named> {
+    let mut named: Vec<Named> = Vec::new();
+    let mut files = vec![join(folder, ".git/config"), join(folder, ".git/config.worktree")];
+    let mut next = 0;
+    while let Some(file) = files.get(next).filter(|_| next < MOST_FILES).cloned() {
+        next += 1;
+        let Some(config) = read(top, &file) else { continue };
+        let beside = file.rsplit_once('/').map_or("", |(beside, _)| beside);
+        for included in values(&config, &["include", "includeIf"], "path") {
+            if let Some(path) = resolve(root, beside, &included) {
+                if !files.contains(&path) {
+                    files.push(path.clone());
+                }
+                named.push(Named { path, rule: INCLUDED });
+            }
+        }
+        let hooks = values(&config, &["core"], "hooksPath");
+        let hooks = hooks.iter().filter_map(|hooks| resolve(root, folder, hooks));
+        named.extend(hooks.map(|path| Named { path, rule: HOOKS }));
+    }
+    named
+}
+
+fn values(config: &gix_config::File, sections: &[&str], key: &str) -> Vec<String> {
+    let sections = sections.iter().filter_map(|section| config.sections_by_name(section)).flatten();
+    sections.flat_map(|section| section.values(key)).map(|value| value.to_string()).collect()
+}
+
+/// The path beneath the root that a value names, as seen from a folder; nothing where it leads elsewhere.
+fn resolve(root: &Root, folder: &str, value: &str) -> Option<String> {
+    if value.is_empty() || value.starts_with(['~', '%']) {
+        return None;
+    }
+    let path = match value.strip_prefix('/') {
+        Some(_) => root.rest_of(value.as_ref())?.1.into_os_string().into_string().ok()?,
+        None => join(folder, value),
+    };
+    spelling::normal(&path).filter(|path| !path.is_empty())
+}
+
+/// Reads a configuration, through no link.
+fn read(top: &Folder, path: &str) -> Option<gix_config::File> {
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let file = top.descend(folder).ok()?.open_to_read(name).ok()?;
+    let mut text = Vec::new();
+    File::from(file).take(LARGEST).read_to_end(&mut text).ok()?;
+    gix_config::File::try_from(String::from_utf8_lossy(&text).as_ref()).ok()
+}

@@ -1,0 +1,66 @@
+//! Which file a file is, whatever its name: what the journal has of a staged copy, so that recovery knows it again.
+
+use rustix::fs::{AtFlags, StatxFlags};
+use rustix::io::Result;
+use std::os::fd::AsFd;
+
+/// An inode, and when it was made: a number is given again, to another file, as soon as the file is gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Inode {
+    /// Its number on the device.
+    pub number: u64,
+    /// Nanoseconds since 1970; absent where the file system does not say.
+    pub born: Option<i64>,
+}
+
+/// The files of one write, as the journal has them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Inodes {
+    /// The staged copy; absent where the file is to be removed.
+    pub copy: Option<Inode>,
+    /// The number of the file before; absent where there was none.
+    pub before: Option<u64>,
+    /// Whether the text may be written into the file before.
+    pub in_place: bool,
+}
+
+impl Inode {
+    /// Reads what an open file is.
+    pub fn read(file: impl AsFd) -> Result<Inode> {
+        let number = rustix::fs::fstat(&file)?.st_ino;
+        let found = rustix::fs::statx(&file, "", AtFlags::EMPTY_PATH, StatxFlags::BTIME).ok();
+        let found = found.filter(|found| found.stx_mask & StatxFlags::BTIME.bits() != 0);
+        let born = found.and_then(|found| {
+            found.stx_btime.tv_sec.checked_mul(1_000_000_000)?.checked_add(found.stx_btime.tv_nsec.into())
+        });
+        Ok(Inode { number, born })
+    }
+
+    /// Whether both are the same file. A time that is not known does not count.
+    pub fn is(self, other: Inode) -> bool {
+        let is_other = matches!((self.born, other.born), (Some(one), Some(two)) if one != two);
+        self.number == other.number && !is_other
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_keeps_its_inode_under_another_name_and_another_file_has_another() {
+        let dir = tempfile::tempdir().unwrap();
+        let (first, second) = (dir.path().join("a"), dir.path().join("b"));
+        let made = std::fs::File::create(&first).unwrap();
+        let is = Inode::read(&made).unwrap();
+        std::fs::rename(&first, &second).unwrap();
+        assert!(is.is(Inode::read(std::fs::File::open(&second).unwrap()).unwrap()));
+        assert!(!is.is(Inode::read(std::fs::File::create(&first).unwrap()).unwrap()));
+        let later = Inode { born: is.born.map(|born| born + 1), ..is };
+        assert_eq!(
+            is.is(later),
+            is.born.is_none(),
+            "the number alone does not count where the time is known"
+        );
+    }
+}

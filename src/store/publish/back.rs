@@ -1,0 +1,133 @@
+//! Taking back a write to which others have come: what they added to its end stays, at the end of the text before.
+//!
+//! Whoever appends means the end of the file, whatever stands before it; so the file then holds what it would hold without
+//! the edit. Any other change was made to the new text, and is left as it is.
+//!
+//! Invariant: no byte of somebody else is removed: it stands under the target's name, or in a file that is told.
+
+use super::FileWrite;
+use super::known::Known;
+use super::stage::Staged;
+use super::swap::{Ends, Refusal};
+use crate::error::{Code, Error};
+use crate::store::folder::Identity;
+use crate::store::snapshot::Before;
+use crate::store::trouble::failed;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::{Errno, Result as Io, retry_on_intr};
+
+/// How often a file is tried to which somebody adds again and again.
+const ATTEMPTS: usize = 5;
+/// More than this was not appended to a file for a moment.
+const MOST_ADDED: usize = 16 << 20;
+
+/// Puts the displaced file back.
+pub(super) fn exchanged(ends: &Ends<'_>, before: &Before<'_>, ours: &Staged<'_>) -> Result<(), Refusal> {
+    let plain = || {
+        if before.known().holds().unwrap_or(false) {
+            ends.exchange(&ours.known(), &before.known()).map(drop)
+        } else {
+            Err(Refusal::Clean(ends.meanwhile()))
+        }
+    };
+    again(ends, ours, plain, |added| {
+        append(ends, before, added).map_err(|errno| Refusal::Clean(failed("write", ends.shown, errno)))?;
+        let (new, old) = ([ours.known().bytes, added].concat(), [before.content.bytes, added].concat());
+        let (new, old) = (Known { bytes: &new, ..ours.known() }, Known { bytes: &old, ..before.known() });
+        ends.exchange(&new, &old).map(drop)
+    })
+}
+
+/// Takes the new file away. What was added to it is kept beside: there was no text to which it could be added.
+pub(super) fn created(ends: &Ends<'_>, ours: &Staged<'_>) -> Result<(), Refusal> {
+    let plain = || ends.take(&ours.known()).map(drop);
+    again(ends, ours, plain, |added| {
+        let new = [ours.known().bytes, added].concat();
+        ends.take(&Known { bytes: &new, ..ours.known() })?;
+        let (shown, kept) = (ends.shown, ends.set_aside());
+        let seen = format!("{shown} was not made; what another program added to it meanwhile is in {kept}");
+        Err(Refusal::Kept(Error::new(Code::EditConflict, seen)))
+    })
+}
+
+/// Puts the text before in the place of the one that replaced it without an exchange.
+pub(super) fn renamed(
+    ends: &Ends<'_>,
+    write: &FileWrite<'_>,
+    before: &Before<'_>,
+    ours: &Staged<'_>,
+) -> Result<(), Refusal> {
+    let restore = |new: &[u8], old: &[u8]| {
+        let copy = Staged::make(ends, write, old).map_err(Refusal::Clean)?;
+        copy.sync().map_err(Refusal::Clean)?;
+        let done = ends.exchange(&Known { bytes: new, ..ours.known() }, &copy.known());
+        if matches!(done, Ok(_) | Err(Refusal::Kept(_))) {
+            drop(copy.published());
+        }
+        done.map(drop)
+    };
+    let (new, old) = (ours.known().bytes, before.content.bytes);
+    again(ends, ours, || restore(new, old), |added| restore(&[new, added].concat(), &[old, added].concat()))
+}
+
+/// Takes the write back as it is, or with what was added to it.
+fn again(
+    ends: &Ends<'_>,
+    ours: &Staged<'_>,
+    plain: impl Fn() -> Result<(), Refusal>,
+    with: impl Fn(&[u8]) -> Result<(), Refusal>,
+) -> Result<(), Refusal> {
+    let mut done = plain();
+    for _ in 0..ATTEMPTS {
+        match done {
+            Err(Refusal::Clean(_)) if ends.guards.together => {}
+            done => return done,
+        }
+        done = match added(ends, ours) {
+            Some(added) if added.is_empty() => plain(),
+            Some(added) => with(&added),
+            None => return done,
+        };
+    }
+    done
+}
+
+/// What was added to the end of the file that was published; `None` where it has another text, or the name another file.
+fn added(ends: &Ends<'_>, ours: &Staged<'_>) -> Option<Vec<u8>> {
+    let ours = ours.known();
+    let size = rustix::fs::fstat(ours.file).ok().and_then(|stat| usize::try_from(stat.st_size).ok())?;
+    let more = size.checked_sub(ours.bytes.len()).filter(|more| *more <= MOST_ADDED)?;
+    let mut text = vec![0; more];
+    let mut read = 0;
+    while let Some(rest) = text.get_mut(read..).filter(|rest| !rest.is_empty()) {
+        let at = u64::try_from(ours.bytes.len().checked_add(read)?).ok()?;
+        match retry_on_intr(|| rustix::io::pread(ours.file, &mut *rest, at)).ok()? {
+            0 => return None,
+            count => read += count,
+        }
+    }
+    let is_whole = Known { bytes: &[ours.bytes, &text].concat(), ..ours }.holds();
+    (ours.is(ends.folder, ends.target) && is_whole.unwrap_or(false)).then_some(text)
+}
+
+/// Makes the displaced file hold the text before with this at its end; a part of it may have been added before.
+fn append(ends: &Ends<'_>, before: &Before<'_>, added: &[u8]) -> Io<()> {
+    let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = ends.folder.open(ends.staged, flags, Mode::empty())?;
+    let stat = rustix::fs::fstat(&file)?;
+    let size = usize::try_from(stat.st_size).map_err(|_| Errno::FBIG)?;
+    let there =
+        size.checked_sub(before.content.bytes.len()).and_then(|length| added.split_at_checked(length));
+    // A text of somebody who writes late, by a descriptor from before, is not added to.
+    let (there, mut rest) =
+        there.filter(|_| Identity::of(&stat) == before.snapshot.identity).ok_or(Errno::BUSY)?;
+    let text = [before.content.bytes, there].concat();
+    if !(Known { bytes: &text, ..before.known() }).holds()? {
+        return Err(Errno::BUSY);
+    }
+    while !rest.is_empty() {
+        let written = retry_on_intr(|| rustix::io::write(&file, rest))?;
+        rest = rest.get(written..).filter(|_| written > 0).ok_or(Errno::IO)?;
+    }
+    retry_on_intr(|| rustix::fs::fsync(&file))
+}

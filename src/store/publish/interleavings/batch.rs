@@ -1,0 +1,177 @@
+//! Two files of one edit, while other programs come to both of them.
+
+use super::dice::Dice;
+use super::foreign::{Foreign, Kind, Made};
+use super::{BASE, Ground, OURS, SEED, SLOTS, TARGET, THEIRS, rounds};
+use crate::error::Error;
+use crate::policy::Publishing;
+use crate::store::publish::{Content, Done, FileWrite, Guards, Told, batch};
+use std::cell::{Cell, RefCell};
+use std::fs;
+
+const OTHER: &str = "u";
+/// Looks in between the steps of an edit of two files.
+const MOMENTS: usize = 2 * SLOTS;
+
+/// What the second file is to become.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Second {
+    /// It gets another line.
+    Replaced,
+    /// It is made.
+    Created,
+    /// It is removed.
+    Removed,
+}
+
+/// What the rounds came to.
+#[derive(Debug, Default)]
+struct Count {
+    written: usize,
+    refused: usize,
+    /// Refused, and the first file is new although nobody else wrote it so.
+    half: usize,
+    /// Lines of others that are nowhere, or in a file that is not told.
+    lost: usize,
+    /// Said to be written, and not there.
+    untrue: usize,
+    /// Files that are left beside and not told.
+    left: usize,
+    /// Lines of others that are in a file that is told.
+    kept: usize,
+}
+
+fn text(ground: &Ground, name: &str) -> Option<String> {
+    fs::read_to_string(ground.dir.path().join(name)).ok()
+}
+
+fn edit(ground: &Ground, second: Second, guards: Guards<'_>) -> Result<Done, Error> {
+    let places = [ground.files.admit(TARGET)?, ground.files.admit(OTHER)?];
+    let mut snapshots = Vec::new();
+    for place in &places {
+        snapshots.push(ground.files.read(place, 1 << 20)?);
+    }
+    guards.step();
+    let new: Vec<String> = snapshots
+        .iter()
+        .map(|snapshot| {
+            let was = snapshot.as_ref().map_or(&b""[..], |snapshot| snapshot.bytes());
+            format!("{OURS}{}", String::from_utf8_lossy(was))
+        })
+        .collect();
+    let write = |index: usize| FileWrite {
+        place: &places[index],
+        before: snapshots[index].as_ref().map(|snapshot| snapshot.held(Content::of(snapshot.bytes()))),
+        after: (index == 0 || second != Second::Removed).then(|| Content::of(new[index].as_bytes())),
+        mode: None,
+        folders: 0,
+        told: Told::default(),
+    };
+    batch::publish(ground.files.roots(), &[write(0), write(1)], Publishing::default(), None, guards)
+}
+
+/// The first file is appended to, and the second changed in any way, at any moment of the edit.
+fn round(ground: &Ground, second: Second, kind: Kind, guards: Guards<'_>, mut dice: Dice, count: &mut Count) {
+    ground.reset();
+    if second != Second::Created {
+        fs::write(ground.dir.path().join(OTHER), BASE).unwrap();
+    }
+    let foreign = [(Kind::Append, TARGET), (kind, OTHER)];
+    let foreign = foreign.map(|(kind, target)| RefCell::new(Foreign::new(kind, ground.dir.path(), target)));
+    let mut slots: Vec<(usize, usize)> = (0..2 * 3).map(|number| (dice.below(MOMENTS), number % 2)).collect();
+    slots.sort_unstable();
+    let (now, next) = (Cell::new(0), Cell::new(0));
+    let step = || {
+        now.set(now.get() + 1);
+        while let Some((_, who)) = slots.get(next.get()).filter(|(slot, _)| *slot < now.get()) {
+            if foreign[*who].borrow_mut().advance() == Made::Held {
+                break;
+            }
+            next.set(next.get() + 1);
+        }
+    };
+    let done = edit(ground, second, Guards { step: &step, ..guards });
+    let [first, other] = foreign.map(RefCell::into_inner);
+    for mut foreign in [first, other] {
+        (0..100).take_while(|_| foreign.advance() != Made::Nothing).count();
+    }
+    weigh(ground, (second, kind), &done, count);
+}
+
+fn weigh(ground: &Ground, (second, kind): (Second, Kind), done: &Result<Done, Error>, count: &mut Count) {
+    let (first, other) = (text(ground, TARGET).unwrap_or_default(), text(ground, OTHER));
+    let told = match done {
+        Ok(done) => format!("{:?}", done.files),
+        Err(error) => error.message.clone(),
+    };
+    let mut lines = first.matches(THEIRS).count() + other.iter().flat_map(|it| it.matches(THEIRS)).count();
+    for name in ground.left().iter().filter(|name| *name != OTHER) {
+        if name.ends_with(".kept") && told.contains(name.as_str()) {
+            let kept = text(ground, name).unwrap().matches(THEIRS).count();
+            count.kept += usize::from(kept > 0);
+            lines += kept;
+        } else {
+            count.left += 1;
+        }
+    }
+    count.lost += usize::from(lines < 2);
+    if done.is_ok() {
+        count.written += 1;
+        // Others may have saved all of their text after it was written.
+        let is_second =
+            |text: &String| text.contains(OURS) || (kind != Kind::Append && text.contains(THEIRS));
+        let is_second = second == Second::Removed || other.as_ref().is_some_and(is_second);
+        count.untrue += usize::from(!first.contains(OURS) || !is_second);
+    } else {
+        count.refused += 1;
+        count.half += usize::from(first.contains(OURS));
+    }
+}
+
+fn play(second: Second, kind: Kind, guards: Guards<'_>) -> Count {
+    let (ground, mut count) = (Ground::new(), Count::default());
+    for number in 0..rounds() / 8 {
+        round(&ground, second, kind, guards, Dice::of(SEED, number), &mut count);
+        let _ = fs::remove_file(ground.dir.path().join(OTHER));
+    }
+    count
+}
+
+const CASES: [(Second, Kind); 9] = [
+    (Second::Replaced, Kind::InPlace),
+    (Second::Replaced, Kind::Late),
+    (Second::Replaced, Kind::Rename),
+    (Second::Replaced, Kind::Recreate),
+    (Second::Replaced, Kind::Append),
+    (Second::Created, Kind::Append),
+    (Second::Created, Kind::InPlace),
+    (Second::Removed, Kind::Append),
+    (Second::Removed, Kind::Rename),
+];
+
+#[test]
+fn a_refused_edit_of_two_files_leaves_the_first_as_it_was_but_for_what_others_added() {
+    assert!(super::has_leases(), "no file system that gives leases: nothing would be shown");
+    for (second, kind) in CASES {
+        let count = play(second, kind, Guards::ALL);
+        println!("together, {second:?}, {kind:?}: {count:?}");
+        assert_eq!(
+            (count.half, count.lost, count.untrue, count.left),
+            (0, 0, 0, 0),
+            "{second:?} {kind:?}: {count:?}"
+        );
+        assert!(count.refused > 0, "{second:?} {kind:?}: {count:?}");
+    }
+}
+
+/// The positive control: one file after the other, as soon as each can be had.
+#[test]
+fn a_refused_edit_whose_files_are_held_one_by_one_leaves_some_half_written() {
+    let mut half = 0;
+    for (second, kind) in CASES {
+        let count = play(second, kind, Guards { together: false, ..Guards::ALL });
+        println!("one by one, {second:?}, {kind:?}: {count:?}");
+        half += count.half;
+    }
+    assert!(half > 0, "no file was left half written");
+}

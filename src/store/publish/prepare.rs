@@ -1,0 +1,157 @@
+//! A write that is staged, and is about to be made: held against other programs, and compared once more.
+//!
+//! All files of an edit are held before the first of them is changed: where somebody is at one of them, nothing has been
+//! changed yet.
+//!
+//! Invariant: dropping it changes nothing but that the staged copy is removed and the leases end.
+
+use super::FileWrite;
+use super::lease::Lease;
+use super::stage::Staged;
+use super::swap::{Busy, Ends, Refusal};
+use super::turn::Turned;
+use crate::error::{Code, Error};
+use crate::policy::{HardLinks, Publishing};
+use crate::store::permit::{self, Way};
+use crate::store::snapshot::Before;
+use crate::store::trouble::conflict;
+use std::time::{Duration, Instant};
+
+/// How long is waited before files that somebody has open for writing are tried again.
+pub(super) const PAUSE: Duration = Duration::from_millis(2);
+
+/// When a write is made among those of one edit: the more others can do to it until all are made, the later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Phase {
+    /// The file before and the one after are held while they are exchanged.
+    Exchange,
+    /// The name of a removed file is free for everybody.
+    Remove,
+    /// Writing into the file itself takes longest, and nothing holds others back.
+    WriteInto,
+}
+
+/// One write, ready to be made.
+#[must_use = "nothing is changed before it is made"]
+pub(super) struct Prepared<'a> {
+    ends: Ends<'a>,
+    write: &'a FileWrite<'a>,
+    way: Way,
+    staged: Option<Staged<'a>>,
+    leases: Leases<'a>,
+}
+
+/// What holds other programs back while a file is changed.
+#[derive(Debug, Default)]
+pub(super) struct Leases<'a> {
+    /// On the file before.
+    pub before: Option<Lease<'a>>,
+    /// On the file that is published, so that nobody writes into it before it is known that it stays.
+    pub ours: Option<Lease<'a>>,
+}
+
+impl<'a> Prepared<'a> {
+    /// A write with its staged copy, which is not written any more from now on.
+    pub fn new(
+        ends: Ends<'a>,
+        write: &'a FileWrite<'a>,
+        way: Way,
+        mut staged: Option<Staged<'a>>,
+    ) -> Prepared<'a> {
+        staged.iter_mut().for_each(Staged::seal);
+        Prepared { ends, write, way, staged, leases: Leases::default() }
+    }
+
+    /// When it is made among the writes of its edit.
+    pub fn phase(&self) -> Phase {
+        match (&self.staged, self.write.before, self.way) {
+            (Some(_), Some(_), Way::InPlace) => Phase::WriteInto,
+            (Some(_), _, _) => Phase::Exchange,
+            (None, ..) => Phase::Remove,
+        }
+    }
+
+    /// Holds other programs back, where the system can.
+    fn hold(&mut self) -> Result<(), Busy> {
+        if self.phase() == Phase::WriteInto {
+            return Ok(());
+        }
+        if let Some(before) = self.write.before {
+            self.leases.before = self.ends.lease_now(&before.known())?;
+        }
+        let is_held = self.leases.before.is_some() || (self.write.before.is_none() && self.ends.guards.lease);
+        let ours = self.staged.as_ref().filter(|_| is_held);
+        self.leases.ours = ours.and_then(Staged::lease);
+        Ok(())
+    }
+
+    /// Refuses where the file before is another one by now, or somebody is about to write it.
+    pub fn check(&self) -> Result<(), Error> {
+        match self.write.before {
+            Some(before) if self.phase() != Phase::WriteInto => {
+                let carried = self.staged.as_ref().and_then(Staged::carried);
+                let there = super::Known { carried, ..before.known() };
+                self.ends.check(&there, self.leases.before.as_ref()).map_err(told(self.ends))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Makes the write.
+    pub fn make(self, how: Publishing) -> Result<Turned<'a>, Error> {
+        let Prepared { ends, write, way, staged, leases } = self;
+        match (staged, write.before, way) {
+            (Some(staged), Some(before), Way::InPlace) => staged.write_into(ends, write, before),
+            (Some(staged), Some(before), Way::Replace) => replace(ends, write, staged, before, leases, how),
+            (Some(staged), None, _) => staged.create(ends, write, leases).map_err(told(ends)),
+            (None, Some(before), _) => Turned::remove(ends, write, before, leases).map_err(told(ends)),
+            (None, None, _) => Err(Error::new(Code::Internal, "a file that is not there was to be removed")),
+        }
+    }
+}
+
+fn replace<'a>(
+    ends: Ends<'a>,
+    write: &'a FileWrite<'a>,
+    staged: Staged<'a>,
+    before: Before<'a>,
+    leases: Leases<'a>,
+    how: Publishing,
+) -> Result<Turned<'a>, Error> {
+    staged.replace(ends, write, before, leases).or_else(|failed| match *failed {
+        (Refusal::Mounted, Some(staged)) if how.hard_links == HardLinks::InPlace => {
+            staged.write_into(ends, write, before)
+        }
+        (refusal, _) => Err(told(ends)(refusal)),
+    })
+}
+
+/// The error that a caller is told.
+fn told(ends: Ends<'_>) -> impl Fn(Refusal) -> Error {
+    move |refusal| match refusal {
+        Refusal::Clean(error) | Refusal::Kept(error) => error,
+        Refusal::Mounted => permit::mounted(ends.shown),
+    }
+}
+
+/// Holds other programs back from all of these files at the same time; waits for who has one open for writing, but holds
+/// none of the others meanwhile.
+pub(super) fn hold<'p, 'a: 'p>(prepared: impl Iterator<Item = &'p mut Prepared<'a>>) -> Result<(), Error> {
+    let mut prepared: Vec<&mut Prepared<'a>> = prepared.collect();
+    let start = Instant::now();
+    loop {
+        let mut open = None;
+        for one in &mut prepared {
+            if let Err(Busy) = one.hold() {
+                open = Some((one.ends.shown, one.ends.guards.patience));
+                break;
+            }
+        }
+        let Some((shown, patience)) = open else { return Ok(()) };
+        prepared.iter_mut().for_each(|one| one.leases = Leases::default());
+        if start.elapsed() >= patience {
+            return Err(conflict(shown, "is open for writing in another program"));
+        }
+        std::thread::sleep(PAUSE);
+    }
+}

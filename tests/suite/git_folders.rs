@@ -1,0 +1,485 @@
+//! A git folder that is put together from plain files: whatever the order and whatever the call, the last piece is not
+//! written, and `git status` there runs nothing.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use lockgate::edit::Edit;
+use lockgate::engine::{Report, Workspace};
+use lockgate::error::{Code, Error};
+use lockgate::gate::Watch;
+use lockgate::request::{Author, Direction, Expect, Mode, Request, Revert, Scrutiny, Target};
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+/// Settings with which `git status` in the folder runs a command; the command makes the file `ran`.
+const CONFIG: &str = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = ..\n\tfsmonitor = \"touch {ran}; false\"\n";
+
+/// Files that are a git folder together.
+struct Layout {
+    name: &'static str,
+    /// The folder in which git is started.
+    start: &'static str,
+    files: &'static [(&'static str, &'static str)],
+}
+
+const LAYOUTS: &[Layout] = &[
+    Layout {
+        name: "a branch",
+        start: "v",
+        files: &[
+            ("v/config", CONFIG),
+            ("v/HEAD", "ref: refs/heads/main\n"),
+            ("v/objects/x", "x\n"),
+            ("v/refs/x", "x\n"),
+        ],
+    },
+    Layout {
+        name: "a commit",
+        start: "deep/down/v/refs",
+        files: &[
+            ("deep/down/v/config", CONFIG),
+            ("deep/down/v/HEAD", "0123456789012345678901234567890123456789\n"),
+            ("deep/down/v/objects/pack/x", "x\n"),
+            ("deep/down/v/refs/heads/x", "x\n"),
+        ],
+    },
+    Layout {
+        name: "the root",
+        start: "",
+        files: &[
+            ("config", CONFIG),
+            ("HEAD", "ref:refs/heads/main\n"),
+            ("objects/x", "x\n"),
+            ("refs/x", "x\n"),
+        ],
+    },
+    Layout {
+        name: "an included file",
+        start: "v",
+        files: &[
+            ("plain.txt", "[core]\n\tfsmonitor = \"touch {ran}; false\"\n"),
+            (
+                "v/config",
+                "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = ..\n[include]\n\tpath = ../plain.txt\n",
+            ),
+            ("v/HEAD", "ref: refs/heads/main\n"),
+            ("v/objects/x", "x\n"),
+            ("v/refs/x", "x\n"),
+        ],
+    },
+    Layout {
+        name: "parts that lie elsewhere",
+        start: "w",
+        files: &[
+            ("w/HEAD", "ref: refs/heads/main\n"),
+            ("w/commondir", "../x\n"),
+            ("w/config.worktree", "[core]\n\tbare = false\n\tworktree = ..\n"),
+            (
+                "x/config",
+                "[core]\n\trepositoryformatversion = 1\n\tfsmonitor = \"touch {ran}; false\"\n[extensions]\n\tworktreeConfig = true\n",
+            ),
+            ("x/objects/x", "x\n"),
+            ("x/refs/x", "x\n"),
+        ],
+    },
+];
+
+struct Project {
+    folder: TempDir,
+    workspace: Arc<Workspace>,
+    runtime: Runtime,
+}
+
+impl Project {
+    fn new() -> Project {
+        Project::with_roots(&[""])
+    }
+
+    /// A project with these folders of the project as roots.
+    fn with_roots(roots: &[&str]) -> Project {
+        let folder = tempfile::tempdir().unwrap();
+        let roots: Vec<PathBuf> = roots.iter().map(|root| folder.path().join("root").join(root)).collect();
+        roots.iter().for_each(|root| fs::create_dir_all(root).unwrap());
+        let workspace = Workspace::keeping(&roots, &folder.path().join("own")).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let project = Project { folder, workspace, runtime };
+        project.put("quality.yaml", "quality_gates: {}\n");
+        project
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        self.folder.path().join("root").join(path)
+    }
+
+    /// The text of a piece, which names the file that its command makes.
+    fn text(&self, text: &str) -> String {
+        text.replace("{ran}", &self.folder.path().join("ran").display().to_string())
+    }
+
+    /// Writes a file without lockgate.
+    fn put(&self, path: &str, text: &str) {
+        let path = self.at(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, self.text(text)).unwrap();
+    }
+
+    fn request(&self, path: &str, edit: Edit) -> Request {
+        Request {
+            target: Target::File(path.to_owned()),
+            edit,
+            mode: Mode::Strict,
+            expect: Expect::Anything,
+            scrutiny: Scrutiny::default(),
+            author: Author::default(),
+        }
+    }
+
+    fn content(&self, path: &str, text: &str) -> Request {
+        self.request(path, Edit::Content(self.text(text)))
+    }
+
+    fn edit(&self, request: Request) -> Result<Report, Error> {
+        self.runtime.block_on(self.workspace.edit(request, Watch::idle()))
+    }
+
+    fn write(&self, path: &str, text: &str) -> Result<Report, Error> {
+        self.edit(self.content(path, text))
+    }
+
+    fn write_all(&self, files: &[(&str, &str)]) -> Result<Vec<Report>, Error> {
+        let requests = files.iter().map(|(path, text)| self.content(path, text)).collect();
+        self.runtime.block_on(self.workspace.edit_all(requests, Watch::idle()))
+    }
+
+    fn turn(&self, direction: Direction, report: &Report) -> Result<Vec<Report>, Error> {
+        let edit_id = report.edit_id.map(|id| id.to_string());
+        let revert = Revert { direction, edit_id, of: None, author: Author::default() };
+        self.runtime.block_on(self.workspace.revert(revert, Watch::idle()))
+    }
+
+    /// Returns true if `git status` in the folder runs the command.
+    fn runs(&self, folder: &str) -> bool {
+        let ran = self.folder.path().join("ran");
+        let _ = fs::remove_file(&ran);
+        let at = self.at(folder);
+        if !at.is_dir() {
+            return false;
+        }
+        let mut git = Command::new("git");
+        git.arg("status").current_dir(at).env("HOME", self.folder.path()).env("GIT_CONFIG_NOSYSTEM", "1");
+        git.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
+        ran.exists()
+    }
+}
+
+fn has_git() -> bool {
+    let found = Command::new("git").arg("version").stdout(Stdio::null()).status().is_ok();
+    if !found {
+        super::store::not_run("git is not there");
+    }
+    found
+}
+
+/// Every order of some things.
+fn orders<T: Copy>(things: &[T]) -> Vec<Vec<T>> {
+    let [] = things else {
+        let begun = (0..things.len()).flat_map(|at| {
+            let mut rest = things.to_vec();
+            let first = rest.remove(at);
+            orders(&rest).into_iter().map(move |mut order| {
+                order.insert(0, first);
+                order
+            })
+        });
+        return begun.collect();
+    };
+    vec![Vec::new()]
+}
+
+/// The orders that are tried: all where they are few, else those that begin with each thing, forwards and backwards.
+fn tried<T: Copy>(things: &[T]) -> Vec<Vec<T>> {
+    if things.len() <= 4 {
+        return orders(things);
+    }
+    let turned = (0..things.len()).map(|by| {
+        let mut order = things.to_vec();
+        order.rotate_left(by);
+        order
+    });
+    turned.flat_map(|order| [order.iter().rev().copied().collect(), order]).collect()
+}
+
+/// The control: every layout, written without lockgate, has git run its command.
+#[test]
+fn every_layout_runs_a_command_when_nothing_guards_it() {
+    if !has_git() {
+        return;
+    }
+    for layout in LAYOUTS {
+        let project = Project::new();
+        layout.files.iter().for_each(|(path, text)| project.put(path, text));
+        assert!(project.runs(layout.start), "{}", layout.name);
+    }
+}
+
+#[test]
+fn no_order_of_edits_makes_a_git_folder() {
+    let with_git = has_git();
+    for layout in LAYOUTS {
+        for order in tried(layout.files) {
+            let project = Project::new();
+            let done: Vec<_> = order.iter().map(|(path, text)| project.write(path, text)).collect();
+            let refused: Vec<_> = done.iter().filter_map(|done| done.as_ref().err()).collect();
+            let names: Vec<_> = order.iter().map(|(path, _)| *path).collect();
+            assert!(!refused.is_empty(), "{} {names:?}", layout.name);
+            assert!(refused.iter().all(|error| error.code == Code::Protected), "{names:?} {refused:?}");
+            assert!(!with_git || !project.runs(layout.start), "{} {names:?} runs a command", layout.name);
+        }
+    }
+}
+
+/// The pieces of one folder are refused whichever of them comes last.
+#[test]
+fn the_last_piece_is_refused_in_every_order() {
+    for layout in &LAYOUTS[..3] {
+        for order in orders(layout.files) {
+            let project = Project::new();
+            let done: Vec<_> = order.iter().map(|(path, text)| project.write(path, text)).collect();
+            assert!(done.first().unwrap().is_ok(), "{order:?} {done:?}");
+            assert!(done.last().unwrap().is_err(), "{order:?}");
+        }
+    }
+}
+
+#[test]
+fn a_single_piece_that_is_missing_is_refused() {
+    let with_git = has_git();
+    for layout in LAYOUTS {
+        for (missing, text) in layout.files.iter().filter(|(path, _)| *path != "plain.txt") {
+            let project = Project::new();
+            let others = layout.files.iter().filter(|(path, _)| path != missing);
+            others.for_each(|(path, text)| project.put(path, text));
+            if *missing == "w/config.worktree" {
+                // What is there is a git folder already.
+                assert_eq!(project.write(missing, text).unwrap_err().code, Code::Protected);
+                continue;
+            }
+            if matches!(*missing, "x/objects/x" | "x/refs/x" | "x/config") {
+                // The folder `w` is one by its names, and what it refers to is not followed.
+                continue;
+            }
+            assert!(!with_git || !project.runs(layout.start), "{} is no piece", missing);
+            let error = project.write(missing, text).unwrap_err();
+            assert_eq!(error.code, Code::Protected, "{missing}: {}", error.message);
+            assert!(!project.at(missing).exists());
+            let mut shown = project.content(missing, text);
+            shown.mode = Mode::VerifyOnly;
+            assert_eq!(project.edit(shown).unwrap_err().code, Code::Protected, "{missing}");
+        }
+    }
+}
+
+#[test]
+fn one_call_that_brings_all_pieces_is_refused_in_every_order() {
+    for layout in LAYOUTS {
+        for order in tried(layout.files) {
+            let project = Project::new();
+            let error = project.write_all(&order).unwrap_err();
+            assert_eq!(error.code, Code::Protected, "{}: {}", layout.name, error.message);
+            assert!(error.field.as_deref().unwrap_or_default().starts_with("edits["), "{:?}", error.field);
+            assert!(order.iter().all(|(path, _)| !project.at(path).exists()));
+        }
+    }
+}
+
+#[test]
+fn one_call_that_brings_the_missing_pieces_is_refused() {
+    let files = LAYOUTS[0].files;
+    for there in files {
+        let project = Project::new();
+        project.put(there.0, there.1);
+        let rest: Vec<_> = files.iter().filter(|file| file.0 != there.0).copied().collect();
+        assert_eq!(project.write_all(&rest).unwrap_err().code, Code::Protected, "{}", there.0);
+    }
+}
+
+#[test]
+fn roots_within_one_another_are_one_folder() {
+    let project = Project::with_roots(&["", "v"]);
+    let absolute = |path: &str| {
+        project.at(path).canonicalize().unwrap_or_else(|_| project.at(path)).display().to_string()
+    };
+    let (refs, objects) = (absolute("v/refs/x"), absolute("v/objects/x"));
+    let all = [("v/HEAD", "ref: refs/heads/main\n"), (refs.as_str(), "x\n"), (objects.as_str(), "x\n")];
+    assert_eq!(project.write_all(&all).map(drop).unwrap_err().code, Code::Protected);
+    // The control: two of the three are written, or refused because one call cannot be about two roots.
+    let some = project.write_all(&all[1..]);
+    assert!(some.is_ok(), "{some:?}");
+    assert_eq!(project.write(all[0].0, all[0].1).unwrap_err().code, Code::Protected);
+}
+
+#[test]
+fn what_is_taken_back_or_made_again_makes_no_git_folder() {
+    for (head, refused) in [("v/HEAD", true), ("v/head.txt", false)] {
+        let removed = Project::new();
+        removed.put(head, "ref: refs/heads/main\n");
+        let removal = removed.edit(removed.request(head, Edit::Remove)).unwrap();
+        let undone = Project::new();
+        let creation = undone.write(head, "ref: refs/heads/main\n").unwrap();
+        undone.turn(Direction::Undo, &creation).unwrap();
+        for (project, direction, report) in
+            [(&removed, Direction::Undo, &removal), (&undone, Direction::Redo, &creation)]
+        {
+            project.write("v/objects/x", "x\n").unwrap();
+            project.write("v/refs/x", "x\n").unwrap();
+            let done = project.turn(direction, report);
+            assert_eq!(
+                done.as_ref().err().map(|error| error.code),
+                refused.then_some(Code::Protected),
+                "{done:?}"
+            );
+            assert_eq!(project.at(head).exists(), !refused);
+        }
+    }
+}
+
+#[test]
+fn the_removal_of_what_keeps_git_away_is_refused() {
+    let project = Project::new();
+    LAYOUTS[0].files.iter().for_each(|(path, text)| project.put(path, text));
+    project.put("v/commondir", "nowhere\n");
+    assert!(!has_git() || !project.runs("v"));
+    let removal = project.edit(project.request("v/commondir", Edit::Remove));
+    assert_eq!(removal.unwrap_err().code, Code::Protected);
+    fs::remove_file(project.at("v/commondir")).unwrap();
+    assert!(!has_git() || project.runs("v"), "the control");
+}
+
+/// Git asks only whether `objects` may be entered, which a program file may be, too.
+#[test]
+fn a_program_file_or_a_link_is_a_piece_like_a_folder() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    for linked in [false, true] {
+        let project = Project::new();
+        project.put("v/config", CONFIG);
+        project.put("v/refs/x", "x\n");
+        if linked {
+            symlink("refs", project.at("v/objects")).unwrap();
+        } else {
+            project.put("v/objects", "#!/bin/sh\n");
+            fs::set_permissions(project.at("v/objects"), fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        assert_eq!(project.write("v/HEAD", "ref: refs/heads/main\n").unwrap_err().code, Code::Protected);
+        project.put("v/HEAD", "ref: refs/heads/main\n");
+        assert!(!has_git() || project.runs("v"), "the control");
+        assert_eq!(project.write("v/other", "x\n").unwrap_err().code, Code::Protected);
+    }
+}
+
+#[test]
+fn pieces_are_found_behind_links_and_in_every_spelling() {
+    for (head, objects, refs) in [
+        ("v/head", "v/OBJECTS/x", "v/Refs/x"),
+        ("v/HE\u{200d}AD", "v/objects/x", "v/refs/x"),
+        ("v/HEAD.", "v/\u{ff4f}bjects/x", "v/ref\u{17f}/x"),
+        ("link/HEAD", "./v/../v/objects/x", "v//refs/x"),
+        ("v/HEAD", "link/objects/x", "link/refs/deep/er/x"),
+    ] {
+        for order in orders(&[head, objects, refs]) {
+            let project = Project::new();
+            fs::create_dir(project.at("v")).unwrap();
+            std::os::unix::fs::symlink("v", project.at("link")).unwrap();
+            let done: Vec<_> =
+                order.iter().map(|path| project.write(path, "x\n").map_err(|error| error.code)).collect();
+            // A name with characters that are not seen is no new name.
+            let unseen = |done: &Result<Report, Code>| done.as_ref().err() == Some(&Code::InvalidInput);
+            let refused = done[..2].iter().any(unseen) || unseen(&done[2]);
+            assert!(refused || done[..2].iter().all(Result::is_ok), "{order:?} {done:?}");
+            assert!(refused || done[2].as_ref().err() == Some(&Code::Protected), "{order:?} {done:?}");
+        }
+    }
+}
+
+#[test]
+fn a_configuration_that_runs_something_is_refused_beside_any_piece_and_written_elsewhere() {
+    for setting in [
+        "[core]\n\tfsmonitor = x\n",
+        "[CORE]\n\tFSMonitor = x\n",
+        "[core] hooksPath = x\n",
+        "[alias]\n\tst = !x\n",
+        "[include]\npath=x\n",
+        "[includeIf \"gitdir:x\"]\npath=x\n",
+        "[filter \"x\"]\n\tclean = x\n",
+        "[core]\n\tpager = x\n",
+        "[diff \"x\"]\n\ttextconv = x\n",
+        "[credential]\n\thelper = !x\n",
+        "[a]\n\tb = \"x \\\n[c] \\\n\"\n[core]\n\teditor = x\n",
+    ] {
+        for (piece, name) in [
+            ("v/HEAD", "config"),
+            ("v/objects/x", "config"),
+            ("v/refs/x", "CONFIG"),
+            ("v/commondir", "config.worktree"),
+        ] {
+            let project = Project::new();
+            project.put(piece, "x\n");
+            let written = project.write(&format!("v/{name}"), setting);
+            assert_eq!(written.unwrap_err().code, Code::Protected, "{setting:?} beside {piece}");
+            assert!(project.write(&format!("other/{name}"), setting).is_ok(), "{setting:?}");
+        }
+    }
+}
+
+#[test]
+fn projects_with_a_few_of_the_names_stay_editable() {
+    let ini = "[window]\nwidth = 800\n\n[paths]\nhelp = docs\nprocess = yes\n";
+    for files in [
+        &[("app/config", ini), ("app/objects/tree.obj", "v 0 0 0\n"), ("app/refs/x.md", "see\n")][..],
+        &[("app/HEAD", "top\n"), ("app/objects/a", "a\n"), ("app/config", ini)],
+        &[
+            ("HEAD", "top\n"),
+            ("refs/a", "a\n"),
+            ("sub/objects/a", "a\n"),
+            ("other/config", "[alias]\nst = x\n"),
+        ],
+        &[("game/objects/refs/HEAD", "x\n"), ("game/objects/config", ini)],
+        &[("dotfiles/git/config", "[core]\n\tpager = less\n[alias]\n\tst = status\n")],
+        &[
+            ("k8s/config", "clusters: []\n"),
+            ("src/head.rs", "fn f() {}\n"),
+            ("src/objects.rs", ""),
+            ("src/refs.rs", ""),
+        ],
+    ] {
+        let project = Project::new();
+        for (path, text) in files {
+            let first = project.write(path, text);
+            assert!(first.is_ok(), "{path}: {first:?}");
+            let again = project.write(path, &format!("{text}# more\n"));
+            assert!(again.is_ok(), "{path}: {again:?}");
+        }
+        let project = Project::new();
+        let together = project.write_all(files);
+        assert!(together.is_ok(), "{together:?}");
+    }
+}
+
+/// A repository that git itself made.
+#[test]
+fn a_bare_repository_is_a_git_folder() {
+    if !has_git() {
+        return;
+    }
+    let project = Project::new();
+    let init = |path: &Path| Command::new("git").args(["init", "-q", "--bare"]).arg(path).status().unwrap();
+    assert!(init(&project.at("store.d")).success());
+    for path in
+        ["store.d/config", "store.d/hooks/pre-receive", "store.d/info/attributes", "store.d/worktrees/w/HEAD"]
+    {
+        assert_eq!(project.write(path, "x\n").unwrap_err().code, Code::Protected, "{path}");
+    }
+    assert!(project.write("store/config", "x\n").is_ok());
+}

@@ -1,0 +1,339 @@
+//! Files that make a program start when a person opens or uses the folder: anybody reads them, and a person is asked before
+//! one is written, as the policy's `runnable` says.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use lockgate::edit::Edit;
+use lockgate::engine::{Report, Workspace};
+use lockgate::error::{Code, Error};
+use lockgate::gate::Watch;
+use lockgate::request::{Author, Direction, Expect, Mode, Request, Revert, Scrutiny, Target};
+use serde_json::json;
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+use super::wire::Server;
+
+const RUNNABLE: &[&str] = &[
+    ".githooks/pre-commit",
+    "sub/.githooks/deep/x",
+    ".hg/hgrc",
+    ".jj/repo/config.toml",
+    "app.code-workspace",
+    "sub/dir/APP.Code-Workspace",
+    ".codex/config.toml",
+    ".windsurf/rules/a.md",
+    ".kiro/hooks/a.kiro.hook",
+    ".roo/mcp.json",
+    ".continue/config.yaml",
+    ".opencode/plugin/a.ts",
+    "opencode.json",
+    "sub/OpenCode.jsonc",
+    ".GitHooks/x",
+    "a/../.githooks/x",
+    ".githooks//x",
+    ".ｃodex/x",
+    "GITHOO~1/x",
+    "hooks/pre-push",
+    "plain.txt",
+    "hard.txt",
+    "conf/settings.toml",
+];
+
+struct Project {
+    folder: TempDir,
+    workspace: Arc<Workspace>,
+    runtime: Runtime,
+}
+
+impl Project {
+    /// A project whose policy has this line, with links to and from runnable files.
+    fn new(line: &str) -> Project {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("root");
+        for path in
+            [".githooks/there", ".hg/hgrc", ".codex/x", "tools/x", "conf/settings.toml", "sub/x", "a/x"]
+        {
+            fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
+            fs::write(root.join(path), "old\n").unwrap();
+        }
+        symlink("../hooks", root.join("sub/.githooks")).unwrap();
+        fs::create_dir_all(root.join("hooks/deep")).unwrap();
+        symlink("../conf/settings.toml", root.join(".codex/config")).unwrap();
+        symlink(".githooks/there", root.join("plain.txt")).unwrap();
+        fs::hard_link(root.join(".hg/hgrc"), root.join("hard.txt")).unwrap();
+        // A link in a folder above its target makes the target runnable.
+        symlink("hooks", root.join(".roo")).unwrap();
+        let policy = format!("quality_gates: {{}}\nhard_links: in_place\n{line}\n");
+        fs::write(root.join("quality.yaml"), policy).unwrap();
+        let workspace = Workspace::keeping(&[root], &folder.path().join("own")).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        Project { folder, workspace, runtime }
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        self.folder.path().join("root").join(path)
+    }
+
+    fn edit(&self, request: Request) -> Result<Report, Error> {
+        self.runtime.block_on(self.workspace.edit(request, Watch::idle()))
+    }
+
+    fn write(&self, path: &str) -> Result<Report, Error> {
+        self.edit(request(path, Edit::Content("new\n".to_owned()), None))
+    }
+
+    fn turn(
+        &self,
+        direction: Direction,
+        report: &Report,
+        agreed: Option<String>,
+    ) -> Result<Vec<Report>, Error> {
+        let author = Author { agreed, ..Author::default() };
+        let revert = Revert { direction, edit_id: report.edit_id.map(|id| id.to_string()), of: None, author };
+        self.runtime.block_on(self.workspace.revert(revert, Watch::idle()))
+    }
+}
+
+fn request(path: &str, edit: Edit, agreed: Option<String>) -> Request {
+    Request {
+        target: Target::File(path.to_owned()),
+        edit,
+        mode: Mode::Strict,
+        expect: Expect::Anything,
+        scrutiny: Scrutiny::default(),
+        author: Author { agreed, ..Author::default() },
+    }
+}
+
+/// The name of the write that a person is asked about; the refusal must say why, and which key changes that.
+fn asked(refusal: Error) -> String {
+    assert_eq!(refusal.code, Code::NotConfirmed, "{}", refusal.message);
+    assert!(refusal.message.contains("`runnable: ask`"), "{}", refusal.message);
+    let question = refusal.question.expect("a question");
+    assert!(question.reason.contains("`runnable: ask`"), "{}", question.reason);
+    assert!(question.text.contains("can start a program"), "{}", question.text);
+    question.about
+}
+
+#[test]
+fn a_person_is_asked_before_a_runnable_file_is_written_under_any_name() {
+    for line in ["", "runnable: ask", "confirm: never"] {
+        let project = Project::new(line);
+        for path in RUNNABLE {
+            let before = fs::read(project.at(path)).ok();
+            asked(project.write(path).expect_err(path));
+            assert_eq!(fs::read(project.at(path)).ok(), before, "{path}");
+        }
+    }
+}
+
+#[test]
+fn a_policy_may_refuse_or_allow_it() {
+    let (refusing, allowing) = (Project::new("runnable: refuse"), Project::new("runnable: allow"));
+    for path in RUNNABLE {
+        let refusal = refusing.write(path).expect_err(path);
+        assert_eq!(refusal.code, Code::Protected, "{path}: {}", refusal.message);
+        assert!(refusal.message.contains("`runnable: refuse`") && refusal.question.is_none());
+        let mut shown = request(path, Edit::Content("new\n".to_owned()), None);
+        shown.mode = Mode::VerifyOnly;
+        assert_eq!(refusing.edit(shown).expect_err(path).code, Code::Protected, "{path}");
+        // The control: nothing else keeps these from being written.
+        allowing.write(path).unwrap_or_else(|why| panic!("{path}: {why}"));
+    }
+}
+
+#[test]
+fn what_only_looks_runnable_is_written() {
+    let project = Project::new("");
+    for path in [
+        "githooks/x",
+        "codex/config.toml",
+        "opencode.ts",
+        "a.code-workspace.md",
+        "tools/x",
+        ".hgignore",
+        ".githooks.md",
+    ] {
+        assert!(project.write(path).is_ok(), "{path}");
+    }
+}
+
+#[test]
+fn an_agreement_holds_for_the_write_that_was_asked_about() {
+    let project = Project::new("");
+    let content = |text: &str, agreed| request(".githooks/x", Edit::Content(text.to_owned()), agreed);
+    let about = asked(project.edit(content("one\n", None)).unwrap_err());
+    let other = project.edit(content("two\n", Some(about.clone()))).unwrap_err();
+    assert_eq!(other.code, Code::NotConfirmed);
+    assert!(!project.at(".githooks/x").exists());
+    project.edit(content("one\n", Some(about))).unwrap();
+    assert_eq!(fs::read_to_string(project.at(".githooks/x")).unwrap(), "one\n");
+    asked(project.edit(request(".githooks/x", Edit::Remove, None)).unwrap_err());
+    asked(project.edit(content("three\n", None)).unwrap_err());
+}
+
+#[test]
+fn several_files_are_written_together_or_not_at_all() {
+    let project = Project::new("");
+    let both = |agreed: Option<String>| {
+        let edits = ["tools/x", ".githooks/x"];
+        let requests = edits.map(|path| request(path, Edit::Content("new\n".to_owned()), agreed.clone()));
+        project.runtime.block_on(project.workspace.edit_all(requests.to_vec(), Watch::idle()))
+    };
+    let about = asked(both(None).unwrap_err());
+    assert_eq!(fs::read_to_string(project.at("tools/x")).unwrap(), "old\n");
+    both(Some(about)).unwrap();
+    assert!(project.at(".githooks/x").exists());
+}
+
+#[test]
+fn it_is_asked_again_before_an_edit_is_taken_back_or_made_again() {
+    let project = Project::new("");
+    let content = |agreed| request(".codex/new.toml", Edit::Content("new\n".to_owned()), agreed);
+    let about = asked(project.edit(content(None)).unwrap_err());
+    let report = project.edit(content(Some(about))).unwrap();
+    let about = asked(project.turn(Direction::Undo, &report, None).unwrap_err());
+    assert!(project.at(".codex/new.toml").exists());
+    project.turn(Direction::Undo, &report, Some(about)).unwrap();
+    assert!(!project.at(".codex/new.toml").exists());
+    let about = asked(project.turn(Direction::Redo, &report, None).unwrap_err());
+    assert!(!project.at(".codex/new.toml").exists());
+    project.turn(Direction::Redo, &report, Some(about)).unwrap();
+    assert!(project.at(".codex/new.toml").exists());
+    // What a policy has come to refuse meanwhile is not taken back either.
+    fs::write(project.at("quality.yaml"), "quality_gates: {}\nrunnable: refuse\n").unwrap();
+    assert_eq!(project.turn(Direction::Undo, &report, None).unwrap_err().code, Code::Protected);
+}
+
+#[test]
+fn the_policy_of_each_file_counts() {
+    let project = Project::new("");
+    fs::write(project.at("tools/quality.yaml"), "extends: parent\nrunnable: allow\n").unwrap();
+    fs::write(project.at("a/quality.yaml"), "extends: parent\n").unwrap();
+    assert!(project.write("tools/opencode.json").is_ok());
+    asked(project.write("a/opencode.json").unwrap_err());
+}
+
+/// Files that the repository's own configuration makes git obey or run, and others beside them.
+#[test]
+fn what_git_s_configuration_includes_or_runs_is_runnable() {
+    let config = "[include]\n\tpath = ../conf/git\n[includeIf \"gitdir:x\"]\n\tpath = \"../Later.config\"\n[core]\n\thooksPath = scripts/hooks\n";
+    let included = "[include]\n\tpath = nested # relative to this file\n";
+    let runs = [
+        "conf/git",
+        "conf/nested",
+        "Later.config",
+        "later.config",
+        "scripts/hooks/pre-commit",
+        "scripts/hooks/lib/x",
+        "second.txt",
+        "linked/pre-push",
+    ];
+    for (configured, nested) in [(true, ""), (true, "sub/repo/"), (false, "")] {
+        let project = Project::new("");
+        let put = |path: &str, text: &str| {
+            let path = project.at(&format!("{nested}{path}"));
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        if configured {
+            put(".git/config", config);
+        }
+        put("conf/git", included);
+        put("scripts/hooks/there", "x");
+        fs::hard_link(project.at(&format!("{nested}conf/git")), project.at(&format!("{nested}second.txt")))
+            .unwrap();
+        symlink("scripts/hooks", project.at(&format!("{nested}linked"))).unwrap();
+        for path in runs {
+            let path = format!("{nested}{path}");
+            // The control: without that configuration they are files like any other.
+            match project.write(&path) {
+                Ok(_) => assert!(!configured, "{path} was written"),
+                Err(refusal) => {
+                    assert!(configured, "{path}: {refusal}");
+                    assert!(refusal.message.contains("of .git/config"), "{}", refusal.message);
+                    asked(refusal);
+                }
+            }
+            if !configured {
+                fs::write(project.at("conf/git"), included).unwrap();
+            }
+        }
+        for path in ["scripts/other", "conf/other", "scripts/hooks.md", "pre-commit"] {
+            assert!(project.write(&format!("{nested}{path}")).is_ok(), "{path}");
+        }
+    }
+}
+
+/// A client that can ask nobody reads such a file, and is told which key changes that it cannot write it.
+#[test]
+fn a_client_that_cannot_ask_reads_it_and_is_refused() {
+    let root = tempfile::tempdir().unwrap();
+    fs::create_dir(root.path().join(".githooks")).unwrap();
+    fs::write(root.path().join(".githooks/pre-commit"), "#!/bin/sh\nneedle\n").unwrap();
+    fs::write(root.path().join("Makefile"), "all:\n").unwrap();
+    let mut server = Server::start(root.path(), &[]);
+    for tool in ["get_content", "read_content_lines"] {
+        let read = server.call(tool, &json!({"path": ".githooks/pre-commit"}));
+        assert!(!read.is_error && read.text.contains("needle"), "{}", read.text);
+    }
+    let found = server.call("search_content", &json!({"pattern": "needle", "path": ".githooks/pre-commit"}));
+    assert!(!found.is_error, "{}", found.text);
+    for (tool, arguments) in [
+        ("safe_edit_file", json!({"path": ".githooks/pre-commit", "content": "x\n"})),
+        ("create_file", json!({"path": ".githooks/new", "content": "x\n"})),
+        (
+            "edit_file",
+            json!({"file_path": ".githooks/pre-commit", "old_string": "needle", "new_string": "x"}),
+        ),
+        (
+            "edit_files",
+            json!({"edits": [{"path": "a.txt", "content": "x\n"}, {"path": ".githooks/new", "content": "x\n"}]}),
+        ),
+    ] {
+        let refused = server.call(tool, &arguments);
+        assert_eq!(refused.code(), "NOT_CONFIRMED", "{tool}: {}", refused.structured);
+        let message = refused.structured["message"].as_str().unwrap();
+        assert!(message.contains("`runnable: ask`") && message.contains("cannot ask a person"), "{message}");
+    }
+    let text = fs::read_to_string(root.path().join(".githooks/pre-commit")).unwrap();
+    assert_eq!(text, "#!/bin/sh\nneedle\n");
+    assert!(!root.path().join("a.txt").exists());
+}
+
+#[test]
+fn what_runs_later_is_written_with_a_note() {
+    let project = Project::new("");
+    symlink("Makefile", project.at("build")).unwrap();
+    let about = |path: &str| -> Vec<String> {
+        let report = project.write(path).unwrap_or_else(|why| panic!("{path}: {why}"));
+        report.notes.into_iter().filter(|note| note.contains("should review")).collect()
+    };
+    for (path, note) in [
+        ("Makefile", "Makefile runs in a build; a person should review it"),
+        ("sub/package.json", "sub/package.json runs in a build; a person should review it"),
+        (".cargo/config.toml", ".cargo/config.toml runs in a build; a person should review it"),
+        (".github/workflows/ci.yml", ".github/workflows/ci.yml runs in CI; a person should review it"),
+        (
+            ".devcontainer/devcontainer.json",
+            ".devcontainer/devcontainer.json runs when a development container starts; a person should review it",
+        ),
+        (".pre-commit-config.yaml", ".pre-commit-config.yaml runs at a commit; a person should review it"),
+        ("lefthook.yml", "lefthook.yml runs at a commit; a person should review it"),
+    ] {
+        assert_eq!(about(path), [note], "{path}");
+    }
+    fs::write(project.at("Makefile"), "old\n").unwrap();
+    assert_eq!(about("build"), ["build runs in a build; a person should review it"]);
+    // The control, and what is not written.
+    assert_eq!(about("src/makefile.md"), [""; 0]);
+    let mut shown = request("Makefile", Edit::Content("other\n".to_owned()), None);
+    shown.mode = Mode::VerifyOnly;
+    assert!(!project.edit(shown).unwrap().notes.iter().any(|note| note.contains("should review")));
+    let removed = project.edit(request("Makefile", Edit::Remove, None)).unwrap();
+    assert!(removed.notes.iter().any(|note| note.contains("should review")), "{:?}", removed.notes);
+}
