@@ -48,6 +48,7 @@ impl Means<'_> {
                 isolation: self.isolation,
                 ceiling: self.workshop.ceiling,
                 cache: self.cache,
+                versions: &self.workshop.versions,
             };
             server::prewarm(&ask, server, &self.workshop.fleet);
         }

@@ -14,7 +14,7 @@ use super::means::{Grant, Means};
 use super::process::{self, Cage, Ceiling, Ended, Order, strongest};
 use super::stage::Stage;
 use super::verdict::{Outcome, Verdict};
-use super::watch::{Halt, Watch};
+use super::watch::{Halt, Limit, Watch};
 use super::workshop::Workshop;
 use crate::policy::{Gate, Isolation, Languages, Rule, Sample, Terms, language_named, language_of};
 use crate::text::{Buffer, Hints};
@@ -77,7 +77,7 @@ pub fn canary(gate: &Gate) -> Option<Sample> {
     };
     Some(Sample {
         path,
-        draft: canary.instead_of(good.map_or("", |good| &good.draft)),
+        draft: canary.attempts(good.map_or("", |good| &good.draft)).into_iter().next()?.text,
         before: None,
         beside: Vec::new(),
         with: good.map(|good| good.with.clone()).unwrap_or_default(),
@@ -98,6 +98,16 @@ pub fn version(
     search: &OsStr,
     watch: &Watch,
 ) -> Result<Option<String>, String> {
+    version_within(probe, program, search, watch.until(Instant::now() + PROBE_TIME))
+}
+
+/// The same within a limit.
+pub(super) fn version_within(
+    probe: &[String],
+    program: &Path,
+    search: &OsStr,
+    limit: Limit<'_>,
+) -> Result<Option<String>, String> {
     if probe.is_empty() {
         return Ok(None);
     }
@@ -109,7 +119,7 @@ pub fn version(
     let own = Some(stage.home().to_owned());
     let cage = Cage { level: strongest(ceiling), own, ..Cage::default() };
     let order = Order { program, argv, folder: &folder, env, input: None, cage };
-    match process::run(&order, watch.until(Instant::now() + PROBE_TIME)) {
+    match process::run(&order, limit) {
         Ended::Exited { code: 0, stdout, stderr } => {
             let both = [stdout, stderr].map(|said| String::from_utf8_lossy(&said).into_owned()).join("\n");
             Ok(Some(number(&both)))

@@ -41,9 +41,10 @@ mod yaml;
 pub use catalogue::Catalogue;
 pub use damage::{Accident, Damage, Weight};
 pub use definition::{
-    Canary, Columns, Command, Configuration, Demand, Expected, Form, Gate, Header, Hole, InSteps, Input,
-    Kind, Languages, Layout, Message, NewFiles, Offer, Output, PatternRules, Piece, Place, Pointer, Role,
-    Sample, Scaffold, Scope, Server, Stream, Template, Transitional, Unconfigured, Value,
+    Attempt, Canary, Columns, Command, Configuration, Demand, Expected, Form, Gate, Header, Hole, InSteps,
+    Input, Kind, Languages, Layout, Message, NewFiles, Offer, Older, Output, PatternRules, Piece, Place,
+    Pointer, Release, Role, Sample, Scaffold, Scope, Server, Shows, Stream, Template, Transitional,
+    Unconfigured, Value,
 };
 pub use demands::{Confirm, Demands, Guard, Interactive, Runnable};
 pub use entity::{EntityType, Owner, is_id};

@@ -53,6 +53,7 @@ pub fn live(
     }
     let rule = Rule::plain(Arc::clone(gate));
     let cache = cache.map(|cache| cache.join(&gate.name));
+    let workshop = Workshop::default();
     let ask = Ask {
         rule: &rule,
         program,
@@ -68,12 +69,14 @@ pub fn live(
         isolation: Isolation::None,
         ceiling: Ceiling::default(),
         cache: cache.as_deref(),
+        versions: &workshop.versions,
     };
     let limit = watch.until(Instant::now() + rule.timeout.max(LEAST_TIME));
     let seen = match (gate.command(), gate.server()) {
         // Nothing stands in for the server, which is started for this one question.
-        (None, Some(server)) => server::look(&ask, server, &Workshop::default(), limit)
-            .map(|seen| seen.into_iter().flatten().collect()),
+        (None, Some(server)) => {
+            server::look(&ask, server, &workshop, limit).map(|seen| seen.into_iter().flatten().collect())
+        }
         (Some(_), _) | (None, None) => look(&ask, limit),
     };
     let seen = seen.map_err(|silence| told(&silence))?;

@@ -15,6 +15,7 @@ mod scene;
 mod sharing;
 #[cfg(test)]
 mod tests;
+mod unstaged;
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -25,6 +26,7 @@ use super::output::{self, Said, Seen, Whose};
 use super::process::{self, Ceiling, Ended};
 use super::silence::Silence;
 use super::watch::Limit;
+use super::workshop::Versions;
 use crate::policy::{Command, Form, Isolation, Language, Rule};
 use crate::text::Buffer;
 
@@ -63,11 +65,13 @@ pub(super) struct Ask<'a> {
     pub(super) ceiling: Ceiling,
     /// A folder of lockgate's own in which programs keep what they know of this root; made when it is needed.
     pub(super) cache: Option<&'a Path>,
+    /// The versions of programs.
+    pub(super) versions: &'a Versions,
 }
 
 /// Has the program look at the text.
 pub(super) fn look(ask: &Ask<'_>, limit: Limit<'_>) -> Result<Vec<Seen>, Silence> {
-    let command = command(ask)?;
+    let command = command(ask, limit)?;
     let run = Run::new(ask, command, limit)?;
     output::read(command, &run.said(), ask.text, &|name| run.scene.whose(name))
 }
@@ -75,7 +79,7 @@ pub(super) fn look(ask: &Ask<'_>, limit: Limit<'_>) -> Result<Vec<Seen>, Silence
 /// Has one run of the program look at the text and at the others that it is asked about: what it finds in each, in this
 /// order. What it finds in other files is told with the first.
 pub(super) fn look_all(ask: &Ask<'_>, limit: Limit<'_>) -> Result<Vec<Vec<Seen>>, Silence> {
-    let command = command(ask)?;
+    let command = command(ask, limit)?;
     let run = Run::new(ask, command, limit)?;
     let also = ask.also.iter().filter_map(|other| Some((other.path, other.text?)));
     let texts: Vec<(&str, &Buffer)> = std::iter::once((ask.path, ask.text)).chain(also).collect();
@@ -87,14 +91,16 @@ pub(super) fn look_all(ask: &Ask<'_>, limit: Limit<'_>) -> Result<Vec<Vec<Seen>>
 
 /// Has the program give the text as it would have it: a view, with plain line ends.
 pub(super) fn mend(ask: &Ask<'_>, limit: Limit<'_>) -> Result<String, Silence> {
-    let command = command(ask)?;
+    let command = command(ask, limit)?;
     let run = Run::new(ask, command, limit)?;
     output::formatted(command, &run.said(), ask.text)
 }
 
-fn command<'a>(ask: &Ask<'a>) -> Result<&'a Command, Silence> {
+fn command<'a>(ask: &Ask<'a>, limit: Limit<'_>) -> Result<&'a Command, Silence> {
     let command = ask.rule.gate.command();
-    command.ok_or_else(|| Silence::Broken("runs no program, as its definition has it".to_owned()))
+    let command =
+        command.ok_or_else(|| Silence::Broken("runs no program, as its definition has it".to_owned()))?;
+    Ok(ask.versions.command(command, ask.program, ask.search, limit))
 }
 
 /// The bytes that a program is given: a formatter gets and gives the view, so that the file keeps its dress.
@@ -119,8 +125,11 @@ impl<'a> Run<'a> {
     fn new(ask: &Ask<'a>, command: &'a Command, limit: Limit<'_>) -> Result<Run<'a>, Silence> {
         let scene = Scene::set(ask, command, limit)?;
         match process::run(&scene.order()?, limit) {
-            Ended::Exited { code, stdout, stderr } => Ok(Run { scene, code, stdout, stderr }),
-            Ended::Deaf { code, stderr } => Err(output::unread(command, code, &stderr)),
+            Ended::Exited { code, stdout, stderr } => {
+                let [stdout, stderr] = [stdout, stderr].map(|output| scene.unstaged(output));
+                Ok(Run { scene, code, stdout, stderr })
+            }
+            Ended::Deaf { code, stderr } => Err(output::unread(command, code, &scene.unstaged(stderr))),
             Ended::Broken(why) => Err(Silence::Broken(why)),
             Ended::Halted(halt) => Err(Silence::Halted(halt)),
         }

@@ -8,6 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::names::{Names, World};
+use super::unstaged::Places;
 use super::{Ask, given, project};
 use crate::gate::company::Company;
 use crate::gate::output::Whose;
@@ -38,6 +39,7 @@ pub(super) struct Scene<'a> {
     project: String,
     cage: Cage,
     names: Names,
+    places: Places,
     _stage: Option<Stage>,
     /// Keeps others from the target folder of cargo.
     _shown: Option<Shown>,
@@ -91,6 +93,15 @@ impl<'a> Scene<'a> {
             Some(stage) if needs.draft => Some(Overlay::new(ask, stage, &root, draft.as_deref())?),
             Some(_) | None => None,
         };
+        let beside = overlay.iter().flat_map(|overlay| &overlay.drafts);
+        let beside = beside.map(|(draft, path)| (draft.clone(), ask.root.join(path)));
+        let own = draft.iter().map(|draft| (draft.clone(), ask.root.join(ask.path)));
+        let drafts: Vec<(PathBuf, PathBuf)> = own.chain(beside).collect();
+        let places = stage.as_ref().map_or_else(Places::default, |stage| {
+            let copy = (root != ask.root).then_some((root.as_path(), ask.root));
+            let drafts = drafts.iter().map(|(draft, real)| (draft.as_path(), real.as_path()));
+            Places::new(stage.home(), drafts.chain(copy))
+        });
         let cache = if needs_cache { cache(ask.cache, stage.as_ref())? } else { None };
         let cage = Cage { layers, ..cage(ask, command, level, (stage.as_ref(), cache.as_deref())) };
         let folder = project::below(&root, project::folder_of(ask.root, ask.path, &command.cwd));
@@ -121,6 +132,7 @@ impl<'a> Scene<'a> {
             project: project::name(ask.root, ask.path, command),
             cage,
             names,
+            places,
             _stage: stage,
             _shown: shown,
         })
@@ -132,6 +144,11 @@ impl<'a> Scene<'a> {
         let (argv, env) = (self.argv()?, self.env()?);
         let cage = self.cage.clone();
         Ok(Order { program: self.ask.program, argv, folder: &self.folder, env, input, cage })
+    }
+
+    /// Puts the project's paths in the place of those of this run, in what the program wrote.
+    pub(super) fn unstaged(&self, output: Vec<u8>) -> Vec<u8> {
+        self.places.unstaged(output)
     }
 
     /// Tells which file a name in the program's output means.

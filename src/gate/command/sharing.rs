@@ -26,22 +26,28 @@ pub(in crate::gate) struct Shared {
 
 /// Returns what the run for this file depends on; nothing where the command is run for each file by itself.
 pub(in crate::gate) fn shared(rule: &Rule, command: &Command, root: &Path, path: &str) -> Option<Shared> {
-    let has = |hole: Hole| command.words.iter().any(|word| word.has(hole));
-    let by_file = (has(Hole::Path) || has(Hole::Draft)) && !has(Hole::Paths);
-    let alone = command.scope == Scope::File
-        || command.input == Input::Stdin
-        || matches!(command.output.form, Form::Formatted { .. })
-        || by_file;
-    if alone {
+    // Which of them it is, the version of the program tells.
+    let older = command.older.as_ref().map(|older| &older.command);
+    if std::iter::once(command).chain(older).any(is_asked_alone) {
         return None;
     }
+    let names_folder = |command: &Command| command.words.iter().any(|word| word.has(Hole::Folder));
     let own = path.rsplit_once('/').map_or("", |(folder, _)| folder);
     Some(Shared {
         folder: project::folder_of(root, path, &command.cwd).to_owned(),
         args: scene::added(rule, command, root, path).ok()?,
         values: command.values.iter().map(|value| project::value(root, path, value)).collect(),
-        named: has(Hole::Folder).then(|| own.to_owned()),
+        named: std::iter::once(command).chain(older).any(names_folder).then(|| own.to_owned()),
     })
+}
+
+/// Whether the command is about one file, whatever others there are.
+fn is_asked_alone(command: &Command) -> bool {
+    let has = |hole: Hole| command.words.iter().any(|word| word.has(hole));
+    command.scope == Scope::File
+        || command.input == Input::Stdin
+        || matches!(command.output.form, Form::Formatted { .. })
+        || ((has(Hole::Path) || has(Hole::Draft)) && !has(Hole::Paths))
 }
 
 /// Whether the words of a command list the files or folders that it looks at.

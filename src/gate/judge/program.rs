@@ -3,7 +3,7 @@
 //! Invariant: a program runs only while it holds a slot, and an answer is kept only when the program gave one.
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use super::seats::{Tool, Voice};
@@ -16,13 +16,16 @@ use crate::gate::server;
 use crate::gate::silence::Silence;
 use crate::gate::watch::{Halt, Limit};
 use crate::gate::workshop::{Answer, Basis, Proof, Rests};
-use crate::policy::{Isolation, Rule, Severity};
+use crate::policy::{Attempt, Canary, Isolation, Rule, Severity, Shows};
 use crate::text::{Buffer, Hints};
 
 /// What is said of a program that finds nothing in its canary.
 const BLIND: &str = "finds nothing in its canary (a text that must not pass)";
 /// What is said of one that may not have come to a file.
 const HIDDEN: &str = "the project fails in other files, so this one may not have been looked at";
+/// What is said of a program that reads the file, but does not judge it.
+const OFF: &str =
+    "reads the file, but what it is asked for is switched off there, by its configuration or a comment";
 
 /// Why a program's answer about a draft counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +71,9 @@ pub(super) struct Among<'a> {
     /// The same as they were, where that is not what is on disk.
     pub(super) past: Company<'a>,
 }
+
+/// What a canary showed of one draft, beside it what was found in another file; or why it showed nothing.
+type Tried = Result<(Proof, Option<String>), Silence>;
 
 impl<'a> Program<'a> {
     /// Makes it ready to be asked about these drafts; `limit` is that of all gates together, who have `total`.
@@ -147,72 +153,110 @@ impl<'a> Program<'a> {
     ) -> Vec<Result<Proven, Silence>> {
         let mut proven: Vec<Result<Proven, Silence>> =
             self.drafts.iter().map(|_| Ok(Proven::Works)).collect();
+        let Some(canary) = &self.rule.gate.canary else { return proven };
         let mut set = |at: usize, what: Result<Proven, Silence>| {
             if let Some(place) = proven.get_mut(at) {
                 *place = what;
             }
         };
-        let Some(canary) = &self.rule.gate.canary else { return proven };
         let proofs = &self.means.workshop.proofs;
-        let known = |at: usize| self.basis.as_ref().and_then(|basis| proofs.of(basis, at));
-        let keep = |at: usize, proof: Proof| {
-            if let Some(basis) = &self.basis {
-                proofs.keep(basis, at, proof);
-            }
-        };
         for at in left.clone() {
-            match known(at) {
-                Some(Proof::Works) => {}
-                Some(Proof::Blind) => set(at, blind()),
-                None => continue,
-            }
-            left.remove(&at);
-        }
-        // One run has the canaries of all; a file whose canary keeps another's from being read has its turn first.
-        while !left.is_empty() {
-            let seen = match self.try_canaries(canary, &left) {
-                Ok(seen) => seen,
-                Err(silence) => {
-                    let silence = silence.on("its canary");
-                    left.iter().for_each(|at| set(*at, Err(silence.clone())));
-                    break;
-                }
-            };
-            let works = |at: &usize| {
-                let own = own(&seen, *at);
-                !own.is_empty() && own != self::own(found, *at)
-            };
-            let shown: Vec<usize> = left.iter().copied().filter(works).collect();
-            if shown.is_empty() {
-                for at in &left {
-                    if fails_elsewhere(found, *at) {
-                        set(*at, Ok(Proven::Hidden));
-                    } else {
-                        keep(*at, Proof::Blind);
-                        set(*at, blind());
-                    }
-                }
-                break;
-            }
-            for at in shown {
-                keep(at, Proof::Works);
+            if let Some(proof) = self.basis.as_ref().and_then(|basis| proofs.of(basis, at)) {
+                set(at, told(proof, None));
                 left.remove(&at);
             }
+        }
+        for (at, tried) in self.try_canary(canary, found, left) {
+            let (proof, beside) = match tried {
+                Ok(shown) => shown,
+                Err(silence) => {
+                    set(at, Err(silence.on("its canary")));
+                    continue;
+                }
+            };
+            // What keeps it from the mistake kept it from the draft as well.
+            let may_hide = proof == Proof::Blind || (proof == Proof::Off && beside.is_some());
+            if may_hide && fails_elsewhere(found, at) {
+                set(at, Ok(Proven::Hidden));
+                continue;
+            }
+            // What a mistake behind the draft does not show, it may show behind another one.
+            let lasts = proof == Proof::Works || canary.append.is_none();
+            if let (Some(basis), true) = (&self.basis, lasts) {
+                proofs.keep(basis, at, proof);
+            }
+            set(at, told(proof, beside));
         }
         proven
     }
 
-    /// What it finds where these drafts are replaced by their canaries.
-    fn try_canaries(
+    /// Tries the texts of the canary on the drafts at these places, one kind of text after another; one run has those of
+    /// all.
+    fn try_canary(
         &self,
-        canary: &crate::policy::Canary,
+        canary: &Canary,
+        found: &[Vec<Seen>],
+        mut left: BTreeSet<usize>,
+    ) -> BTreeMap<usize, Tried> {
+        let attempts: Vec<Vec<Attempt>> =
+            self.drafts.iter().map(|draft| canary.attempts(draft.after.view())).collect();
+        let kinds = attempts.iter().map(Vec::len).max().unwrap_or_default();
+        let mut tried = BTreeMap::new();
+        let (mut beside, mut broken) = (BTreeMap::new(), None);
+        for kind in 0..kinds {
+            let texts: Vec<Option<&Attempt>> = attempts.iter().map(|attempts| attempts.get(kind)).collect();
+            // A file whose canary keeps another's from being read has its turn first.
+            while !left.is_empty() {
+                let seen = match self.look_at_canaries(&texts, &left) {
+                    Ok(seen) => seen,
+                    Err(Silence::Broken(why)) => {
+                        broken.get_or_insert(Silence::Broken(why));
+                        break;
+                    }
+                    Err(other) => {
+                        tried.extend(left.into_iter().map(|at| (at, Err(other.clone()))));
+                        return tried;
+                    }
+                };
+                let shown = |at: &usize| {
+                    let shows = texts.get(*at).copied().flatten()?.shows;
+                    is_shown(canary, shows, &own(&seen, *at), &own(found, *at)).then_some((*at, shows))
+                };
+                let shown: Vec<(usize, Shows)> = left.iter().filter_map(shown).collect();
+                if shown.is_empty() {
+                    for at in &left {
+                        if let Some(other) = self.elsewhere(&seen, *at) {
+                            beside.entry(*at).or_insert(other);
+                        }
+                    }
+                    break;
+                }
+                for (at, shows) in shown {
+                    left.remove(&at);
+                    let shown = match shows {
+                        Shows::Analysis => (Proof::Works, None),
+                        Shows::Reading => (Proof::Off, beside.remove(&at)),
+                    };
+                    tried.insert(at, Ok(shown));
+                }
+            }
+        }
+        for at in left {
+            let blind = Ok((Proof::Blind, beside.remove(&at)));
+            tried.insert(at, broken.clone().map_or(blind, Err));
+        }
+        tried
+    }
+
+    /// What it finds where the drafts at these places are replaced by texts of their canary.
+    fn look_at_canaries(
+        &self,
+        texts: &[Option<&Attempt>],
         places: &BTreeSet<usize>,
     ) -> Result<Vec<Vec<Seen>>, Silence> {
-        let canaries = self.drafts.iter().enumerate().map(|(at, draft)| {
-            if !places.contains(&at) {
-                return Ok(None);
-            }
-            let text = Buffer::read(canary.instead_of(draft.after.view()).into_bytes(), Hints::default());
+        let canaries = texts.iter().enumerate().map(|(at, attempt)| {
+            let Some(attempt) = attempt.filter(|_| places.contains(&at)) else { return Ok(None) };
+            let text = Buffer::read(attempt.text.clone().into_bytes(), Hints::default());
             text.map(Some).map_err(|error| Silence::Broken(error.message))
         });
         let canaries = canaries.collect::<Result<Vec<_>, Silence>>()?;
@@ -223,6 +267,18 @@ impl<'a> Program<'a> {
             .map(|(draft, canary)| Some(canary.as_ref().unwrap_or(draft.after)))
             .collect();
         self.asked(&texts, self.company)
+    }
+
+    /// What it found in another file than the draft's at this place: one that it was not asked about, or an error in
+    /// another draft.
+    fn elsewhere(&self, seen: &[Vec<Seen>], at: usize) -> Option<String> {
+        let said = |file: &str, seen: &Seen| format!("{file}:{}: {}", seen.line, seen.message);
+        let other = seen.iter().flatten().find_map(|seen| Some(said(seen.elsewhere.as_deref()?, seen)));
+        let in_draft = |(place, (draft, seen)): (usize, (&Draft<'_>, &Vec<Seen>))| {
+            let error = seen.iter().find(|seen| is_error(seen)).filter(|_| place != at)?;
+            Some(said(draft.path, error))
+        };
+        other.or_else(|| self.drafts.iter().zip(seen).enumerate().find_map(in_draft))
     }
 
     /// What it is kept apart by.
@@ -325,6 +381,7 @@ impl<'a> Program<'a> {
             isolation: self.means.isolation,
             ceiling: self.means.workshop.ceiling,
             cache: self.means.cache,
+            versions: &self.means.workshop.versions,
         }
     }
 
@@ -341,6 +398,15 @@ impl<'a> Program<'a> {
     }
 }
 
+/// Whether what it finds in a canary is what was put there. What it finds in every text is that which stands on disk.
+fn is_shown(canary: &Canary, shows: Shows, seen: &[&Seen], found: &[&Seen]) -> bool {
+    let shows_it = |seen: &&Seen| {
+        canary.is_found_by(shows, seen.code.as_deref(), &seen.message)
+            && (canary.append.is_none() || !found.contains(seen))
+    };
+    seen != found && seen.iter().any(shows_it)
+}
+
 /// What it finds in the text itself: what it finds in other files says nothing of whether it looked at this one.
 fn own(seen: &[Vec<Seen>], at: usize) -> Vec<&Seen> {
     seen.get(at).into_iter().flatten().filter(|seen| seen.elsewhere.is_none()).collect()
@@ -348,15 +414,26 @@ fn own(seen: &[Vec<Seen>], at: usize) -> Vec<&Seen> {
 
 /// Whether it found errors in other files than this one.
 fn fails_elsewhere(found: &[Vec<Seen>], at: usize) -> bool {
-    let is_error = |seen: &Seen| seen.severity == Severity::Error;
     let other = |(place, seen): (usize, &Vec<Seen>)| {
         seen.iter().any(|seen| is_error(seen) && (place != at || seen.elsewhere.is_some()))
     };
     found.iter().enumerate().any(other)
 }
 
-fn blind() -> Result<Proven, Silence> {
-    Err(Silence::Broken(BLIND.to_owned()))
+fn is_error(seen: &Seen) -> bool {
+    seen.severity == Severity::Error
+}
+
+/// What a proof is told as; `beside` is what was found in another file where nothing was in this one.
+fn told(proof: Proof, beside: Option<String>) -> Result<Proven, Silence> {
+    match (proof, beside) {
+        (Proof::Works, _) => Ok(Proven::Works),
+        (Proof::Off, None) => Err(Silence::Skipped(OFF.to_owned())),
+        (Proof::Blind, None) => Err(Silence::Broken(BLIND.to_owned())),
+        (Proof::Off | Proof::Blind, Some(other)) => {
+            Err(Silence::Broken(format!("{BLIND}, but in another file: {other}")))
+        }
+    }
 }
 
 fn unasked() -> Silence {

@@ -26,6 +26,8 @@ const LIFE: Duration = Duration::from_secs(60);
 pub(in crate::gate) enum Proof {
     /// The program found something in it.
     Works,
+    /// The program reads the file, but what it is asked for is not judged there.
+    Off,
     /// The program found nothing in it.
     Blind,
 }

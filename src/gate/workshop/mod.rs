@@ -6,6 +6,7 @@ mod cache;
 mod canary;
 mod kin;
 mod slots;
+mod versions;
 
 pub(super) use self::around::survey;
 pub(super) use self::basis::{Basis, Rests, configured};
@@ -14,6 +15,7 @@ use self::cache::Answers;
 pub(super) use self::canary::Proof;
 use self::canary::Proofs;
 pub(super) use self::slots::Slots;
+pub(super) use self::versions::Versions;
 use super::process::{Ceiling, lack, strongest};
 use super::server::Fleet;
 use crate::policy::Isolation;
@@ -27,6 +29,8 @@ pub struct Workshop {
     /// What programs are kept apart by at most.
     pub(super) ceiling: Ceiling,
     pub(super) fleet: Fleet,
+    /// The versions of programs.
+    pub(super) versions: Versions,
 }
 
 impl Workshop {
@@ -61,6 +65,7 @@ impl Default for Workshop {
             proofs: Proofs::default(),
             ceiling: Ceiling::default(),
             fleet: Fleet::default(),
+            versions: Versions::default(),
         }
     }
 }

@@ -5,31 +5,100 @@ use regex::Regex;
 use super::super::keys;
 use super::super::node::{Fault, Node, Value};
 
-/// A text that no configuration lets pass: a gate that finds nothing in it does not work.
+/// A text that a gate must find fault with: one that finds nothing in it does not work.
 #[derive(Debug)]
 pub struct Canary {
-    /// What of the draft's beginning stands before the text, such as the name of the package.
+    /// A mistake that only the tool's own analysis finds, to stand behind the draft.
+    pub append: Option<String>,
+    /// The code and the message of what must be found in `append`; anything where it is left out.
+    pub finds: Option<Regex>,
+    /// What `append` needs to stand behind the text that `keep` finds.
+    pub insert: String,
+    /// What of the draft's beginning stands before a text in its place, such as the name of the package.
     pub keep: Option<Regex>,
-    /// The text.
+    /// A text that no configuration lets pass.
     pub text: String,
 }
 
+/// One text to be tried on a gate's program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attempt {
+    /// The text.
+    pub text: String,
+    /// What a finding in it shows.
+    pub shows: Shows,
+}
+
+/// What a finding in a canary shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shows {
+    /// The program judges the file.
+    Analysis,
+    /// The program reads the file, but what it is asked for is not judged.
+    Reading,
+}
+
 impl Canary {
-    /// The canary in the place of a draft.
-    pub fn instead_of(&self, draft: &str) -> String {
-        let kept = self.keep.as_ref().and_then(|keep| keep.find(draft)).filter(|kept| kept.start() == 0);
-        kept.map_or_else(|| self.text.clone(), |kept| format!("{}\n{}", kept.as_str(), self.text))
+    /// The texts to be tried in the place of a draft, until one is found: the draft with the mistake behind it, so that
+    /// files that need the draft's declarations still have them; the mistake alone, as the draft may end where nothing
+    /// is judged; and the text that shows no more than that the file is read.
+    pub fn attempts(&self, draft: &str) -> Vec<Attempt> {
+        let kept = self.kept(draft);
+        let own = match kept {
+            "" => self.text.clone(),
+            kept => format!("{kept}\n{}", self.text),
+        };
+        let Some(append) = &self.append else {
+            return vec![Attempt { text: own, shows: Shows::Analysis }];
+        };
+        let insert = if kept.is_empty() { "" } else { &self.insert };
+        let rest = draft.get(kept.len()..).unwrap_or_default();
+        let newline = if rest.is_empty() || rest.ends_with('\n') { "" } else { "\n" };
+        vec![
+            Attempt { text: format!("{kept}{insert}{rest}{newline}{append}"), shows: Shows::Analysis },
+            Attempt { text: format!("{kept}{insert}\n{append}"), shows: Shows::Analysis },
+            Attempt { text: own, shows: Shows::Reading },
+        ]
+    }
+
+    /// Whether a finding with this code and message is the one that an attempt is made for.
+    pub fn is_found_by(&self, shows: Shows, code: Option<&str>, message: &str) -> bool {
+        match (shows, &self.finds) {
+            (Shows::Analysis, Some(finds)) => {
+                finds.is_match(&format!("{} {message}", code.unwrap_or_default()))
+            }
+            (Shows::Analysis, None) | (Shows::Reading, _) => true,
+        }
+    }
+
+    fn kept<'d>(&self, draft: &'d str) -> &'d str {
+        let found = self.keep.as_ref().and_then(|keep| keep.find(draft));
+        found.filter(|kept| kept.start() == 0).map_or("", |kept| kept.as_str())
     }
 }
 
 pub(super) fn canary(node: &Node, what: &str) -> Result<Canary, Fault> {
-    match &node.value {
-        Value::Text(text) => Ok(Canary { keep: None, text: text.clone() }),
-        _ => {
-            let fields = node.settings(what, &[keys::CANARY])?;
-            let text = fields.require("text")?.text("`text`")?.to_owned();
-            Ok(Canary { keep: fields.optional("keep", super::regex)?, text })
-        }
+    if let Value::Text(text) = &node.value {
+        return Ok(Canary {
+            append: None,
+            finds: None,
+            insert: String::new(),
+            keep: None,
+            text: text.clone(),
+        });
+    }
+    let fields = node.settings(what, &[keys::CANARY])?;
+    let text = |name: &str| fields.optional(name, Node::text).map(|text| text.map(str::to_owned));
+    let canary = Canary {
+        append: text("append")?,
+        finds: fields.optional("finds", super::regex)?,
+        insert: text("insert")?.unwrap_or_default(),
+        keep: fields.optional("keep", super::regex)?,
+        text: fields.require("text")?.text("`text`")?.to_owned(),
+    };
+    match ["finds", "insert"].into_iter().find_map(|key| fields.get(key)) {
+        Some(extra) if canary.append.is_none() => Err(extra.fault("this key belongs to `append`")),
+        Some(_) | None => Ok(canary),
     }
 }
 
@@ -37,15 +106,45 @@ pub(super) fn canary(node: &Node, what: &str) -> Result<Canary, Fault> {
 mod tests {
     use super::*;
 
+    fn texts(canary: &Canary, draft: &str) -> Vec<String> {
+        canary.attempts(draft).into_iter().map(|attempt| attempt.text).collect()
+    }
+
     #[test]
     fn what_is_kept_stands_before_the_text() {
         let keep = regex::Regex::new(r"(?ms)\A.*?^package\s+\w+").ok();
-        let canary = Canary { keep, text: "func f( {\n".to_owned() };
+        let canary =
+            Canary { append: None, finds: None, insert: String::new(), keep, text: "func f( {\n".to_owned() };
         assert_eq!(
-            canary.instead_of("//go:build x\n\npackage a\n\nvar b = 1\n"),
-            "//go:build x\n\npackage a\nfunc f( {\n"
+            texts(&canary, "//go:build x\n\npackage a\n\nvar b = 1\n"),
+            ["//go:build x\n\npackage a\nfunc f( {\n"]
         );
-        assert_eq!(canary.instead_of("var b = 1\n"), "func f( {\n");
-        assert_eq!(Canary { keep: None, text: "x".to_owned() }.instead_of("package a"), "x");
+        assert_eq!(texts(&canary, "var b = 1\n"), ["func f( {\n"]);
+        assert_eq!(texts(&Canary { keep: None, text: "x".to_owned(), ..canary }, "package a"), ["x"]);
+    }
+
+    #[test]
+    fn a_mistake_stands_behind_the_draft_and_then_alone() {
+        let canary = Canary {
+            append: Some("bad()\n".to_owned()),
+            finds: regex::Regex::new("^E1 ").ok(),
+            insert: "; import x".to_owned(),
+            keep: regex::Regex::new(r"\Apackage\s+\w+").ok(),
+            text: "(\n".to_owned(),
+        };
+        assert_eq!(
+            texts(&canary, "package a // why\nvar b = 1"),
+            [
+                "package a; import x // why\nvar b = 1\nbad()\n",
+                "package a; import x\nbad()\n",
+                "package a\n(\n"
+            ]
+        );
+        assert_eq!(texts(&canary, "b\n"), ["b\nbad()\n", "\nbad()\n", "(\n"]);
+        let shows: Vec<Shows> = canary.attempts("").iter().map(|attempt| attempt.shows).collect();
+        assert_eq!(shows, [Shows::Analysis, Shows::Analysis, Shows::Reading]);
+        assert!(canary.is_found_by(Shows::Analysis, Some("E1"), "m"));
+        assert!(!canary.is_found_by(Shows::Analysis, None, "E1 m"));
+        assert!(canary.is_found_by(Shows::Reading, None, "m"));
     }
 }

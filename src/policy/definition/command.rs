@@ -8,7 +8,17 @@ use super::super::node::{self, Fault, Fields, Node};
 use super::super::severity::Severity;
 use super::output::{Form, Output, Stream, output};
 use super::project::{Configuration, Unconfigured, Value, configurations, names, unconfigured, values};
+use super::release::{Release, release};
 use super::template::{Hole, Piece, Template, template};
+
+/// How a program is asked that is older than its command needs it to be.
+#[derive(Debug)]
+pub struct Older {
+    /// The first version that the gate's own command is for.
+    pub than: Release,
+    /// The command for all before it, and for a program that does not say its version.
+    pub command: Command,
+}
 
 /// A program that judges drafts. It is started with an argument vector, never by a shell.
 #[derive(Debug)]
@@ -53,9 +63,19 @@ pub struct Command {
     pub probe: Vec<String>,
     /// Where it can be had, as package URLs.
     pub install: Vec<String>,
+    /// How an older program is asked.
+    pub older: Option<Box<Older>>,
 }
 
 impl Command {
+    /// The command for a program of this version, where it is known.
+    pub fn for_release(&self, release: Option<&Release>) -> &Command {
+        match &self.older {
+            Some(older) if release.is_none_or(|release| *release < older.than) => &older.command,
+            Some(_) | None => self,
+        }
+    }
+
     /// A command that says by its exit code whether the project is right; its program is a name or an absolute path.
     pub(super) fn validating(program: &str, words: &[String]) -> Command {
         Command {
@@ -79,6 +99,7 @@ impl Command {
             network: false,
             probe: Vec::new(),
             install: Vec::new(),
+            older: None,
         }
     }
 
@@ -159,7 +180,22 @@ const IN_COMMAND: [Hole; 9] = [
 ];
 
 pub(super) fn command(fields: &Fields) -> Result<Command, Fault> {
-    let argv = fields.require("command")?;
+    let own = asked_by(fields, fields.require("command")?, fields.require("input")?)?;
+    let Some(node) = fields.get("older") else { return Ok(own) };
+    let older = node.settings("`older`", &[keys::OLDER])?;
+    if own.probe.is_empty() {
+        return Err(node.fault("`older` needs `probe`, which tells the version"));
+    }
+    let command = asked_by(fields, older.require("command")?, older.require("input")?)?;
+    if command.program != own.program {
+        return Err(node.fault(format!("the program of `older` must be `{}`, too", own.program)));
+    }
+    let older = Older { than: release(older.require("than")?, "`than`")?, command };
+    Ok(Command { older: Some(Box::new(older)), ..own })
+}
+
+/// The command with these words, to which the draft comes in this way.
+fn asked_by(fields: &Fields, argv: &Node, input: &Node) -> Result<Command, Fault> {
     let Some((first, words)) = argv.list("`command`")?.split_first() else {
         return Err(argv.fault("`command` is empty: its first word is the program"));
     };
@@ -171,7 +207,6 @@ pub(super) fn command(fields: &Fields) -> Result<Command, Fault> {
     let own: Vec<&str> = values.iter().map(|value| value.name.as_str()).collect();
     let words = words.iter().map(|word| template(word, "a word of `command`", &IN_COMMAND, &own));
     let words = words.collect::<Result<Vec<_>, _>>()?;
-    let input = fields.require("input")?;
     let texts = |name: &str| fields.optional(name, Node::texts).map(Option::unwrap_or_default);
     let bin = fields.optional("bin", candidates)?.unwrap_or_else(|| vec![plain(&program)]);
     Ok(Command {
@@ -195,6 +230,7 @@ pub(super) fn command(fields: &Fields) -> Result<Command, Fault> {
         network: fields.optional("network", Node::flag)?.unwrap_or_default(),
         probe: texts("probe")?.into_iter().skip(1).collect(),
         install: texts("install")?,
+        older: None,
     })
 }
 

@@ -7,6 +7,7 @@ mod command;
 mod output;
 mod pattern;
 mod project;
+mod release;
 mod sample;
 mod scaffold;
 mod server;
@@ -16,13 +17,14 @@ use std::time::Duration;
 
 use regex::Regex;
 
-pub use self::canary::Canary;
+pub use self::canary::{Attempt, Canary, Shows};
 pub(super) use self::command::{COLUMNS, INPUTS, SCOPES};
-pub use self::command::{Columns, Command, Input, Scope};
+pub use self::command::{Columns, Command, Input, Older, Scope};
 pub(super) use self::output::STREAMS;
 pub use self::output::{Form, Output, Place, Pointer, Stream};
 pub use self::pattern::PatternRules;
 pub use self::project::{Configuration, Unconfigured, Value};
+pub use self::release::Release;
 pub use self::sample::{Expected, Sample};
 pub(super) use self::scaffold::HEADERS;
 pub use self::scaffold::{Demand, Header, Layout, Scaffold};

@@ -195,10 +195,19 @@ tables! {
         "network": Flag, Is("false") => "`command`: whether it may use the network";
         "probe": List(&Text, 0), Is("[]") => "`command`: the words that print its version";
         "install": List(&Text, 0), Is("[]") => "`command`: where it can be had, as package URLs";
+        "older": Map(&[OLDER]), Says("the same") => "`command`: how a program is asked that is older than `command` needs it";
+    }
+    OLDER {
+        "than": Text, Refused => "the first version that `command` is for, as `1.24`; it is read from what `probe` prints";
+        "input": Words(&words(&INPUTS)), Refused => "how an older program gets the draft";
+        "command": List(&Text, 1), Refused => "the same program, and the words for an older one";
     }
     CANARY {
-        "keep": Regex, Says("nothing") => "what of the draft's beginning stands before it";
-        "text": Text, Refused => "the text";
+        "append": Text, Says("none") => "a mistake that only the tool's own analysis finds, put behind the draft";
+        "finds": Regex, Says("any") => "`code message` of what it finds there";
+        "insert": Text, Says("none") => "what `append` needs to stand behind what `keep` finds";
+        "keep": Regex, Says("nothing") => "what of the draft's beginning stands before a text in its place";
+        "text": Text, Refused => "a text that no configuration lets pass";
     }
     VALUE {
         "in": List(&Text, 1), Refused => "names of files; the nearest above the file that has it counts";

@@ -21,6 +21,7 @@ use crate::gate::output::Seen;
 use crate::gate::process::Ceiling;
 use crate::gate::silence::Silence;
 use crate::gate::watch::Watch;
+use crate::gate::workshop::Versions;
 use crate::policy::{Isolation, Policy, Rule};
 use crate::text::{Buffer, Hints};
 
@@ -134,6 +135,7 @@ impl World {
             text: &text,
             on_disk: root.join(path).exists(),
             cache: Some(&self.cache()),
+            versions: &Versions::default(),
         })
     }
 

@@ -62,7 +62,52 @@ fn what_is_found_in_another_file_is_no_proof() {
     let trial = Define::default().gate("finder", script, FILES, "canary: bad").policy("{ tool: finder }", "");
     trial.write("other.txt", "x\n");
     let told = trial.judge("a.txt", None, "x\n");
-    assert_eq!(outcomes(&told), [("finder", Outcome::Broken, BLIND)]);
+    let why = format!("{BLIND}, but in another file: other.txt:1: seen");
+    assert_eq!(outcomes(&told), [("finder", Outcome::Broken, why.as_str())]);
+}
+
+/// A program that finds nothing but a fault elsewhere where the declarations are gone, as compilers do.
+const NEEDS: &str = "text=$(cat); case $text in *decl*) printf '%s\\n' \"$text\" | grep -n '^bad' | \
+                     sed 's/^\\([0-9]*\\):.*/a.txt:\\1:bad:seen/';; *) echo other.txt:1:gone:no decl;; esac";
+
+#[test]
+fn a_canary_behind_the_draft_leaves_the_others_what_they_need() {
+    let outcome = |canary: &str, text: &str| {
+        let define = Define::default().gate("finder", NEEDS, FILES, &format!("canary: {canary}"));
+        let trial = define.policy("{ tool: finder }", "");
+        trial.write("other.txt", "x\n");
+        let told = trial.judge("a.txt", None, text);
+        let (_, outcome, why) = outcomes(&told)[0];
+        (outcome, why.to_owned())
+    };
+    let behind = r#"{ append: "bad\n", text: "nothing\n" }"#;
+    assert_eq!(outcome(behind, "decl\n"), (Outcome::Passed, String::new()));
+    // The control: the same mistake in the place of the draft.
+    let why = format!("{BLIND}, but in another file: other.txt:1: no decl");
+    assert_eq!(outcome(r#""bad\n""#, "decl\n"), (Outcome::Broken, why));
+    // What is found must be what was put there.
+    let other = r#"{ append: "bad\n", finds: '^worse ', text: "nothing\n" }"#;
+    assert_eq!(outcome(other, "decl\n").0, Outcome::Broken);
+    assert_eq!(outcome(&other.replace("worse", "bad"), "decl\n").0, Outcome::Passed);
+}
+
+#[test]
+fn a_program_that_only_reads_the_file_is_skipped_and_does_not_pass() {
+    let outcome = |script: &str| {
+        let trial = with_canary(script, r#"{ append: "bad\n", finds: seen bad, text: "worse\n" }"#);
+        let told = trial.judge("a.txt", None, "x\n");
+        let (_, outcome, why) = outcomes(&told)[0];
+        (outcome, why.to_owned())
+    };
+    let reads = "grep -n worse | sed 's/^\\([0-9]*\\):.*/\\1:worse:no syntax/'";
+    let (skipped, why) = outcome(reads);
+    assert_eq!(skipped, Outcome::Skipped);
+    assert!(why.starts_with("reads the file, but what it is asked for is switched off there"), "{why}");
+    let judges = "grep -n bad | sed 's/^\\([0-9]*\\):.*/\\1:bad:seen bad/'";
+    assert_eq!(outcome(judges).0, Outcome::Passed, "the control");
+    // A draft that ends where nothing is judged is no reason to call the program blind.
+    let until_end = format!("sed '/^x$/,$d' | {judges}");
+    assert_eq!(outcome(&until_end).0, Outcome::Passed);
 }
 
 #[test]

@@ -107,6 +107,21 @@ fn a_file_that_the_program_leaves_alone_is_broken_and_the_others_are_not() {
 }
 
 #[test]
+fn each_text_of_a_canary_is_tried_for_all_drafts_that_are_left() {
+    // Nothing is judged behind `stop`, `off.txt` is only parsed, and `unread.txt` not even that.
+    let script = "echo run >> {project}/log; cd $1; for file in *.txt; do awk -v file=$file 'file == \"unread.txt\" || /^stop/ { exit } \
+                  /^worse/ { print file \":\" FNR \":worse:no syntax\" } \
+                  file != \"off.txt\" && /^bad/ { print file \":\" FNR \":bad:seen\" }' $file; done";
+    let trial = trial(script, "'{root}'", r#"canary: { append: "bad\n", finds: ^bad, text: "worse\n" }"#);
+    let drafts = ["a.txt", "off.txt", "stopped.txt", "unread.txt"];
+    let drafts = drafts.map(|name| (name, None, if name == "stopped.txt" { "x\nstop\n" } else { "x\n" }));
+    let verdicts = trial.judge_together(&drafts, OnDisk::Before);
+    let told: Vec<_> = verdicts.iter().map(|told| told.runs[0].outcome).collect();
+    assert_eq!(told, [Outcome::Passed, Outcome::Skipped, Outcome::Passed, Outcome::Broken], "{verdicts:?}");
+    assert_eq!(trial.runs("log"), 7, "the drafts, and each text for all that are left, until none is found");
+}
+
+#[test]
 fn a_list_of_files_with_one_that_cannot_be_looked_at_is_asked_about_one_by_one() {
     let script = "for file in \"$@\"; do case $file in *odd*) echo no such thing >&2; exit 9;; esac; done; \
                   cat \"$@\" | grep -q bad && echo a.txt:1:bad:seen; true";

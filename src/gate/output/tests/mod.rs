@@ -40,6 +40,7 @@ pub(super) fn command(form: Form) -> Command {
         except: Vec::new(),
         probe: Vec::new(),
         install: Vec::new(),
+        older: None,
     }
 }
 
