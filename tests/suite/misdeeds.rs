@@ -130,7 +130,10 @@ fn the_folder_of_a_killed_server_is_removed_by_the_next() {
     let (root, user, temporary) =
         (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let start = |policy: &str| {
-        fs::write(root.path().join("quality.yaml"), policy).unwrap();
+        // A program that is given the path of the draft needs a folder at every level of isolation.
+        let given = policy.replace("input: stdin", "input: shadow");
+        let given = given.replace(&format!("{tag}]"), &format!("{tag}, '{{draft}}']"));
+        fs::write(root.path().join("quality.yaml"), given).unwrap();
         let mut command = lockgate(user.path());
         command.env("TMPDIR", temporary.path());
         Server::start_by(command, root.path(), &["--trust"])

