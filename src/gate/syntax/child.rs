@@ -83,6 +83,8 @@ pub(super) fn run(program: &Path, row: &Row, path: &str, text: &str, limit: Limi
         Ended::Exited { code: 0, stdout, .. } => match serde_json::from_slice(&stdout) {
             Ok(Reply::Read(places)) => End::Done(Parse::Read(places.into_iter().map(Fault::from).collect())),
             Ok(Reply::TooDeep) => End::Done(Parse::TooDeep),
+            // Some parsers report a refused allocation by a panic.
+            Ok(Reply::Panicked(words)) if words.contains("out of memory") => End::NoThread,
             Ok(Reply::Panicked(words)) => End::Panicked(words),
             Err(_) => End::NoThread,
         },

@@ -90,8 +90,8 @@ mod frame {
     pub(super) const NONE: usize = 0;
 }
 
-/// The most memory that a parser takes for each byte of a text, measured on the texts of `tests/suite/memory.rs`, and
-/// rounded up.
+/// Estimates of the most memory that a parser takes for each byte of a text. They decide which texts are parsed in a process
+/// of their own; what that process may take is a limit of the kernel.
 mod heap {
     pub(super) const RUFF: usize = 150;
     pub(super) const OXC: usize = 200;
