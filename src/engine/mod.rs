@@ -80,6 +80,7 @@ pub struct Workspace {
     texts: Texts,
     desks: Arc<Semaphore>,
     /// How many threads work on many files.
+    #[cfg_attr(not(feature = "check"), expect(dead_code, reason = "only `check` works on many files"))]
     threads: usize,
 }
 

@@ -84,7 +84,9 @@ struct Lab {
 impl Lab {
     fn new(path: &str, text: &str) -> Lab {
         let root = tempfile::tempdir().unwrap();
-        let policy = "quality_gates:\n  \"*\": [{ tool: syntax, required: true }, { tool: damage }]\n";
+        // The memory is measured, not the time: a debug build on a busy machine is slow.
+        let policy = "quality_gates:\n  \"*\": [{ tool: syntax, required: true, timeout: 120s }, { tool: damage }]\n\
+                      limits: { total: 120s }\n";
         fs::write(root.path().join("quality.yaml"), policy).unwrap();
         fs::write(root.path().join(path), text).unwrap();
         let mut server = Server::start(root.path(), &[]);
