@@ -147,7 +147,6 @@ shell_layout = appended("shell_layout", "if true;then echo   seeded ; fi")
 yaml_duplicate = appended("yaml_duplicate", "seeded: 1", "seeded: 2")
 yaml_indent = appended("yaml_indent", "seeded:", "   - a", "  - b")
 yaml_spaces = appended("yaml_spaces", "# seeded   ", "#seeded")
-toml_duplicate = appended("toml_duplicate", "[seeded]", "a = 1", "a = 2")
 toml_open = appended("toml_open", "[seeded_open]", 'a = "1')
 toml_layout = appended("toml_layout", "[seeded_layout]", "a   =   [1,2]")
 markdown_heading = appended("markdown_heading", "", "#Seeded heading", "text")
@@ -223,7 +222,7 @@ GATES = {
     "yamllint": (["flask", "fastify", "ansible-core", "react-native"], r"\.ya?ml$", [yaml_duplicate, yaml_indent, yaml_spaces], ["yamllint", "{file}"]),
     "markdownlint": (["flask", "fastify", "ansible-core", "effect"], r"\.md$", [markdown_heading, markdown_spaces], ["markdownlint", "{file}"]),
     "rumdl": (["flask", "fastify", "ansible-core", "effect"], r"\.md$", [markdown_heading, markdown_spaces], ["rumdl", "check", "--no-cache", "{file}"]),
-    "taplo": (["flask", "tokio", "pillow", "bevy_ecs"], r"\.toml$", [toml_open, toml_layout, toml_duplicate], ["taplo", "format", "--check", "--diff", "{file}"]),
+    "taplo": (["flask", "tokio", "pillow", "bevy_ecs"], r"\.toml$", [toml_open, toml_layout], ["taplo", "format", "--check", "--diff", "{file}"]),
     "codespell": (["flask", "fastify"], r"\.(md|rst)$", [misspelling], ["codespell", "{file}"]),
     "typos": (["flask", "fastify"], r"\.(md|rst)$", [misspelling], ["typos", "{file}"]),
     "stylelint": (["bootstrap", "django"], r"(?<!min)\.css$", [css_property, css_colour, css_open], ["stylelint", "{file}"]),
