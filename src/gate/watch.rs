@@ -5,6 +5,7 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
+use rustix::time::{ClockId, clock_gettime};
 use tokio_util::sync::CancellationToken;
 
 /// Takes the gate that starts, how many are done, and how many there are.
@@ -74,7 +75,7 @@ impl Watch {
 
     /// Gives a gate until this moment.
     pub(super) fn until(&self, end: Instant) -> Limit<'_> {
-        Limit { watch: self, end }
+        Limit { watch: self, end, work: None }
     }
 }
 
@@ -98,6 +99,28 @@ pub(super) enum Halt {
 pub(super) struct Limit<'w> {
     watch: &'w Watch,
     end: Instant,
+    work: Option<Work>,
+}
+
+/// How much work the thread may still do.
+#[derive(Debug, Clone, Copy)]
+struct Work {
+    /// When it may be done at the earliest: before that the thread's clock, which takes a system call, is not read.
+    soonest: Instant,
+    /// What the thread's clock says when it is done.
+    end: Duration,
+}
+
+impl Work {
+    fn is_done(self) -> bool {
+        Instant::now() >= self.soonest && processor_time() >= self.end
+    }
+}
+
+/// Returns the processor time of this thread.
+fn processor_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::try_from(time).unwrap_or_default()
 }
 
 impl Limit<'_> {
@@ -106,7 +129,14 @@ impl Limit<'_> {
         if self.watch.cancelled() {
             return Some(Halt::Cancelled);
         }
-        (Instant::now() >= self.end).then_some(Halt::TimedOut)
+        let is_done = Instant::now() >= self.end || self.work.is_some_and(Work::is_done);
+        is_done.then_some(Halt::TimedOut)
+    }
+
+    /// Returns the same limit for work of this thread, of which there may be no more than so much processor time: a busy machine
+    /// makes it longer and takes no answer away.
+    pub(super) fn within_processor_time(self, time: Duration) -> Self {
+        Limit { work: Some(Work { soonest: Instant::now() + time, end: processor_time() + time }), ..self }
     }
 
     /// The same limit, but no later than so long from now.
@@ -135,6 +165,27 @@ mod tests {
         assert_eq!(watch.until(Instant::now()).reached(), Some(Halt::TimedOut));
         token.cancel();
         assert_eq!(watch.until(later).reached(), Some(Halt::Cancelled));
+    }
+
+    /// The control is the same limit in time on the wall, which a thread that only waits reaches.
+    #[test]
+    fn waiting_for_the_processor_is_no_work() {
+        let watch = Watch::idle();
+        let limit = watch.until(Instant::now() + Duration::from_secs(600));
+        let (work, wall) = (
+            limit.within_processor_time(Duration::from_millis(200)),
+            limit.within(Duration::from_millis(200)),
+        );
+        std::thread::sleep(Duration::from_millis(210));
+        assert_eq!((work.reached(), wall.reached()), (None, Some(Halt::TimedOut)));
+        while processor_time() < Duration::from_millis(900) {
+            std::hint::black_box(0);
+        }
+        assert_eq!(work.reached(), Some(Halt::TimedOut));
+        assert_eq!(
+            watch.until(Instant::now()).within_processor_time(Duration::from_secs(60)).reached(),
+            Some(Halt::TimedOut)
+        );
     }
 
     #[test]

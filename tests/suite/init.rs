@@ -106,6 +106,36 @@ fn where_a_project_names_a_tool_no_other_one_is_proposed_for_the_same() {
     assert_eq!(gates(&scene.policy(), "python"), [""; 0]);
 }
 
+/// Each with a control: the same tool by a sign that does show that the team uses it.
+#[test]
+fn what_does_not_show_that_a_tool_is_used_proposes_none() {
+    let programs = ["ruff", "black", "prettier", "stylelint"];
+    for (file, text, wanted) in [
+        ("pyproject.toml", "[dependency-groups]\ndev = [\"ruff>=0.5\"]\n", &["ruff"][..]),
+        (
+            "pyproject.toml",
+            "[dependency-groups]\ndev = [\"ruff\"]\n[tool.ruff.format]\n",
+            &["ruff-format fix", "ruff"],
+        ),
+        ("pyproject.toml", "# [tool.black]\n", &["ruff"]),
+        ("pyproject.toml", "[tool.black]\n", &["black fix", "ruff"]),
+        ("requirements-dev.txt", "# black\n", &["ruff"]),
+        ("requirements-dev.txt", "black\n", &["black fix", "ruff"]),
+    ] {
+        let scene = Scene::with_programs(&[("a.py", "x = 1\n"), (file, text)], &programs);
+        assert_eq!(gates(&scene.policy(), "python"), wanted, "{file}: {text}");
+    }
+    for (file, wanted) in [
+        (".prettierignore", &[][..]),
+        (".stylelintignore", &[]),
+        (".prettierrc", &["prettier fix"]),
+        (".stylelintrc", &["stylelint"]),
+    ] {
+        let scene = Scene::with_programs(&[("a.css", "a {}\n"), (file, "*\n")], &programs);
+        assert_eq!(gates(&scene.policy(), "css"), wanted, "{file}");
+    }
+}
+
 #[test]
 fn a_project_s_own_programs_count_and_are_not_run() {
     let scene = Scene::new(&[

@@ -94,14 +94,25 @@ impl<'a> Said<'a> {
     }
 }
 
-/// The first line that says something; of a traceback of Python, whose first lines say nothing, the last.
+/// Returns the first line that says something, with the causes that programs in Rust print below it; of a traceback of
+/// Python, whose first lines say nothing, the last.
 fn telling(text: &str) -> Option<String> {
     let mut lines = text.lines().map(clean).filter(|line| !line.is_empty());
     let first = lines.next()?;
     if first.starts_with("Traceback (most recent call last)") {
         return lines.next_back().or(Some(first));
     }
-    Some(first)
+    let mut told = first;
+    while let Some(line) = lines.next() {
+        let cause = match line.trim() {
+            "Caused by:" => lines.next(),
+            line => line.strip_prefix("Cause: ").map(str::to_owned),
+        };
+        if let Some(cause) = cause {
+            told = format!("{told}: {}", cause.trim());
+        }
+    }
+    Some(clean(&told))
 }
 
 /// Gives the findings of a run over this text, those in the text first and in its order; or why there is no answer, as

@@ -133,7 +133,7 @@ impl Own {
     }
 }
 
-/// How long tree-sitter may take: some four times as long as for a text without faults, and a quarter of a second.
+/// How much processor time tree-sitter may take: some four times as much as for a text without faults, and a quarter of a second.
 fn pace(text: &str) -> Duration {
     let slow = if cfg!(debug_assertions) { 8 } else { 1 };
     Duration::from_millis(250).saturating_add(Duration::from_nanos(2_000 * text.len() as u64)) * slow
@@ -271,7 +271,8 @@ impl Eye<'_> {
             return Err(Trouble::Unreadable(TOO_DEEP.to_owned()));
         }
         let _slot = self.slot(text)?;
-        let look = || tree::survey(self.row, grammar, self.path, text, self.limit.within(pace(text)));
+        let look =
+            || tree::survey(self.row, grammar, self.path, text, self.limit.within_processor_time(pace(text)));
         grammar::on_stack(look).map_err(Trouble::Broken)?
     }
 

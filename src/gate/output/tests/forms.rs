@@ -201,6 +201,16 @@ fn an_exit_code_that_is_not_named_is_trouble_in_words() {
         ("\n\u{1b}[1mconfig: no such file\u{1b}[0m\nmore\n", "ended with exit code 2: config: no such file"),
         (traceback, "ended with exit code 2: ImportError: no yaml"),
         (
+            "ruff failed\n  Cause: Failed to parse pyproject.toml\n  Cause: TOML parse error at line 96, column 1\n   |\n\
+             96 | [tool.ruff]\n   | ^^^\nunknown field `show-source`\n",
+            "ended with exit code 2: ruff failed: Failed to parse pyproject.toml: TOML parse error at line 96, column 1",
+        ),
+        (
+            "error: failed to load manifest\n\nCaused by:\n  failed to parse manifest\n\nCaused by:\n  no targets\n",
+            "ended with exit code 2: error: failed to load manifest: failed to parse manifest: no targets",
+        ),
+        ("error: no\nCaused by:\n", "ended with exit code 2: error: no"),
+        (
             "Traceback (most recent call last):\n",
             "ended with exit code 2: Traceback (most recent call last):",
         ),

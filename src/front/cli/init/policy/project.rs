@@ -117,12 +117,14 @@ impl<'a> Project<'a> {
         self.configured(name, text)
     }
 
-    /// A file of this name that has this text.
+    /// A file of this name that has this text, not only in a comment.
     fn configured(&self, name: &str, text: &str) -> Option<String> {
         if text.is_empty() {
             return self.has(name).map(|path| format!("{path} is there"));
         }
-        let holds = |path: &&str| self.text(path).is_some_and(|there| there.contains(text));
+        let holds = |path: &&str| {
+            self.text(path).is_some_and(|there| uncommented(&there).any(|line| line.contains(text)))
+        };
         let path = self.named(name).take(MOST_OPENED.1).find(holds)?;
         let shown = text.trim_matches(|c: char| !c.is_ascii_alphanumeric());
         Some(format!("{path} speaks of {shown}"))
@@ -136,8 +138,12 @@ impl<'a> Project<'a> {
         Some(format!("{HOOKS} has the hook {id}"))
     }
 
-    /// Where the package that the tool comes in is named.
+    /// Where the package that the tool comes in is named. Of the gates of one package this shows the tool that bears its name
+    /// alone: a project that lints with ruff may well format by other means.
     fn packaged(&self, gate: &Gate) -> Option<String> {
+        if is_further_way(&gate.name) {
+            return None;
+        }
         gate.install().iter().find_map(|url| {
             let (kind, name) = url.strip_prefix("pkg:")?.split_once('/')?;
             let name = name.split('@').next()?.replace("%40", "@");
@@ -173,7 +179,8 @@ fn is_own(path: &str) -> bool {
     name != POLICY && !folders.split('/').any(|folder| FOREIGN.contains(&folder) || is_set_up(folder))
 }
 
-/// The configuration of the catalogue that bears the tool's name: others may be about anything.
+/// The configuration of the catalogue that bears the tool's name: others may be about anything. A list of ignored files is
+/// none: a project that ignores all files has it to keep the tool of somebody's editor away.
 fn own_configuration<'g>(known: &'g Known, gate: &'g Gate) -> impl Iterator<Item = (&'g str, &'g str)> {
     let all = gate.command().into_iter().flat_map(|command| &command.config);
     let bears = |name: &str| {
@@ -181,7 +188,7 @@ fn own_configuration<'g>(known: &'g Known, gate: &'g Gate) -> impl Iterator<Item
         !known.bears.is_empty() && plain.to_lowercase().contains(known.bears)
     };
     all.map(|file| (file.name.as_str(), file.holds.as_str()))
-        .filter(move |(name, text)| bears(&format!("{name}#{text}")))
+        .filter(move |(name, text)| !name.ends_with("ignore") && bears(&format!("{name}#{text}")))
 }
 
 /// Whether a hook is a tool, or one of its ways: `biome-check` is one of biome, and `ruff-format` none of ruff.
@@ -191,19 +198,32 @@ fn is_way_of(id: &str, tool: &str) -> bool {
     way && !super::known::KNOWN.iter().any(other)
 }
 
+/// A gate that is a further way of another gate's program, as `ruff-format` is one of ruff.
+fn is_further_way(gate: &str) -> bool {
+    super::known::KNOWN.iter().any(|known| known.gate.len() < gate.len() && is_prefix(gate, known.gate))
+}
+
 fn is_prefix(id: &str, gate: &str) -> bool {
     id.strip_prefix(gate).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+}
+
+/// The lines that are no comment in any form of configuration.
+fn uncommented(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter(|line| !["#", ";", "//"].iter().any(|mark| line.trim_start().starts_with(mark)))
 }
 
 /// Whether a text names a package, as a word of its own at the beginning of a line or of a quoted text.
 fn names_package(text: &str, package: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "-_./@".contains(c);
-    text.match_indices(package).any(|(at, _)| {
-        let before = text.get(..at).unwrap_or_default();
-        let begins = before.is_empty() || before.ends_with(['"', '\'', '\n']);
-        let behind = text.get(at + package.len()..).unwrap_or_default();
-        begins && !behind.starts_with(is_part)
-    })
+    let in_line = |line: &str| {
+        line.match_indices(package).any(|(at, _)| {
+            let before = line.get(..at).unwrap_or_default();
+            let begins = before.is_empty() || before.ends_with(['"', '\'']);
+            let behind = line.get(at + package.len()..).unwrap_or_default();
+            begins && !behind.starts_with(is_part)
+        })
+    };
+    uncommented(text).any(in_line)
 }
 
 #[cfg(test)]
@@ -221,9 +241,17 @@ mod tests {
             ("{\"devDependencies\": {\"eslint-plugin-x\": \"2\"}}", "eslint", false),
             ("ruff-lsp\n", "ruff", false),
             ("# uses ruff\n", "ruff", false),
+            ("dev = [\n  # \"ruff\",\n]\n", "ruff", false),
             ("", "ruff", false),
         ] {
             assert_eq!(names_package(text, package), named, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_further_way_of_a_program_is_told_from_the_program() {
+        for (gate, is) in [("ruff-format", true), ("ruff-imports", true), ("ruff", false), ("typos", false)] {
+            assert_eq!(is_further_way(gate), is, "{gate}");
         }
     }
 
