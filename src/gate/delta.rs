@@ -6,7 +6,7 @@
 //!
 //! Invariant: the number of old findings after an edit is never larger than the number of findings before it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
 
 use super::finding::Severity;
@@ -30,6 +30,8 @@ pub(super) struct Mark {
     pub(super) line: usize,
     /// Last line of it.
     pub(super) end_line: usize,
+    /// Whether each of these lines is found, and not what begins on the first of them.
+    pub(super) is_stretch: bool,
     /// 1-based column, in characters.
     pub(super) column: usize,
     /// The rule's name.
@@ -61,6 +63,7 @@ impl Mark {
             elsewhere: None,
             line,
             end_line: line,
+            is_stretch: false,
             column,
             code: None,
             severity: Severity::Error,
@@ -128,6 +131,62 @@ pub(super) fn brought(
         *new = !take(&mut left, (spot, mark.said()));
     }
     new
+}
+
+/// Decides anew of stretches of lines, as formatters find them, whether the edit brought them.
+///
+/// A stretch grows, splits and joins with others, so its first line and its words say little of it: it is old where each of its
+/// lines was found before. That is a line that stayed in a stretch, one with the text of a line of a stretch, or one that was
+/// written in the place of such a line. A stretch with a line that stayed and was not found before is left as it is: the edit
+/// changed what is around, or the program's differences fell out otherwise.
+pub(super) fn settle_stretches(
+    before: &[Mark],
+    after: &[Mark],
+    map: &LineMap,
+    (old, now): (Lines<'_>, Lines<'_>),
+    new: &mut [bool],
+) {
+    if !after.iter().any(|mark| mark.is_stretch) {
+        return;
+    }
+    let found = before.iter().filter(|mark| mark.is_stretch).flat_map(|mark| mark.line..=mark.end_line);
+    let found: BTreeSet<usize> = found.collect();
+    let stayed: HashSet<usize> = found.iter().filter_map(|&line| map.carry(line)).collect();
+    let mut texts: HashMap<&str, usize> = HashMap::new();
+    for &line in &found {
+        *texts.entry(old.text(line).trim()).or_default() += 1;
+    }
+    let pieces = pieces(map, old.count(), now.count());
+    let in_place_of = |piece: &Piece| found.range(piece.old.0..(piece.old.1 + 1).max(piece.old.0)).count();
+    let mut replaced: HashMap<usize, usize> =
+        pieces.iter().enumerate().map(|(at, piece)| (at, in_place_of(piece))).collect();
+    let stretches = || after.iter().enumerate().filter(|(_, mark)| mark.is_stretch);
+    let all =
+        stretches().flat_map(|(index, mark)| (mark.line..=mark.end_line).map(move |line| (index, line)));
+    let (in_stretches, others): (Vec<_>, Vec<_>) = all.partition(|(_, line)| stayed.contains(line));
+    for (_, line) in in_stretches {
+        take(&mut texts, now.text(line).trim());
+    }
+    let (mut fresh, mut unsettled) = (HashSet::new(), HashSet::new());
+    for (index, line) in others {
+        let at = pieces.partition_point(|piece| piece.new.1 < line);
+        let is_written = pieces.get(at).is_some_and(|piece| piece.new.0 <= line);
+        if take(&mut texts, now.text(line).trim()) {
+            continue;
+        }
+        if !is_written {
+            unsettled.insert(index);
+        } else if !take(&mut replaced, at) {
+            fresh.insert(index);
+        }
+    }
+    for (index, _) in stretches() {
+        match new.get_mut(index) {
+            Some(flag) if fresh.contains(&index) => *flag = true,
+            Some(flag) if !unsettled.contains(&index) => *flag = false,
+            _ => {}
+        }
+    }
 }
 
 /// Where a finding stands, for both sides alike.
@@ -299,6 +358,61 @@ mod tests {
         assert_eq!(lines(" bad\nx\ny\n", " mended\nx\n bad\n"), none, "as it was, elsewhere");
         assert_eq!(lines(" bad\nx\ny\n", " mended\nx\n bad z\n"), [3], "another one, elsewhere");
         assert_eq!(lines(" bad 1\n bad 2\n", " bad 3\n bad 4\n bad 5\n"), [3]);
+    }
+
+    /// A formatter that takes the space at the beginning of lines away finds each run of lines that have some.
+    fn runs(buffer: &Buffer) -> Vec<Mark> {
+        let lines = buffer.lines();
+        let is_found = |line: usize| (1..=lines.count()).contains(&line) && lines.text(line).starts_with(' ');
+        let begins = (1..=lines.count()).filter(|&line| is_found(line) && !is_found(line - 1));
+        let run = |line: usize| {
+            let end_line = (line..).take_while(|&line| is_found(line)).last().unwrap();
+            let said =
+                format!("{} lines differ, expected `{}`", end_line + 1 - line, lines.text(line).trim());
+            Mark { end_line, is_stretch: true, ..Mark::new(lines, (line, 1), said) }
+        };
+        begins.map(run).collect()
+    }
+
+    /// The first lines of the runs that are new: by their first line and their words alone, and by all of their lines.
+    fn new_runs(before: &str, after: &str) -> (Vec<usize>, Vec<usize>) {
+        let (old, now) = (buffer(before), buffer(after));
+        let map = old.rewrite(after).unwrap().line_map(&old, &now);
+        let (old_marks, marks) = (runs(&old), runs(&now));
+        let mut flags = brought(&old_marks, &marks, &map, (old.lines().count(), now.lines().count()));
+        let named = |flags: &[bool]| {
+            let new = marks.iter().zip(flags).filter(|(_, new)| **new);
+            new.map(|(mark, _)| mark.line).collect::<Vec<_>>()
+        };
+        let naive = named(&flags);
+        settle_stretches(&old_marks, &marks, &map, (old.lines(), now.lines()), &mut flags);
+        (naive, named(&flags))
+    }
+
+    #[test]
+    fn a_stretch_is_old_where_each_of_its_lines_was_found_before() {
+        let none = Vec::new;
+        assert_eq!(new_runs("x\n a\n b\n", "x\n a\n b\n c\n"), (none(), vec![2]), "it grows at its end");
+        assert_eq!(new_runs("x\n a\n b\n", "x\n a\n c\n b\n"), (none(), vec![2]), "it grows within");
+        assert_eq!(new_runs("x\n a\n b\n", "x\n a\ny\n b\n"), (vec![4], none()), "it splits");
+        assert_eq!(new_runs("x\n a\ny\n b\n", "x\n a\n b\n").1, none(), "two join");
+        assert_eq!(new_runs("x\n a\n b\n", "x\n b\n").1, none(), "its first line goes");
+        assert_eq!(new_runs("x\n a\n b\n c\n", "x\n a\n d\n c\n").1, none(), "a line of it is written anew");
+        assert_eq!(new_runs("x\n a\n c\n", "x\n a2\n d\n e\n c\n").1, vec![2], "one becomes three");
+        assert_eq!(new_runs("x\n a\n b\ny\n", "y\nx\n a\n b\n").1, none(), "it moves");
+        assert_eq!(new_runs("x\n a\n b\ny\n", "x\n a\n b\ny\n a\n b\n").1, vec![5], "a second copy");
+        assert_eq!(new_runs("x\ny\nz\n", "x\n y\nz\n").1, vec![2], "a line that was fine");
+        assert_eq!(new_runs("x\n", " x\n").1, vec![1]);
+        let (old, now) = (buffer("x\n a\nb\n c\n"), buffer("y\n a\nb\n c\n"));
+        let map = old.rewrite(now.view()).unwrap().line_map(&old, &now);
+        let joined = Mark { end_line: 4, ..runs(&now)[0].clone() };
+        for was in [false, true] {
+            let mut flags = [was];
+            let texts = (old.lines(), now.lines());
+            settle_stretches(&runs(&old), std::slice::from_ref(&joined), &map, texts, &mut flags);
+            assert_eq!(flags, [was], "a line between two stretches that is counted with them");
+        }
+        assert_eq!(new_runs("", " x\n").1, vec![1]);
     }
 
     #[test]

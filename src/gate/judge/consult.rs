@@ -78,7 +78,10 @@ fn brought(draft: &Draft<'_>, before: &[Mark], after: &[Mark]) -> Vec<bool> {
     match draft.before {
         Some(old) => {
             let lines = (old.lines().count(), draft.after.lines().count());
-            delta::brought(before, after, draft.map, lines)
+            let mut new = delta::brought(before, after, draft.map, lines);
+            let texts = (old.lines(), draft.after.lines());
+            delta::settle_stretches(before, after, draft.map, texts, &mut new);
+            new
         }
         None => delta::unmatched(before, after, draft.map).new,
     }
@@ -109,5 +112,7 @@ fn mark(seen: &Seen, text: &Buffer) -> Mark {
         None => Mark::new(text.lines(), place, message),
         Some(path) => Mark::elsewhere(path.clone(), place, message),
     };
-    Mark { code: seen.code.clone(), severity: seen.severity, ..mark }
+    let end_line = seen.end_line.unwrap_or(seen.line);
+    let is_stretch = seen.end_line.is_some() && seen.elsewhere.is_none();
+    Mark { end_line, is_stretch, code: seen.code.clone(), severity: seen.severity, ..mark }
 }

@@ -98,6 +98,7 @@ fn hunks(view: &str, made: &str, program: &str) -> Result<Vec<Raw>, String> {
     let regions = plan.regions(&before, &after).into_iter().take(MOST_READ);
     let raw = |region: Region| Raw {
         line: Some(region.start_line),
+        end_line: (region.end_line >= region.start_line).then_some(region.end_line),
         code: Some("format".to_owned()),
         columns: Columns::Characters,
         ..Raw::whole_text(format!(

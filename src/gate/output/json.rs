@@ -75,6 +75,7 @@ impl<'v> Item<'v> {
         Ok(Raw {
             file: place.file.as_ref().map_or(Ok(None), |file| self.text(file))?,
             line: self.number(&place.line)?,
+            end_line: None,
             column: place.column.as_ref().map_or(Ok(None), |column| self.number(column))?,
             columns,
             code: place.code.as_ref().and_then(|code| name_of(self.find(code)?)),

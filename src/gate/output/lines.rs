@@ -39,6 +39,7 @@ fn raw(groups: &Captures<'_>, whole: &str, columns: Columns) -> Result<Raw, Stri
     Ok(Raw {
         file: text("file").map(str::to_owned),
         line: count("line")?,
+        end_line: None,
         column: count("column")?,
         columns,
         code: text("code").map(str::to_owned),

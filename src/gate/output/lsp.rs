@@ -57,6 +57,7 @@ fn raw(item: &Value, server: &Server, columns: Columns) -> Result<Option<Raw>, S
     Ok(Some(Raw {
         file: None,
         line: Some(line),
+        end_line: None,
         column: Some(column),
         columns,
         code: code(item).map(|code| server.code.replace("{code}", &code)),

@@ -95,12 +95,15 @@ impl<'a> Said<'a> {
 }
 
 /// Returns the first line that says something, with the causes that programs in Rust print below it; of a traceback of
-/// Python, whose first lines say nothing, the last.
+/// Python, whose first lines say nothing, the last, and of a usage message the error below it.
 fn telling(text: &str) -> Option<String> {
     let mut lines = text.lines().map(clean).filter(|line| !line.is_empty());
     let first = lines.next()?;
     if first.starts_with("Traceback (most recent call last)") {
         return lines.next_back().or(Some(first));
+    }
+    if first.to_lowercase().starts_with("usage:") {
+        return lines.find(|line| line.to_lowercase().contains("error:")).or(Some(first));
     }
     let mut told = first;
     while let Some(line) = lines.next() {

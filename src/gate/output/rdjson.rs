@@ -27,6 +27,7 @@ fn raw(diagnostic: &Value) -> Result<Raw, String> {
     Ok(Raw {
         file: text_at(diagnostic, &["location", "path"])?.map(str::to_owned),
         line: number_at(diagnostic, &line, 0)?,
+        end_line: None,
         column: number_at(diagnostic, &column, 0)?,
         columns: Columns::Bytes,
         code: at(diagnostic, &["code", "value"]).ok().flatten().and_then(name_of),

@@ -15,6 +15,8 @@ pub(in crate::gate) struct Seen {
     pub(in crate::gate) elsewhere: Option<String>,
     /// 1-based line.
     pub(in crate::gate) line: usize,
+    /// The last line, where the program finds a stretch of lines as a whole, as a formatter does.
+    pub(in crate::gate) end_line: Option<usize>,
     /// 1-based column: in characters for the edited text, and as the program counts for another file.
     pub(in crate::gate) column: usize,
     /// The rule's name.
@@ -41,6 +43,8 @@ pub(super) struct Raw {
     pub(super) file: Option<String>,
     /// The line, 1-based; a finding about a text or a project as a whole has none.
     pub(super) line: Option<usize>,
+    /// The last line of a stretch that is found as a whole.
+    pub(super) end_line: Option<usize>,
     /// The column, 1-based.
     pub(super) column: Option<usize>,
     /// In what the column is counted.
@@ -59,6 +63,7 @@ impl Raw {
         Raw {
             file: None,
             line: None,
+            end_line: None,
             column: None,
             columns: Columns::Characters,
             code: None,
@@ -102,7 +107,8 @@ pub(super) fn landed_at(mut raws: Vec<(Raw, Whose)>, severity: Severity, text: &
         };
         let code = raw.code.as_deref().map(clean).filter(|code| !code.is_empty());
         let message = told(clean(&raw.message), code.as_deref());
-        Seen { elsewhere, line, column, code, severity: raw.severity.unwrap_or(severity), message }
+        let severity = raw.severity.unwrap_or(severity);
+        Seen { elsewhere, line, end_line: raw.end_line, column, code, severity, message }
     };
     let mut seen: Vec<Seen> = raws.into_iter().map(land).collect();
     seen.sort_by_key(|seen| (seen.elsewhere.is_some(), seen.line, seen.column));

@@ -21,6 +21,17 @@ fn only_what_is_new_blocks() {
 }
 
 #[test]
+fn a_line_that_is_no_better_formatted_than_those_around_it_is_new() {
+    let define = Define::default().gate("tidy", "sed 's/^ *//'", TEXT, "");
+    let trial = define.policy("{ tool: tidy }", "");
+    let old = "one\n two\n three\nfour\n five\n";
+    let lines = |after: &str| blocked(&trial.judge("a.txt", Some(old), after));
+    assert_eq!(lines("one\n two\n three\nfour\n five\n six\n"), [5]);
+    assert_eq!(lines("one\n two\n three\nfour\n five\nsix\n"), [0; 0], "one that is formatted");
+    assert_eq!(lines("one\n two\nsix\n three\nfour\n five\n"), [0; 0], "between those that are not");
+}
+
+#[test]
 fn everything_in_a_new_file_is_new() {
     assert_eq!(blocked(&finder("", "").judge("a.txt", None, "bad\nfine\nbad\n")), [1, 3]);
 }

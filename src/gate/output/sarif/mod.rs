@@ -77,6 +77,7 @@ impl<'v> Run<'v> {
         Ok(Raw {
             file: place.get("artifactLocation").and_then(|location| self.files.name(location)),
             line: number_at(place, &["region", "startLine"], 0)?,
+            end_line: None,
             column: number_at(place, &["region", "startColumn"], 0)?,
             columns: self.columns,
             code: rule.id.map(str::to_owned),

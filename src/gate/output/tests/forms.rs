@@ -209,6 +209,10 @@ fn an_exit_code_that_is_not_named_is_trouble_in_words() {
             "error: failed to load manifest\n\nCaused by:\n  failed to parse manifest\n\nCaused by:\n  no targets\n",
             "ended with exit code 2: error: failed to load manifest: failed to parse manifest: no targets",
         ),
+        (
+            "Usage: tool [OPTIONS]\nTry --help\n\nError: Invalid value for '--mode'\n",
+            "ended with exit code 2: Error: Invalid value for '--mode'",
+        ),
         ("error: no\nCaused by:\n", "ended with exit code 2: error: no"),
         (
             "Traceback (most recent call last):\n",
