@@ -180,6 +180,30 @@ fn an_edit_of_which_some_is_there_is_taken_back_whole() {
     assert_eq!(scene.now(), pairs(&[("a", "theirs"), ("a.0000000000000001.kept", "old"), ("z", "1")]));
 }
 
+/// The root was moved away, with a half-done edit in it, and another folder stands in its place.
+#[test]
+fn nothing_is_recovered_in_a_root_that_was_replaced() {
+    let dir = tempfile::tempdir().unwrap();
+    let [root, aside] = ["p", "p.bak"].map(|name| dir.path().join(name));
+    fs::create_dir(&root).unwrap();
+    for (name, text) in [("a", "old"), (STAGED, "new")] {
+        fs::write(root.join(name), text).unwrap();
+    }
+    let files = Files::open(std::slice::from_ref(&root)).unwrap();
+    let recover = || {
+        let half = [left("a", STAGED, Some("old"), Some("new"))];
+        let half = Half { root: 0, files: &half, text: &|_| None, is_open: &|| true };
+        files.recover(&Locks::default(), &half).fate
+    };
+    fs::rename(&root, &aside).unwrap();
+    fs::create_dir(&root).unwrap();
+    assert_eq!((recover(), aside.join(STAGED).exists()), (Fate::Leave, true));
+    // The control: where it is back, the edit is taken back.
+    fs::remove_dir(&root).unwrap();
+    fs::rename(&aside, &root).unwrap();
+    assert_eq!((recover(), root.join(STAGED).exists()), (Fate::Forget, false));
+}
+
 #[test]
 fn a_torn_file_is_put_back_and_another_s_text_is_not() {
     let (old, new) = ("0123456789".repeat(300), "abcdefghij".repeat(300));
