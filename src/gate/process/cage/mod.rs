@@ -127,3 +127,12 @@ pub(super) fn unstarted(level: Isolation, exit: Exit, stderr: &[u8]) -> Option<S
 fn lies_in(path: &Path, folders: &[PathBuf]) -> bool {
     folders.iter().any(|folder| path.starts_with(folder))
 }
+
+/// Has no program inherit the descriptors that this process was started with, but for standard input, output and error.
+///
+/// For a program that calls it before it opens anything that its own children should have. A client may leave descriptors
+/// open, and what a program has open is not kept from it by any level. Before Linux 5.11 it does nothing.
+pub fn close_inherited_on_exec() {
+    const AFTER_STANDARD_ERROR: u32 = 3;
+    listener::close_on_exec_from(AFTER_STANDARD_ERROR);
+}

@@ -4,8 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use super::bench::{Bench, LONG, exited, python};
+use super::bench::{Bench, LONG, Manner, alone, exited, python};
 use super::in_both_manners;
+use crate::gate::process::close_inherited_on_exec;
 use crate::gate::process::{Cage, Ceiling, Ended, Layer, Order, lack, run, shortfall, strongest};
 use crate::gate::watch::Watch;
 use crate::policy::Isolation;
@@ -121,6 +122,35 @@ fn a_cage_that_is_not_to_be_had_is_not_replaced(_: &Bench) {
     }
     let best = levels().last().unwrap();
     assert_eq!((strongest(Ceiling(best)), shortfall(best, Ceiling(best))), (best, None));
+}
+
+/// A descriptor that this process was started with, and that is not marked, is open in every program at every level.
+#[test]
+fn no_program_inherits_what_its_caller_was_started_with() {
+    use std::os::fd::AsRawFd;
+    let name = concat!(module_path!(), "::no_program_inherits_what_its_caller_was_started_with");
+    alone(name, Manner::Library, |bench| {
+        let path = bench.folder().join("inherited");
+        let file = fs::File::create(&path).unwrap();
+        rustix::io::fcntl_setfd(&file, rustix::io::FdFlags::empty()).unwrap();
+        let number = file.as_raw_fd().to_string();
+        let words =
+            "import os, sys\ntry:\n    os.write(int(sys.argv[1]), b'leaked')\nexcept OSError:\n    pass";
+        // The control comes first: as long as it is not marked, each of them writes to it.
+        for is_marked in [false, true] {
+            if is_marked {
+                close_inherited_on_exec();
+            }
+            for level in levels() {
+                file.set_len(0).unwrap();
+                let argv = ["-c", words, &number].map(Into::into).to_vec();
+                let order = Order { argv, ..caged(bench, level, &[], None) };
+                assert_eq!(exited(give(&order)).0, 0);
+                let has_leaked = !fs::read(&path).unwrap().is_empty();
+                assert_eq!(has_leaked, !is_marked, "{}", level.name());
+            }
+        }
+    });
 }
 
 /// What each level adds to a run of a program that does nothing, measured in turns.
