@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use super::bench::{Bench, LONG, Manner, alone, exited, python};
 use super::in_both_manners;
+use crate::gate::process::cage::FilterParts;
 use crate::gate::process::close_inherited_on_exec;
 use crate::gate::process::{Cage, Ceiling, Ended, Layer, Order, lack, run, shortfall, strongest};
 use crate::gate::watch::Watch;
@@ -153,25 +154,51 @@ fn no_program_inherits_what_its_caller_was_started_with() {
     });
 }
 
-/// What each level adds to a run of a program that does nothing, measured in turns.
+/// Prints what each level, and the parts of the filter beside Landlock, add to a run of a program that does nothing; and
+/// what a change of a mode costs that the supervisor makes. All are measured in turns.
 #[test]
 #[ignore = "measures"]
 fn what_a_cage_costs() {
     let bench = Bench::new(super::bench::Manner::Library);
+    let kinds = [
+        ("none", Isolation::None, FilterParts::All),
+        ("landlock without the filter", Isolation::Landlock, FilterParts::Nothing),
+        ("landlock without the supervisor", Isolation::Landlock, FilterParts::Unsupervised),
+        ("landlock", Isolation::Landlock, FilterParts::All),
+        ("bubblewrap", Isolation::Bubblewrap, FilterParts::All),
+    ];
     let levels: Vec<Isolation> = levels().collect();
-    let mut times = vec![Vec::new(); levels.len()];
-    for _ in 0..100 {
-        for (level, times) in levels.iter().zip(&mut times) {
-            let order = Order {
-                program: Path::new("/bin/true"),
-                argv: Vec::new(),
-                ..caged(&bench, *level, &[], None)
-            };
-            times.push(super::bench::timed(|| give(&order)).0);
+    let kinds: Vec<_> = kinds.into_iter().filter(|(_, level, _)| levels.contains(level)).collect();
+    let run = |level, filter, program, argv: &[&str]| {
+        let Order { cage, .. } = caged(&bench, level, &[], None);
+        let argv = argv.iter().map(Into::into).collect();
+        let order = Order { program, argv, cage: Cage { filter, ..cage }, ..bench.order(&[], None) };
+        super::bench::timed(|| give(&order))
+    };
+    let mut times = vec![Vec::new(); kinds.len()];
+    for _ in 0..200 {
+        for ((_, level, filter), times) in kinds.iter().zip(&mut times) {
+            times.push(run(*level, *filter, Path::new("/bin/true"), &[]).0);
         }
     }
-    for (level, times) in levels.iter().zip(&mut times) {
+    let mut none = None;
+    for ((name, ..), times) in kinds.iter().zip(&mut times) {
         times.sort();
-        println!("{}: median {:?}, best {:?}", level.name(), times[times.len() / 2], times[0]);
+        let (median, best) = (times[times.len() / 2], times[0]);
+        let ratio = median.as_secs_f64() / none.get_or_insert(median).as_secs_f64();
+        println!("{name}: median {median:?}, best {best:?}, {ratio:.2} of none");
+    }
+    let changes = "import os, tempfile, time
+with tempfile.NamedTemporaryFile() as file:
+    start = time.monotonic()
+    for number in range(2000):
+        os.chmod(file.name, 0o600 | number % 2)
+    print('%.1f' % ((time.monotonic() - start) / 2000 * 1e6))";
+    for (name, level, filter) in kinds.iter().filter(|(_, _, filter)| *filter == FilterParts::All) {
+        let change =
+            |_| exited(run(*level, *filter, python(), &["-c", changes]).1).1.trim().parse::<f64>().unwrap();
+        let mut all: Vec<f64> = (0..5).map(change).collect();
+        all.sort_by(f64::total_cmp);
+        println!("{name}: {} microseconds for a change of a mode (median of 5)", all[2]);
     }
 }
