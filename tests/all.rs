@@ -13,6 +13,7 @@
 mod suite {
     mod architecture;
     mod bad_input;
+    mod cargo_isolated;
     mod cases;
     mod checking;
     mod cli;

@@ -40,7 +40,7 @@ pub use judge::{Case, OnDisk, judge, judge_all};
 pub use means::{Grant, Means};
 pub use parallel::parallel;
 pub use pins::{Pin, Pins, Search, search_path};
-pub use process::adopt_orphans;
+pub use process::{adopt_orphans, close_inherited_on_exec};
 pub use syntax::{parse_for_parent, parse_large_texts_with};
 pub use trial::{canary, inside, version};
 pub use verdict::{Outcome, Run, Verdict};

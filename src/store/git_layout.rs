@@ -9,9 +9,15 @@
 //! entered, in the folder or where its `commondir` says. Here the names are enough, in any case and spelling: contents and
 //! rights can change later, and a file system may fold names.
 //!
+//! Where a `commondir` stands, `objects`, `refs`, `config` and the hooks lie in the folder that it names. So a write is refused as
+//! well that brings the last part of such a folder, or its settings or hooks ([`common`]).
+//!
 //! Invariant: the same question is asked before anything is staged and after everything is there, so that of two calls that
 //! each bring a part at least one is refused.
 
+mod common;
+
+use self::common::CommonFolders;
 use super::file_place::{FilePlace, join};
 use super::folder::Folder;
 use super::root::Root;
@@ -109,6 +115,11 @@ impl Names {
     fn make_git_folder(self) -> bool {
         self.head && (self.commondir || (self.objects && self.refs))
     }
+
+    /// Returns true if the folder has what git looks for where a `commondir` leads.
+    fn make_common_folder(self) -> bool {
+        self.objects && self.refs
+    }
 }
 
 /// Refuses writes after which a folder would be a git folder; gives the number of the write at fault.
@@ -116,24 +127,70 @@ impl Names {
 /// Nothing is looked at unless a path has one of the names in it. Removals count for nothing: what is removed in the same call
 /// is taken for there.
 pub(super) fn refuse(roots: &[Root], writes: &[Planned<'_>]) -> Result<(), Box<(usize, Error)>> {
+    let common = CommonFolders::new(roots);
     for (at, Planned { place, after }) in writes.iter().enumerate() {
         let Some(after) = after else { continue };
         for (parent, name) in parents(&place.in_root) {
-            let is_config = parent.len() + name.len() + usize::from(!parent.is_empty())
-                == place.in_root.len()
-                && matches!(folded(name).as_str(), "config" | "config.worktree");
+            let is_last = parent.len() + name.len() + usize::from(!parent.is_empty()) == place.in_root.len();
+            let is_config = is_last && matches!(folded(name).as_str(), "config" | "config.worktree");
+            let is_hook = !is_last && folded(name) == "hooks";
             let mut own = Names::default();
             own.note(name);
-            if own.is_empty() && !is_config {
+            if own.is_empty() && !is_config && !is_hook {
                 continue;
             }
-            let names = names_after(roots, writes, place, parent).map_err(|error| Box::new((at, error)))?;
+            let failed = |error| Box::new((at, error));
+            let names = names_after(roots, writes, place, parent).map_err(failed)?;
             if names.make_git_folder() || (is_config && !names.is_empty() && runs(after)) {
-                return Err(Box::new((at, refusal(place, parent))));
+                return Err(failed(refusal(place, parent)));
+            }
+            if names.make_common_folder()
+                && let Some(root) = roots.get(place.root)
+                && let Some(by) = common.named_by(&root.real().join(parent)).map_err(|errno| {
+                    failed(trouble::failed("looking for a git folder", place.shown(), errno))
+                })?
+            {
+                return Err(failed(refusal_of_common(place, parent, by)));
             }
         }
     }
     Ok(())
+}
+
+/// Returns true if a file of this path beneath a root would give a folder the last of the names that git looks for.
+pub(super) fn completes(root: &Root, path: &str) -> rustix::io::Result<bool> {
+    let top = root.top().map_err(|error| trouble::errno_of(&error).unwrap_or(Errno::IO))?;
+    let common = CommonFolders::new(std::slice::from_ref(root));
+    for (parent, name) in parents(path) {
+        let mut names = Names::default();
+        names.note(name);
+        if names.is_empty() {
+            continue;
+        }
+        list(&top, parent, &mut names)?;
+        let folder = root.real().join(parent);
+        if names.make_git_folder() || (names.make_common_folder() && common.named_by(&folder)?.is_some()) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Returns true if git takes a folder for a git folder, by its names alone.
+pub(super) fn is_git_folder(folder: &Folder) -> rustix::io::Result<bool> {
+    let mut names = Names::default();
+    list(folder, "", &mut names)?;
+    Ok(names.make_git_folder())
+}
+
+/// Returns true for the names without which no folder is a git folder: one of them has to be there in any case.
+pub(super) fn is_entry_point(name: &str) -> bool {
+    matches!(folded(name).as_str(), "head" | "commondir")
+}
+
+/// Returns true for the names that git looks for beside a `HEAD`.
+pub(super) fn is_part(name: &str) -> bool {
+    matches!(folded(name).as_str(), "objects" | "refs")
 }
 
 /// Each folder on the way to a path, with the name that the way goes on by.
@@ -233,4 +290,15 @@ fn refusal(place: &FilePlace, parent: &str) -> Error {
     Error::new(Code::Protected, seen)
         .field("path")
         .hint("use other names than HEAD, objects, refs, commondir and config side by side; a person can make a git folder with `git init`")
+}
+
+fn refusal_of_common(place: &FilePlace, parent: &str, by: &str) -> Error {
+    let (path, folder) = (place.shown(), if parent.is_empty() { "the root" } else { parent });
+    let seen = format!(
+        "{path} may not be written: {by} makes {folder} a part of a git folder, whose settings and hooks run commands; the \
+         built-in rule {RULE} protects it"
+    );
+    Error::new(Code::Protected, seen)
+        .field("path")
+        .hint(format!("remove {by} if it is not needed, or use other names than objects, refs, hooks and config side by side"))
 }

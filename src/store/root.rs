@@ -167,7 +167,8 @@ fn refuse_wide(shown: &str, identity: Identity) -> Result<(), Error> {
     Ok(())
 }
 
-fn without_dots(path: &Path) -> PathBuf {
+/// A path without `.` and `..`, by its text alone.
+pub(super) fn without_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {
         match component {

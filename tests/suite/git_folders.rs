@@ -267,10 +267,6 @@ fn a_single_piece_that_is_missing_is_refused() {
                 assert_eq!(project.write(missing, text).unwrap_err().code, Code::Protected);
                 continue;
             }
-            if matches!(*missing, "x/objects/x" | "x/refs/x" | "x/config") {
-                // The folder `w` is one by its names, and what it refers to is not followed.
-                continue;
-            }
             assert!(!with_git || !project.runs(layout.start), "{} is no piece", missing);
             let error = project.write(missing, text).unwrap_err();
             assert_eq!(error.code, Code::Protected, "{missing}: {}", error.message);
@@ -482,4 +478,70 @@ fn a_bare_repository_is_a_git_folder() {
         assert_eq!(project.write(path, "x\n").unwrap_err().code, Code::Protected, "{path}");
     }
     assert!(project.write("store/config", "x\n").is_ok());
+}
+
+/// A folder with `HEAD` and `commondir` that was in the project before: git reads what the agent writes where it leads.
+#[test]
+fn the_folder_that_a_commondir_names_gets_no_parts_settings_or_hooks() {
+    let write_all = |project: &Project, files: &[(&str, &str)]| {
+        project.write_all(files).map(drop).map_err(|error| error.code)
+    };
+    for (commondir, named) in [
+        ("../x\n", true),
+        ("../x\r\n\n", true),
+        ("./../other/.././x", true),
+        ("{root}/x\n", true),
+        ("../link\n", true),
+        ("../y\n", false),
+        ("../x/objects\n", false),
+        ("\n", false),
+        ("../x \n", false),
+    ] {
+        for missing in
+            ["x/objects/x", "x/refs/x", "x/config", "x/config.worktree", "x/hooks/post-index-change"]
+        {
+            for is_new in [false, true] {
+                let project = Project::new();
+                let root = project.at("").canonicalize().unwrap();
+                project.put("w/HEAD", "ref: refs/heads/main\n");
+                project.put("w/commondir", &commondir.replace("{root}", root.to_str().unwrap()));
+                std::os::unix::fs::symlink("x", project.at("link")).unwrap();
+                let mut files = vec![(missing, "[core]\n\tbare = false\n")];
+                for part in
+                    ["x/objects/y", "x/refs/y"].into_iter().filter(|part| missing.get(..6) != part.get(..6))
+                {
+                    if is_new {
+                        files.push((part, "y\n"));
+                    } else {
+                        project.put(part, "y\n");
+                    }
+                }
+                let done = write_all(&project, &files);
+                let due = if named { Err(Code::Protected) } else { Ok(()) };
+                assert_eq!(done, due, "{commondir:?} {missing} {is_new}");
+            }
+        }
+    }
+}
+
+/// What a `commondir` names is written to as long as git would not take it for a part of a git folder.
+#[test]
+fn a_commondir_without_a_head_and_other_folders_leave_a_project_editable() {
+    for there in [&[("w/commondir", "../x\n")][..], &[("w/HEAD", "x\n"), ("w/commondirs", "../x\n")], &[]] {
+        let project = Project::new();
+        there.iter().for_each(|(path, text)| project.put(path, text));
+        for path in ["x/objects/x", "x/refs/x", "x/config", "x/hooks/useThing.ts", "src/hooks/useThing.ts"] {
+            assert!(project.write(path, "x\n").is_ok(), "{path} {there:?}");
+        }
+        if there.len() == 1 {
+            assert_eq!(project.write("w/HEAD", "x\n").unwrap_err().code, Code::Protected);
+        }
+    }
+    let project = Project::new();
+    project.put("w/HEAD", "x\n");
+    project.put("w/commondir", "../x\n");
+    for path in ["x/objects/x", "x/config", "x/hooks/a", "y/objects/x", "y/refs/x", "y/config", "other"] {
+        assert!(project.write(path, "x\n").is_ok(), "{path}");
+    }
+    assert_eq!(project.write("x/refs/x", "x\n").unwrap_err().code, Code::Protected);
 }

@@ -171,3 +171,37 @@ fn the_folder_of_a_killed_server_is_removed_by_the_next() {
     next.call("safe_edit_file", &json!({"path": "a.txt", "content": "c\n"}));
     wait("a stale folder stays", &|| stale.iter().all(|folder| !folder.exists()));
 }
+
+/// What a client leaves open is not inherited by the programs of gates.
+#[test]
+fn a_descriptor_of_the_client_is_not_open_in_a_gate() {
+    let (root, user) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let leak = user.path().join("leak");
+    // Starts a program with descriptor 9 open.
+    let leaving_open = || {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "exec \"$@\" 9>> \"$LEAK\"", "sh"]).env("LEAK", &leak);
+        shell
+    };
+    let size = || fs::metadata(&leak).map_or(0, |found| found.len());
+    // The control: any other program has it.
+    assert!(leaving_open().args(["sh", "-c", "echo leaked >&9"]).status().unwrap().success());
+    let written = size();
+    assert!(written > 0);
+    let finds = r#"command: [sh, -c, 'sed -n "s/.*bad.*/{\"line\":1,\"message\":\"bad\"}/p"; (echo leaked >&9) 2> /dev/null; :', python3"#;
+    let works = policy("sleep", "tag").replace("command: [python3", finds);
+    fs::write(root.path().join("quality.yaml"), works).unwrap();
+    let own = lockgate(user.path());
+    let mut command = leaving_open();
+    command.arg(own.get_program());
+    for (name, value) in own.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    let mut server = Server::start_by(command, root.path(), &["--trust"]);
+    let answer = server.call("safe_edit_file", &json!({"path": "a.txt", "content": "b\n"}));
+    assert_eq!(answer.status(), "written", "{}", answer.text);
+    assert_eq!(size(), written);
+}

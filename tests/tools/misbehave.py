@@ -241,11 +241,11 @@ def attempts(scene):
                 done[name + ": why"] = str(trouble)
         return decorate
 
-    def write(name, path, mode):
+    def write(name, path, mode, what="misdeed"):
         @attempt(name)
         def _():
             with open(path, mode) as file:
-                file.write("misdeed")
+                file.write(what)
 
     def read(name, path):
         @attempt(name)
@@ -332,6 +332,12 @@ def attempts(scene):
             fcntl.ioctl(file, 0x40086602, no_dump.to_bytes(8, "little"))
 
     victim = scene["victim"]
+    byte = ctypes.create_string_buffer(1)
+    try:
+        with open("/proc/%d/maps" % victim) as maps:
+            stack = next(int(line.split("-")[0], 16) for line in maps if line.rstrip().endswith("[stack]"))
+    except (OSError, StopIteration):
+        stack = 0
     attempt("limit a process")(lambda: resource.prlimit(victim, resource.RLIMIT_NOFILE, (6, 6)))
     attempt("slow a process down")(lambda: os.setpriority(os.PRIO_PROCESS, victim, 19))
     attempt("bind a process to a core")(lambda: os.sched_setaffinity(victim, {min(os.sched_getaffinity(0))}))
@@ -398,6 +404,70 @@ def attempts(scene):
 
     by_child("make a 32-bit call", by_32_bits)
     by_child("make a namespace", lambda: call(number(272, 97), 0x10000000))
+
+    @attempt("write another's memory")
+    def _():
+        with open("/proc/%d/mem" % victim, "r+b", 0) as file:
+            file.seek(stack)
+            file.write(byte)
+
+    class Words(ctypes.Structure):
+        _fields_ = [("at", ctypes.c_void_p), ("size", ctypes.c_size_t)]
+
+    @attempt("write another's memory by a call")
+    def _():
+        here, there = Words(ctypes.addressof(byte), 1), Words(stack, 1)
+        return call(number(311, 271), victim, ctypes.byref(here), 1, ctypes.byref(there), 1, 0) == 1
+
+    @attempt("take a descriptor")
+    def _():
+        os.close(call(438, os.pidfd_open(victim), 1, 0))
+
+    # It lets the signal pass.
+    attempt("signal by a pidfd")(lambda: signal.pidfd_send_signal(os.pidfd_open(victim), signal.SIGWINCH))
+    attempt("signal another gate")(lambda: os.kill(scene["sibling"], signal.SIGUSR1))
+    write("choose who is killed", "/proc/%d/oom_score_adj" % victim, "w", "500")
+    attempt("compare processes")(lambda: call(number(312, 272), os.getpid(), victim, 1, 0, 0))
+
+    @attempt("measure a process")
+    def _():
+        software, size, task_clock = 1, 112, 1
+        what = software.to_bytes(4, "little") + size.to_bytes(4, "little") + task_clock.to_bytes(8, "little")
+        os.close(call(number(298, 241), ctypes.create_string_buffer(what, size), victim, -1, -1, 0))
+
+    @attempt("make a BPF map")
+    def _():
+        array = b"".join(word.to_bytes(4, "little") for word in (2, 4, 4, 1))
+        os.close(call(number(321, 280), 0, ctypes.create_string_buffer(array, 72), 72))
+
+    @attempt("make a userfaultfd")
+    def _():
+        user_mode_only = 1
+        os.close(call(number(323, 282), user_mode_only | os.O_NONBLOCK))
+
+    @attempt("read a terminal")
+    def _():
+        own = os.open(scene["terminal"], os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
+        read, end = b"", time.monotonic() + 3
+        while b"a secret" not in read and time.monotonic() < end:
+            try:
+                read += os.read(own, 64)
+            except BlockingIOError:
+                time.sleep(0.01)
+        return b"a secret" in read
+
+    @attempt("write to a terminal")
+    def _():
+        os.write(os.open(scene["terminal"], os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK), b"misdeed")
+
+    @attempt("type into a terminal")
+    def _():
+        import fcntl
+        tiocsti = 0x5412
+        fcntl.ioctl(os.open(scene["terminal"], os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK), tiocsti, b"x")
+
+    read("read shared memory", scene["shared"])
+    attempt("take an inotify instance")(lambda: os.close(call(number(294, 26), 0)))
 
     attempt("signal a process")(lambda: os.kill(scene["victim"], signal.SIGUSR1))
 

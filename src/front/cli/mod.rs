@@ -82,6 +82,7 @@ const SELF: &str = "/proc/self/exe";
 ///
 /// Usage errors, `--help` and `--version` end the process here.
 pub fn run() -> ExitCode {
+    gate::close_inherited_on_exec();
     if let Some(code) = gate::parse_for_parent(std::env::args_os().skip(1)) {
         return code;
     }

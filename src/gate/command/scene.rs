@@ -248,8 +248,8 @@ fn cage(
         shown: named(ask, command),
         own: stage.map(|stage| stage.home().to_owned()),
         cache: cache.map(Path::to_owned),
-        layers: Vec::new(),
         network: command.network,
+        ..Cage::default()
     }
 }
 

@@ -36,6 +36,7 @@ use self::running::{Exit, Running};
 use super::watch::{Halt, Limit};
 use crate::policy::Isolation;
 
+pub use self::cage::close_inherited_on_exec;
 pub(super) use self::cage::{Cage, Ceiling, Layer, lack, shortfall, strongest};
 pub(super) use self::lasting::Lasting;
 pub use self::roll::adopt_orphans;

@@ -190,8 +190,7 @@ fn cage(ask: &Ask<'_>, server: &Server, level: Isolation, stage: Option<&Stage>)
         shown: words.filter(|word| word.is_absolute()).collect(),
         own: stage.map(|stage| stage.home().to_owned()),
         cache: ask.cache.filter(|_| caches).map(Path::to_owned),
-        layers: Vec::new(),
-        network: false,
+        ..Cage::default()
     }
 }
 

@@ -2,12 +2,15 @@
 //!
 //! A name that nobody would be surprised by stays as it is. What could mean something else to a file system, or to a
 //! program that finds the folder, is spelt in signs (`%2E`): a dot at its beginning, so that no row makes a `.git` or an
-//! `.envrc`; a slash in an id; whatever is no character to be seen.
+//! `.envrc`; a slash in an id; whatever is no character to be seen. So is what would make a name one that is protected or
+//! runnable ([`access`]), as `quality.yaml` is, and `HEAD` and `commondir`, without which git takes no folder for its own.
 //!
-//! Invariant: two keys have two names, and a name that was written is read as the key that it was written for.
+//! Invariant: two keys have two names, and a name that was written is read as the key that it was written for; no name is
+//! protected or runnable.
 
 use crate::error::{Code, Error};
 use crate::request::{Entity, EntityKind};
+use crate::store::{access, git_layout};
 use std::fmt::Write;
 
 /// The folder of what belongs to nobody.
@@ -79,12 +82,33 @@ fn refusal(why: &str) -> Error {
     Error::new(Code::InvalidInput, format!("it cannot be a file: {why}"))
 }
 
+/// Spells a part of a key as a name that nothing obeys; `first` are characters that do not stay at its beginning.
 fn spelt(name: &str, first: &[char]) -> String {
+    let is_last_dot = |at: usize| name.rfind('.') == Some(at);
+    let attempts: [&dyn Fn(usize, char) -> bool; 4] = [
+        &|at, character| at == 0 && first.contains(&character),
+        &|at, _| at == 0,
+        &|at, _| at == 0 || is_last_dot(at),
+        &|_, character| !character.is_alphanumeric(),
+    ];
+    let mut spellings = attempts.into_iter().map(|is_spelt| spelt_where(name, is_spelt));
+    spellings.find(|name| !is_obeyed(name)).unwrap_or_else(|| spelt_where(name, |_, _| true))
+}
+
+/// Returns true for names that say more to a program than that there is a file.
+fn is_obeyed(name: &str) -> bool {
+    git_layout::is_entry_point(name)
+        || access::rule_for(name).is_some()
+        || access::runnable_for(name).is_some()
+}
+
+/// Spells the characters of a name that cannot stand in one, and those that are chosen.
+fn spelt_where(name: &str, is_spelt: impl Fn(usize, char) -> bool) -> String {
     let mut spelt = String::with_capacity(name.len());
     for (at, character) in name.char_indices() {
         let seen = !character.is_control() && !crate::text::steers(character);
         let plain = seen && !matches!(character, '%' | '/' | '\\');
-        if plain && !(at == 0 && first.contains(&character)) {
+        if plain && !is_spelt(at, character) {
             spelt.push(character);
             continue;
         }
@@ -147,6 +171,13 @@ mod tests {
             (Some("a"), "100%/x%41", "workflow/a/100%25/x%2541"),
             (Some("a"), "_global", "workflow/a/_global"),
             (Some("a"), "x\u{202e}y", "workflow/a/x%E2%80%AEy"),
+            (Some("HEAD"), "v/HEAD", "workflow/%48EAD/v/%48EAD"),
+            (Some("a"), "v/Head./commondir", "workflow/a/v/%48ead./%63ommondir"),
+            (Some("a"), "v/HEADER/config", "workflow/a/v/HEADER/config"),
+            (Some("a"), "quality.yaml", "workflow/a/%71uality.yaml"),
+            (Some("a"), "x/OpenCode.json", "workflow/a/x/%4FpenCode.json"),
+            (Some("a"), "app.code-workspace", "workflow/a/%61pp%2Ecode-workspace"),
+            (Some("a"), "tls.key", "workflow/a/%74ls%2Ekey"),
         ] {
             assert_eq!(written(scope, path), name);
             let names: Vec<&str> = name.split('/').collect();
@@ -155,6 +186,53 @@ mod tests {
         }
         let beside = read(&["workflow", "a", "x", "y%"]).unwrap();
         assert_eq!(beside.path, "x/y");
+    }
+
+    /// Names that programs obey, in several spellings: none is left in what is written.
+    #[test]
+    fn no_name_is_protected_or_runnable_or_begins_a_git_folder() {
+        let obeyed = [
+            "HEAD",
+            "head",
+            "HEAD.",
+            "\u{ff28}EAD",
+            "HEAD:x",
+            "commondir",
+            "CommonDir ",
+            ".git",
+            "GIT~1",
+            ".env",
+            "_netrc",
+            "quality.yaml",
+            "QUALITY.YAML",
+            "qualit~1.yam",
+            "C:quality.yaml",
+            "quality.yaml::$DATA",
+            "a.code-workspace",
+            "opencode.jsonc",
+            "x.pem",
+            "id_rsa",
+            ".hg",
+            ".vscode",
+            "x\\quality.yaml",
+            "quality.yaml. ",
+            "\u{ff51}uality.yaml",
+        ];
+        let is_found = |path: &str| {
+            access::rule_for(path).is_some()
+                || access::runnable_for(path).is_some()
+                || path.split('/').any(git_layout::is_entry_point)
+        };
+        for name in obeyed {
+            // The control: as they are, most of them are found.
+            assert!(is_found(name) || name == ".vscode", "{name}");
+            for path in [name.to_owned(), format!("a/{name}"), format!("{name}/settings.json")] {
+                let written = written(Some("acme"), &path);
+                assert!(!is_found(&written), "{path}: {written}");
+                let names: Vec<&str> = written.split('/').collect();
+                assert_eq!(read(&names).unwrap().path, path);
+            }
+        }
     }
 
     #[test]
@@ -192,6 +270,7 @@ mod tests {
             names.push(&file);
             for name in &names {
                 prop_assert!(!name.starts_with('.') && !name.contains('/') && !name.ends_with(BESIDE));
+                prop_assert!(!is_obeyed(name), "{name}");
             }
             let read = read(&names).unwrap();
             prop_assert_eq!((read.scope.as_deref(), &read.path), (Some(scope.as_str()), &path));

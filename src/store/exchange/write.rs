@@ -5,6 +5,7 @@ use super::names::{self, BESIDE, Names};
 use crate::error::{Code, Error};
 use crate::request::Entity;
 use crate::store::folder::Folder;
+use crate::store::git_layout;
 use crate::store::trouble;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -52,7 +53,7 @@ impl Outbox {
         let Names { folders, file } = names::of(entity)?;
         let shown = shown(&folders, &file);
         let failed = |errno| trouble::failed("writing it", &shown, errno);
-        let folder = self.enter(&folders).map_err(failed)?;
+        let folder = self.enter(&folders, &shown)?;
         let new = match create(folder, &file) {
             // Its name is that of a folder, too.
             Err(Errno::EXIST) if folder.enter(&file).is_ok() => create(folder, &beside(&file)),
@@ -82,20 +83,31 @@ impl Outbox {
     }
 
     /// The folder of these names, made as far as it is not there.
-    fn enter(&mut self, names: &[String]) -> Result<&Folder, Errno> {
+    fn enter(&mut self, names: &[String], shown: &str) -> Result<&Folder, Error> {
+        let failed = |errno| trouble::failed("writing it", shown, errno);
         let same = self.last.iter().zip(names).take_while(|((last, _), name)| last == *name).count();
         self.last.truncate(same);
         for name in names.iter().skip(same) {
             let folder = self.last.last().map_or(&self.top, |(_, folder)| folder);
-            let entered = match folder.enter(name) {
-                Err(Errno::NOENT) => folder.make(name).and_then(|()| folder.enter(name)),
+            let made = |()| folder.enter(name).map(|entered| (entered, true));
+            let (entered, is_new) = match folder.enter(name) {
+                Err(Errno::NOENT) => folder.make(name).and_then(made),
                 // An entity has the name of what is a folder to this one.
                 Err(Errno::NOTDIR) => {
                     let moved = folder.rename_new(name, &beside(name));
-                    moved.and_then(|_| folder.make(name)).and_then(|()| folder.enter(name))
+                    moved.and_then(|_| folder.make(name)).and_then(made)
                 }
-                done => done,
-            }?;
+                done => done.map(|entered| (entered, false)),
+            }
+            .map_err(failed)?;
+            // Another program may have brought the other parts.
+            if git_layout::is_part(name) && git_layout::is_git_folder(folder).map_err(failed)? {
+                if is_new {
+                    // Where this fails, the folder is not empty, and so not ours alone.
+                    let _ = folder.remove(name);
+                }
+                return Err(git_folder(shown));
+            }
             self.last.push((name.clone(), entered));
         }
         Ok(self.last.last().map_or(&self.top, |(_, folder)| folder))
@@ -113,6 +125,13 @@ fn beside(name: &str) -> String {
 
 fn shown(folders: &[String], file: &str) -> String {
     format!("{}/{file}", folders.join("/"))
+}
+
+fn git_folder(shown: &str) -> Error {
+    let seen = format!(
+        "{shown} is not written: git could take a folder on its way for a git folder, whose settings run commands"
+    );
+    Error::new(Code::Protected, seen).hint("export into a folder that no other program writes to")
 }
 
 fn taken(shown: &str) -> Error {
@@ -187,6 +206,71 @@ mod tests {
         assert!(all.keys().all(|path| path.starts_with(&folder)), "{all:?}");
         assert_eq!(all[&folder.join("module/_global/once")], b"1");
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    /// Keys that spell a git folder, with all that `git status` needs to run a command.
+    const PARTS: [(&str, &str); 4] = [
+        (
+            "v/config",
+            "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = ..\n\tfsmonitor = \"touch {ran}; false\"\n",
+        ),
+        ("v/HEAD", "ref: refs/heads/main\n"),
+        ("v/objects/x", "x\n"),
+        ("v/refs/x", "x\n"),
+    ];
+
+    /// Returns true if `git status` in a folder runs the command, or nothing where there is no git.
+    fn runs(folder: &Path, ran: &Path) -> Option<bool> {
+        let mut git = std::process::Command::new("git");
+        for (name, value) in [("GIT_CONFIG_NOSYSTEM", "1"), ("GIT_CONFIG_GLOBAL", "/dev/null")] {
+            git.env(name, value);
+        }
+        let _code = git.args(["status"]).current_dir(folder).output().ok()?;
+        Some(std::fs::remove_file(ran).is_ok())
+    }
+
+    #[test]
+    fn entities_whose_keys_spell_a_git_folder_make_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let ran = dir.path().join("ran");
+        let text = |text: &str| text.replace("{ran}", &ran.display().to_string());
+        // The control: the same names, written as they are, have git run the command.
+        let plain = dir.path().join("plain");
+        for (path, content) in PARTS {
+            std::fs::create_dir_all(plain.join(path).parent().unwrap()).unwrap();
+            std::fs::write(plain.join(path), text(content)).unwrap();
+        }
+        assert_ne!(runs(&plain.join("v"), &ran), Some(false));
+        let folder = dir.path().join("out");
+        let mut outbox = Outbox::make(&folder).unwrap();
+        PARTS.iter().for_each(|(path, content)| outbox.put(&entity(path), text(content).as_bytes()).unwrap());
+        outbox.close(&[]).unwrap();
+        assert_eq!(files(&folder).len(), PARTS.len() + 1);
+        assert_ne!(runs(&folder.join("module/_global/v"), &ran), Some(true));
+    }
+
+    #[test]
+    fn a_git_folder_that_another_program_began_is_not_completed() {
+        for (theirs, refused) in
+            [(&["HEAD", "refs"][..], true), (&["HEAD"], false), (&["commondir", "HEAD"], true)]
+        {
+            let dir = tempfile::tempdir().unwrap();
+            let folder = dir.path().join("out");
+            let mut outbox = Outbox::make(&folder).unwrap();
+            outbox.put(&entity("v/a"), b"x").unwrap();
+            for name in theirs {
+                std::fs::write(folder.join("module/_global/v").join(name), "x").unwrap();
+            }
+            let done = outbox.put(&entity("v/objects/x"), b"x");
+            assert_eq!(
+                done.map_err(|error| error.code),
+                if refused { Err(Code::Protected) } else { Ok(()) },
+                "{theirs:?}"
+            );
+            assert_eq!(folder.join("module/_global/v/objects").exists(), !refused);
+            // The others are written all the same.
+            outbox.put(&entity("v/b"), b"x").unwrap();
+        }
     }
 
     #[test]

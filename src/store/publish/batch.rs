@@ -17,6 +17,7 @@ use crate::store::inode::Inodes;
 use crate::store::journal::{Begun, Deed, EditId, Journal};
 use crate::store::permit::Way;
 use crate::store::root::{self, Root};
+use std::collections::BTreeSet;
 use std::thread;
 
 /// Files that are synced at one time.
@@ -30,6 +31,8 @@ pub(super) fn publish(
     record: Option<(&Journal, &Deed)>,
     guards: Guards<'_>,
 ) -> Result<Done, Error> {
+    // Gates may have run for minutes since the call's start.
+    refuse_moved_roots(roots, writes, guards)?;
     refuse_git_folders(roots, writes, guards)?;
     let mut tops = Vec::new();
     let mut ways = Vec::new();
@@ -46,8 +49,11 @@ pub(super) fn publish(
     let mut ready = stage(&jobs, begun.as_ref(), how)?;
     sync(&ready, begun.as_ref().filter(|_| how.durability == Durability::Full))?;
     ready.iter_mut().flatten().try_for_each(|staged| staged.name())?;
-    // Another call may have brought the other parts meanwhile.
-    let last_look = || refuse_git_folders(roots, writes, guards);
+    // Another call may have brought the other parts of a git folder meanwhile, and another program may have moved the root.
+    let last_look = || {
+        refuse_moved_roots(roots, writes, guards)?;
+        refuse_git_folders(roots, writes, guards)
+    };
     let turned = match turn(&jobs, ready, how, last_look) {
         Err(error) if error.disk == Disk::Unknown => {
             // Its row is all that says what was under way.
@@ -63,6 +69,15 @@ pub(super) fn publish(
     chains.keep();
     writes.iter().filter(|write| write.after.is_none()).for_each(|write| emptied(roots, write));
     Ok(Done { edit: begun.map(|begun| settle(begun, &mut files)), files })
+}
+
+/// Refuses writes into a root whose path leads to another folder by now.
+fn refuse_moved_roots(roots: &[Root], writes: &[FileWrite<'_>], guards: Guards<'_>) -> Result<(), Error> {
+    if !guards.root_in_place {
+        return Ok(());
+    }
+    let used: BTreeSet<usize> = writes.iter().map(|write| write.place.root).collect();
+    used.into_iter().filter_map(|root| roots.get(root)).try_for_each(Root::check_in_place)
 }
 
 /// Refuses writes after which a folder would be a git folder.

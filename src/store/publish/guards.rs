@@ -16,6 +16,8 @@ pub(in crate::store) struct Guards<'a> {
     pub compare: bool,
     /// Looks at folders that could become git folders.
     pub git_layout: bool,
+    /// Checks that the roots' paths still lead to the folders that are held open.
+    pub root_in_place: bool,
     /// Whether all files of an edit are held and compared before the first of them is changed; else one after the other.
     pub together: bool,
     /// Whether a staged copy has no name before it is complete, where the file system can do that.
@@ -33,6 +35,7 @@ impl Guards<'_> {
         exchange: true,
         compare: true,
         git_layout: true,
+        root_in_place: true,
         together: true,
         unnamed: true,
         patience: PATIENCE,

@@ -414,3 +414,47 @@ fn of_two_calls_that_make_a_git_folder_together_one_is_refused() {
         }
     }
 }
+
+/// Another program moves the root away and makes another in its place: before anything is staged, and between two steps.
+#[test]
+fn a_root_that_is_replaced_before_an_edit_is_there_gets_nothing() {
+    for (root_in_place, before) in [(true, true), (true, false), (false, true), (false, false)] {
+        let dir = tempfile::tempdir().unwrap();
+        let [root, aside] = ["p", "p.bak"].map(|name| dir.path().join(name));
+        fs::create_dir(&root).unwrap();
+        fs::write(root.join("a"), "1").unwrap();
+        let files = Files::open(std::slice::from_ref(&root)).unwrap();
+        let [changed, new] = ["a", "sub/b"].map(|path| files.admit(path).unwrap());
+        let snapshot = files.read(&changed, LIMIT).unwrap().unwrap();
+        let writes = [(&changed, Some(&snapshot)), (&new, None)].map(|(place, snapshot)| FileWrite {
+            place,
+            before: snapshot.map(|snapshot| snapshot.held(Content::of(snapshot.bytes()))),
+            after: Some(Content::of(b"2")),
+            mode: None,
+            folders: 0,
+            told: Told::default(),
+        });
+        let is_moved = Cell::new(false);
+        let replace = || {
+            if !is_moved.replace(true) {
+                fs::rename(&root, &aside).unwrap();
+                fs::create_dir(&root).unwrap();
+            }
+        };
+        if before {
+            replace();
+        }
+        let guards = Guards { root_in_place, step: &replace, ..Guards::ALL };
+        let done = batch::publish(files.roots(), &writes, Publishing::default(), None, guards);
+        assert!(is_moved.get());
+        assert!(names_in(&root).is_empty());
+        let written = fs::read(aside.join("a")).unwrap() == b"2";
+        // The control: without the check the edit is made in the folder that was moved away.
+        assert_eq!((done.is_ok(), written), (!root_in_place, !root_in_place), "{before} {done:?}");
+        if let Err(error) = done {
+            assert_eq!((error.code, error.disk), (Code::IoFailed, Disk::Untouched), "{error}");
+            assert!(error.message.contains("is another folder than the one that lockgate opened"), "{error}");
+            assert_eq!(names_in(&aside), ["a"]);
+        }
+    }
+}

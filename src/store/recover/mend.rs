@@ -4,6 +4,7 @@
 //! journal has of it, or by its whole text where the journal has none; any other is put back, or kept and told.
 
 use super::look::{Owner, Scene, Side, Text, split};
+use crate::store::git_layout;
 use crate::store::publish::{Ends, Guards, Known, Refusal, overwrite};
 use crate::store::snapshot::FileSnapshot;
 use rustix::fs::{Mode, OFlags};
@@ -100,6 +101,11 @@ impl Scene<'_> {
 
     fn put(&self) -> Option<String> {
         match (self.ends(), &self.beside) {
+            // Another edit may have brought the other parts of a git folder since the file was removed.
+            (Some(_), Text::Held(..)) if git_layout::completes(self.root, self.left.path).unwrap_or(true) => {
+                let kept = self.keep()?;
+                Some(format!("{kept}: under its own name git could take its folder for a git folder"))
+            }
             (Some(ends), Text::Held(..)) => ends.put().unwrap_or_else(|_| self.keep()),
             _ => self.restore(),
         }

@@ -72,6 +72,10 @@ pub(super) struct Recovered {
 pub(super) fn recover(roots: &[Root], locks: &Locks, half: &Half<'_>) -> Recovered {
     let leave = |notes, held| Recovered { fate: Fate::Leave, notes, held };
     let Some(root) = roots.get(half.root) else { return leave(Vec::new(), None) };
+    if root.check_in_place().is_err() {
+        // The call is refused for it; what lies in the folder that was moved away is not ours to change.
+        return leave(Vec::new(), None);
+    }
     let keys: Vec<Key> = half.files.iter().flat_map(|left| look::keys(root, left)).collect();
     let Some(held) = locks.try_hold(&keys) else { return leave(Vec::new(), None) };
     if !(half.is_open)() {

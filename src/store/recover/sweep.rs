@@ -45,7 +45,8 @@ pub(super) fn older(
     known: &Known<'_>,
     age: Duration,
 ) -> Vec<String> {
-    let opened = roots.get(root).and_then(|root| root.folder(folder).ok());
+    let in_place = roots.get(root).filter(|root| root.check_in_place().is_ok());
+    let opened = in_place.and_then(|root| root.folder(folder).ok());
     let Some((opened, identity)) = opened.and_then(|opened| opened.identity().ok().map(|it| (opened, it)))
     else {
         return Vec::new();

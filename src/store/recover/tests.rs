@@ -180,6 +180,57 @@ fn an_edit_of_which_some_is_there_is_taken_back_whole() {
     assert_eq!(scene.now(), pairs(&[("a", "theirs"), ("a.0000000000000001.kept", "old"), ("z", "1")]));
 }
 
+/// The root was moved away, with a half-done edit in it, and another folder stands in its place.
+#[test]
+fn nothing_is_recovered_in_a_root_that_was_replaced() {
+    let dir = tempfile::tempdir().unwrap();
+    let [root, aside] = ["p", "p.bak"].map(|name| dir.path().join(name));
+    fs::create_dir(&root).unwrap();
+    for (name, text) in [("a", "old"), (STAGED, "new")] {
+        fs::write(root.join(name), text).unwrap();
+    }
+    let files = Files::open(std::slice::from_ref(&root)).unwrap();
+    let recover = || {
+        let half = [left("a", STAGED, Some("old"), Some("new"))];
+        let half = Half { root: 0, files: &half, text: &|_| None, is_open: &|| true };
+        files.recover(&Locks::default(), &half).fate
+    };
+    fs::rename(&root, &aside).unwrap();
+    fs::create_dir(&root).unwrap();
+    assert_eq!((recover(), aside.join(STAGED).exists()), (Fate::Leave, true));
+    // The control: where it is back, the edit is taken back.
+    fs::remove_dir(&root).unwrap();
+    fs::rename(&aside, &root).unwrap();
+    assert_eq!((recover(), root.join(STAGED).exists()), (Fate::Forget, false));
+}
+
+/// An edit was killed after it had taken a `HEAD` away, and others brought the rest of a git folder meanwhile.
+#[test]
+fn a_removed_file_is_not_put_back_where_it_would_complete_a_git_folder() {
+    let staged = ".HEAD.0000000000000001.lockgate";
+    let common: &[(&str, &str)] = &[("w/HEAD", "x"), ("w/commondir", "../v\n"), ("v/objects/x", "x")];
+    for (path, staged, parts, is_back) in [
+        ("v/HEAD", staged, &[("v/objects/x", "x"), ("v/refs/x", "x")][..], false),
+        // The control: without one of the parts the file is put back.
+        ("v/HEAD", staged, &[("v/objects/x", "x"), ("v/other/x", "x")], true),
+        ("v/refs/HEAD", staged, &[("v/HEAD", "x"), ("v/objects/x", "x"), ("v/refs/x", "x")], false),
+        ("v/refs/a", STAGED, common, false),
+        ("v/refs/a", STAGED, &common[1..], true),
+    ] {
+        let folder = path.rsplit_once('/').unwrap().0;
+        let removed = format!("{folder}/{staged}");
+        let mut texts = parts.to_vec();
+        texts.extend([(removed.as_str(), "old"), ("z", "1"), (OTHER, "2")]);
+        let scene = Scene::new(&texts).kept(&["old", "1", "2"]);
+        let half = [left(path, staged, Some("old"), None), left("z", OTHER, Some("1"), Some("2"))];
+        let (fate, notes) = scene.recover(&half);
+        assert_eq!((fate, scene.at(path).exists()), (Fate::Forget, is_back), "{path} {parts:?} {notes:?}");
+        let kept = removed.replace("/.", "/").replace(".lockgate", ".kept");
+        assert_eq!(fs::read_to_string(scene.at(if is_back { path } else { &kept })).unwrap(), "old");
+        assert_eq!(notes.iter().any(|note| note.contains("git folder")), !is_back, "{notes:?}");
+    }
+}
+
 #[test]
 fn a_torn_file_is_put_back_and_another_s_text_is_not() {
     let (old, new) = ("0123456789".repeat(300), "abcdefghij".repeat(300));

@@ -25,6 +25,8 @@ use rustix::thread::{
     set_capabilities,
 };
 
+#[cfg(test)]
+use super::FilterParts;
 use super::listener::Listener;
 use super::places::Places;
 use super::seccomp::{self, FilterOptions, INTERNET, LOCAL, Metadata};
@@ -40,8 +42,10 @@ const MOST: ABI = ABI::V10;
 const MOST_ENTRIES: usize = 4096;
 /// No program makes a device.
 const DEVICES: BitFlags<AccessFs> = make_bitflags!(AccessFs::{MakeChar | MakeBlock});
-/// What programs write to though they keep nothing.
-const SINKS: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
+/// The devices that programs read and write though they keep nothing.
+const SINKS: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+/// Hidden but for those: disks, the terminals of the user, and what other programs share in memory.
+const ALL_DEVICES: &str = "/dev";
 /// Where compilers look below the home that they are not given: the variable, and its place below the real one.
 const TOOLS: [(&str, &str); 4] =
     [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup"), ("GOPATH", "go"), ("PYTHONUSERBASE", ".local")];
@@ -67,6 +71,8 @@ pub(super) fn said(cage: &Cage) -> io::Result<Vec<(OsString, Option<OsString>)>>
 pub(super) fn start(mut command: Command, cage: &Cage, places: &Places) -> io::Result<Child> {
     let rules = rules(cage, places).map_err(io::Error::other)?;
     let families = if cage.network { INTERNET } else { LOCAL };
+    #[cfg(test)]
+    let parts = cage.filter;
     let restricted = move || {
         drop_capabilities()?;
         let status = rules.restrict_self().map_err(io::Error::other)?;
@@ -76,6 +82,16 @@ pub(super) fn start(mut command: Command, cage: &Cage, places: &Places) -> io::R
                 return Err(io::Error::other("the kernel took no rules"));
             }
         }
+        #[cfg(test)]
+        let listener = match parts {
+            FilterParts::All => filter(families)?,
+            FilterParts::Unsupervised => {
+                refuse(Metadata::Refused, families)?;
+                None
+            }
+            FilterParts::Nothing => None,
+        };
+        #[cfg(not(test))]
         let listener = filter(families)?;
         Ok((command.spawn()?, listener))
     };
@@ -92,16 +108,36 @@ pub(super) fn start(mut command: Command, cage: &Cage, places: &Places) -> io::R
 
 /// Puts this thread under the filter; gives the listener for the calls that are to be supervised.
 fn filter(families: &'static [i32]) -> io::Result<Option<Listener>> {
-    let refused = |error: io::Error| io::Error::new(error.kind(), format!("seccomp: {error}"));
     let (listener, metadata) = match Listener::install(&seccomp::handing_over()?) {
         Ok(listener) => (Some(listener), Metadata::Supervisor),
         // The kernel has one listener for a process, and whoever started lockgate has set one.
-        Err(error) if error.raw_os_error() == Some(Errno::BUSY.raw_os_error()) => (None, Metadata::Refused),
+        Err(error) if is_busy(&error) => (None, Metadata::Refused),
         Err(error) => return Err(refused(error)),
     };
-    let program = seccomp::refusing(FilterOptions { metadata, families })?;
-    seccompiler::apply_filter(&program).map_err(|error| refused(io::Error::other(error)))?;
+    refuse(metadata, families)?;
     Ok(listener)
+}
+
+fn refused(error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("seccomp: {error}"))
+}
+
+/// Puts this thread under the filter that refuses calls.
+fn refuse(metadata: Metadata, families: &'static [i32]) -> io::Result<()> {
+    let program = seccomp::refusing(FilterOptions { metadata, families })?;
+    seccompiler::apply_filter(&program).map_err(|error| refused(io::Error::other(error)))
+}
+
+/// Returns true if a supervisor can be told of a program's calls: not where whoever started lockgate has set one for it.
+pub(super) fn can_supervise() -> bool {
+    let install = || Listener::install(&seccomp::handing_over()?).map(drop);
+    let thread = Builder::new().name("lockgate-cage".to_owned()).spawn(install);
+    let installed = thread.map(std::thread::JoinHandle::join);
+    !matches!(installed, Ok(Ok(Err(error))) if is_busy(&error))
+}
+
+fn is_busy(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(Errno::BUSY.raw_os_error())
 }
 
 /// Takes from this thread what the superuser may do beyond any other user.
@@ -139,7 +175,9 @@ fn rules(cage: &Cage, places: &Places) -> Result<RulesetCreated, RulesetError> {
 
 /// All but what is hidden.
 fn readable(places: &Places) -> Vec<PathBuf> {
-    let hidden: Vec<PathBuf> = places.hidden.iter().chain(&places.covered).cloned().collect();
+    let devices = PathBuf::from(ALL_DEVICES);
+    let hidden: Vec<PathBuf> =
+        places.hidden.iter().chain(&places.covered).chain([&devices]).cloned().collect();
     let mut readable = Vec::new();
     parts(Path::new("/"), &hidden, &mut readable);
     for shown in places.shown.iter().chain(&places.tree) {

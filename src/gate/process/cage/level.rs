@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use super::{Cage, bubblewrap};
+use super::{Cage, bubblewrap, landlock};
 use crate::gate::process::{self, Ended, Order};
 use crate::gate::stage::Stage;
 use crate::gate::watch::Watch;
@@ -22,8 +22,8 @@ const CEILING: &str = "LOCKGATE_ISOLATION";
 /// How long the program may take that shows whether a cage holds.
 const PROOF_TIME: Duration = Duration::from_secs(10);
 
-/// What it does. It is given what is hidden and how many seccomp filters hold outside of the cage, and a private folder is
-/// where `TMPDIR` says. Kernels before Linux 5.9 do not say how many there are.
+/// What it does. It is given what is hidden, how many seccomp filters hold outside of the cage, and [`OWN_MODES`] where it can
+/// change the modes of its own files; a private folder is where `TMPDIR` says. Kernels before Linux 5.9 do not say how many there are.
 const PROOF: &str = "\
     (: < known) || exit 10\n\
     (echo x > known) 2> /dev/null && exit 11\n\
@@ -31,11 +31,14 @@ const PROOF: &str = "\
     (cat \"$1\") > /dev/null 2>&1 && exit 13\n\
     (echo x > \"$TMPDIR/own\") || exit 14\n\
     chmod 0600 known 2> /dev/null && exit 15\n\
-    chmod 0600 \"$TMPDIR/own\" || exit 16\n\
+    chmod 0600 \"$TMPDIR/own\" 2> /dev/null || [ \"$3\" != modes ] || exit 16\n\
     while read -r name value; do\n\
         case $name in Seccomp_filters:) [ \"$value\" -gt \"$2\" ] || exit 17;; esac\n\
     done < /proc/self/status\n\
     exit 42";
+
+/// Said to a program that can change the modes of its own files.
+const OWN_MODES: &str = "modes";
 
 /// What each of its exit codes means.
 const FAULTS: [(i32, &str); 8] = [
@@ -123,7 +126,10 @@ fn proved(level: Isolation) -> Result<(), String> {
     fs::write(&hidden, "key").map_err(told)?;
     let cage = Cage { level, tree: Some(tree.clone()), own: Some(own), ..Cage::default() };
     let filters = OsString::from(filters().to_string());
-    let argv = ["-c".into(), PROOF.into(), "sh".into(), OsString::from(&hidden), filters].to_vec();
+    // Under the supervisor of another program all changes of modes are refused, which holds back no less.
+    let modes = if level == Isolation::Landlock && !landlock::can_supervise() { "" } else { OWN_MODES };
+    let argv =
+        ["-c".into(), PROOF.into(), "sh".into(), OsString::from(&hidden), filters, modes.into()].to_vec();
     let order =
         Order { program: Path::new("/bin/sh"), argv, folder: &tree, env: Vec::new(), input: None, cage };
     let watch = Watch::idle();

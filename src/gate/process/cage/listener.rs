@@ -1,10 +1,11 @@
-//! The descriptor by which the kernel tells of calls that a seccomp filter hands over: seccomp_unotify(2).
+//! The descriptor by which the kernel tells of calls that a seccomp filter hands over: seccomp_unotify(2); and the
+//! descriptors that no program inherits: close_range(2).
 //!
 //! Invariant: a call that was received is answered once, or the kernel fails it with ENOSYS when the descriptor is closed.
 #![expect(
     unsafe_code,
-    reason = "seccomp(2) with a listener and its ioctls, for which rustix and seccompiler have nothing; \
-              each is given a pointer to one structure of the kernel's own size, which lives for the call"
+    reason = "seccomp(2) with a listener and its ioctls, and close_range(2), for which rustix and seccompiler have nothing; \
+              each is given numbers, or a pointer to one structure of the kernel's own size, which lives for the call"
 )]
 
 use std::io;
@@ -103,4 +104,14 @@ impl Listener {
         let answer = unsafe { libc::ioctl(self.0.as_fd().as_raw_fd(), request, from_mut(value)) };
         if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
+}
+
+/// `CLOSE_RANGE_CLOEXEC` of <linux/close_range.h>, which libc does not have for all systems.
+const CLOEXEC: libc::c_uint = 1 << 2;
+
+/// Marks all descriptors from this number on that are open now, so that no program inherits them. Kernels before Linux 5.11
+/// do nothing.
+pub(super) fn close_on_exec_from(first: libc::c_uint) {
+    // SAFETY: it is given three numbers, and closes nothing.
+    let _marked = unsafe { libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, CLOEXEC) };
 }

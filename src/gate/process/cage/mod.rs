@@ -45,6 +45,22 @@ pub(in crate::gate) struct Cage {
     pub(in crate::gate) layers: Vec<Layer>,
     /// Whether it may use the network.
     pub(in crate::gate) network: bool,
+    /// What of the seccomp filter is left out, in a test that shows what it is for.
+    #[cfg(test)]
+    pub(in crate::gate) filter: FilterParts,
+}
+
+/// The parts of the seccomp filter that a program gets.
+#[cfg(test)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(in crate::gate) enum FilterParts {
+    /// All of it.
+    #[default]
+    All,
+    /// The filter without its supervisor.
+    Unsupervised,
+    /// None.
+    Nothing,
 }
 
 /// A piece of what lies over the tree; all paths are absolute and without links.
@@ -126,4 +142,20 @@ pub(super) fn unstarted(level: Isolation, exit: Exit, stderr: &[u8]) -> Option<S
 /// What is hidden lies in one of these folders, or is one.
 fn lies_in(path: &Path, folders: &[PathBuf]) -> bool {
     folders.iter().any(|folder| path.starts_with(folder))
+}
+
+/// Has no program inherit the descriptors that this process was started with, but for standard input, output and error.
+///
+/// For a program that calls it before it opens anything that its own children should have. A client may leave descriptors
+/// open, and what a program has open is not kept from it by any level. Before Linux 5.11 it does nothing.
+pub fn close_inherited_on_exec() {
+    const AFTER_STANDARD_ERROR: u32 = 3;
+    listener::close_on_exec_from(AFTER_STANDARD_ERROR);
+}
+
+/// Installs a listener for this thread and what it starts, as a program that supervises lockgate itself does; it is told of
+/// no call that anybody makes.
+#[cfg(test)]
+pub(super) fn listen_as_another_supervisor() -> io::Result<impl Sized> {
+    listener::Listener::install(&seccomp::handing_over_calls(&[libc::SYS_vhangup])?)
 }

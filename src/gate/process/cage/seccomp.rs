@@ -252,8 +252,12 @@ pub(super) fn refusing(options: FilterOptions) -> io::Result<BpfProgram> {
 
 /// Makes the program of the kernel that hands the calls of [`SUPERVISED`] to a supervisor. The other one stands beside it.
 pub(super) fn handing_over() -> io::Result<BpfProgram> {
+    handing_over_calls(SUPERVISED)
+}
+
+pub(super) fn handing_over_calls(calls: &[i64]) -> io::Result<BpfProgram> {
     let mut program = vec![load_number()];
-    for call in SUPERVISED {
+    for call in calls {
         program.extend([jump(libc::BPF_JEQ, number(*call)?, 0, 1), answer(libc::SECCOMP_RET_USER_NOTIF)]);
     }
     program.push(answer(libc::SECCOMP_RET_ALLOW));

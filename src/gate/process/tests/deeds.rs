@@ -5,19 +5,21 @@ use std::env;
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::fs;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::bench::{LONG, Manner, alone, exited, timed};
 use super::scene::Scene;
 use crate::gate::process::bounds::Bounds;
-use crate::gate::process::{Ceiling, Ended, Order, lack, run_within};
+use crate::gate::process::cage::{FilterParts, listen_as_another_supervisor};
+use crate::gate::process::{Ceiling, Ended, Order, lack, run_within, strongest};
 use crate::gate::watch::{Halt, Watch};
 use crate::policy::Isolation;
 
 const LEVELS: [Isolation; 3] = [Isolation::None, Isolation::Landlock, Isolation::Bubblewrap];
 
 /// What is tried at once, with what it is called in the table.
-pub(super) const DEEDS: [(&str, &str); 44] = [
+pub(super) const DEEDS: [(&str, &str); 59] = [
     ("change a file", "change a file of the project"),
     ("make a file", "make one"),
     ("cut a file short", "cut one short"),
@@ -62,14 +64,75 @@ pub(super) const DEEDS: [(&str, &str); 44] = [
     ("connect to an abstract socket", "connect to an abstract socket"),
     ("connect to a socket beside the project", "connect to a socket in the home or in `/tmp`"),
     ("connect to a socket in the project", "connect to a socket in the project"),
+    ("write another's memory", "write the memory of another process (`/proc/PID/mem`)"),
+    ("write another's memory by a call", "write it by `process_vm_writev`"),
+    ("take a descriptor", "take a descriptor of another process (`pidfd_getfd`)"),
+    ("signal by a pidfd", "signal another process by a pidfd"),
+    ("signal another gate", "signal the program of another gate"),
+    ("choose who is killed", "choose what is killed when memory runs out (`oom_score_adj`)"),
+    ("compare processes", "compare another process with itself (`kcmp`)"),
+    ("measure a process", "measure another process (`perf_event_open`)"),
+    ("make a BPF map", "make a BPF map"),
+    ("make a userfaultfd", "make a `userfaultfd`"),
+    ("read a terminal", "read what is typed into a terminal"),
+    ("write to a terminal", "write to a terminal"),
+    ("type into a terminal", "type into a terminal (`TIOCSTI`)"),
+    ("read shared memory", "read another program's file in `/dev/shm`"),
+    ("take an inotify instance", "take an inotify instance, of which a user has few"),
 ];
 
 /// These depend on the kernel: Linux 6.12 stops them under Landlock.
-const NEWER: [&str; 2] = ["signal a process", "connect to an abstract socket"];
+const NEWER: [&str; 4] =
+    ["signal a process", "connect to an abstract socket", "signal by a pidfd", "signal another gate"];
 
-/// These are let through by some systems only: by the security module Yama, another architecture, another file system.
-const BY_SYSTEM: [&str; 4] =
-    ["trace a process", "make a namespace", "make a 32-bit call", "set a flag of a file"];
+/// These are let through by some systems only: by the security module Yama, another architecture, another file system, to the
+/// superuser, with some options of the kernel.
+const BY_SYSTEM: [&str; 12] = [
+    "trace a process",
+    "make a namespace",
+    "make a 32-bit call",
+    "set a flag of a file",
+    "write another's memory",
+    "write another's memory by a call",
+    "take a descriptor",
+    "compare processes",
+    "measure a process",
+    "make a BPF map",
+    "make a userfaultfd",
+    "type into a terminal",
+];
+
+/// What Landlock itself lets through on Linux 6.12, so that the filter alone stops it.
+const BY_THE_FILTER: [&str; 25] = [
+    "change the mode of a key",
+    "change the mode of a file",
+    "change the mode of the state",
+    "change the mode of a temporary file",
+    "change the mode by fchmod",
+    "change the mode by fchmodat2",
+    "change the mode by a link",
+    "change the mode by proc",
+    "change the times of a file",
+    "set an attribute of a file",
+    "limit a process",
+    "slow a process down",
+    "delay what a process reads",
+    "bind a process to a core",
+    "reschedule a process",
+    "use System V IPC",
+    "make a message queue",
+    "leave a key in a keyring",
+    "set up io_uring",
+    "make a 32-bit call",
+    "make a userfaultfd",
+    "connect by MPTCP",
+    "send by TCP fast open",
+    "listen without an address",
+    "send by UDP",
+];
+
+/// Of these, what a newer Landlock stops by itself.
+const BY_A_NEWER_LANDLOCK: [&str; 2] = ["send by TCP fast open", "send by UDP"];
 
 /// The page with the table, and what stands around it.
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/security.md");
@@ -122,10 +185,83 @@ fn without_isolation_all_is_let_through() {
     });
 }
 
+/// The control of the filter: with Landlock alone, each of these is done, and with the filter beside it none is.
+#[test]
+fn the_filter_stops_what_landlock_lets_through() {
+    alone(
+        concat!(module_path!(), "::the_filter_stops_what_landlock_lets_through"),
+        Manner::Library,
+        |bench| {
+            if !levels().contains(&Isolation::Landlock) {
+                return;
+            }
+            let done = |filter| Scene::new().done_with(bench, Isolation::Landlock, filter);
+            let [all, unsupervised, nothing] =
+                [FilterParts::All, FilterParts::Unsupervised, FilterParts::Nothing].map(done);
+            for deed in BY_THE_FILTER {
+                assert!(!all[deed] && !unsupervised[deed], "{deed}");
+                // Before Linux 6.14 Landlock takes MPTCP for TCP.
+                let may_be_stopped = BY_SYSTEM.contains(&deed)
+                    || (deed == "connect by MPTCP" && kernel() < (Some(6), Some(14)))
+                    || (BY_A_NEWER_LANDLOCK.contains(&deed) && kernel() > (Some(6), Some(18)));
+                assert!(nothing[deed] || may_be_stopped, "{deed}: Landlock stops it\n{nothing:#?}");
+            }
+            // The superuser needs a capability for it, which is given up; any other user does not.
+            let by_user = ["change the owner of a file"];
+            for (deed, done) in &nothing {
+                let deed = deed.as_str();
+                let is_known =
+                    all[deed] || [&BY_THE_FILTER[..], &BY_SYSTEM, &by_user].concat().contains(&deed);
+                assert!(!done || is_known, "{deed} is stopped by the filter alone");
+            }
+        },
+    );
+}
+
+/// A program that supervises lockgate itself has set a listener, and the kernel has one for a process: the filter holds, and
+/// refuses what it would hand over.
+#[test]
+fn under_another_supervisor_landlock_holds_and_refuses_all_changes_of_modes() {
+    let name =
+        concat!(module_path!(), "::under_another_supervisor_landlock_holds_and_refuses_all_changes_of_modes");
+    alone(name, Manner::Library, |bench| {
+        let changes = || {
+            let scene = Scene::new();
+            let words = ["-c", "echo > \"$TMPDIR/x\" && chmod 0755 \"$TMPDIR/x\" && [ -x \"$TMPDIR/x\" ]"];
+            let argv = words.map(OsString::from).to_vec();
+            let cage = scene.cage(Isolation::Landlock);
+            let order = Order { program: Path::new("/bin/sh"), argv, cage, ..bench.order(&[], None) };
+            match super::super::run(&order, Watch::idle().until(Instant::now() + LONG)) {
+                Ended::Exited { code, .. } => Some(code),
+                ended => {
+                    println!("not run: {ended:?}");
+                    None
+                }
+            }
+        };
+        // The control, before the level was proved: the supervisor changes the mode of a program's own file.
+        let Some(before) = changes() else { return };
+        assert_eq!(before, 0);
+        let _listener = listen_as_another_supervisor().unwrap();
+        assert_eq!(lack(Isolation::Landlock, Ceiling(Isolation::Bubblewrap)), None);
+        assert!(strongest(Ceiling(Isolation::Landlock)) == Isolation::Landlock);
+        assert_eq!(changes(), Some(1));
+        let done = Scene::new().done(bench, Isolation::Landlock);
+        for deed in BY_THE_FILTER {
+            assert!(!done[deed], "{deed}");
+        }
+    });
+}
+
 fn newer() -> bool {
+    kernel() >= (Some(6), Some(12))
+}
+
+/// The two numbers of the kernel's version.
+fn kernel() -> (Option<u32>, Option<u32>) {
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
     let mut numbers = release.split(['.', '-']).map_while(|part| part.parse::<u32>().ok());
-    (numbers.next(), numbers.next()) >= (Some(6), Some(12))
+    (numbers.next(), numbers.next())
 }
 
 fn made(done: &[(Isolation, BTreeMap<String, bool>)]) -> String {

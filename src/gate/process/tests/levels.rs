@@ -4,8 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use super::bench::{Bench, LONG, exited, python};
+use super::bench::{Bench, LONG, Manner, alone, exited, python};
 use super::in_both_manners;
+use crate::gate::process::cage::FilterParts;
+use crate::gate::process::close_inherited_on_exec;
 use crate::gate::process::{Cage, Ceiling, Ended, Layer, Order, lack, run, shortfall, strongest};
 use crate::gate::watch::Watch;
 use crate::policy::Isolation;
@@ -123,25 +125,80 @@ fn a_cage_that_is_not_to_be_had_is_not_replaced(_: &Bench) {
     assert_eq!((strongest(Ceiling(best)), shortfall(best, Ceiling(best))), (best, None));
 }
 
-/// What each level adds to a run of a program that does nothing, measured in turns.
+/// A descriptor that this process was started with, and that is not marked, is open in every program at every level.
+#[test]
+fn no_program_inherits_what_its_caller_was_started_with() {
+    use std::os::fd::AsRawFd;
+    let name = concat!(module_path!(), "::no_program_inherits_what_its_caller_was_started_with");
+    alone(name, Manner::Library, |bench| {
+        let path = bench.folder().join("inherited");
+        let file = fs::File::create(&path).unwrap();
+        rustix::io::fcntl_setfd(&file, rustix::io::FdFlags::empty()).unwrap();
+        let number = file.as_raw_fd().to_string();
+        let words =
+            "import os, sys\ntry:\n    os.write(int(sys.argv[1]), b'leaked')\nexcept OSError:\n    pass";
+        // The control comes first: as long as it is not marked, each of them writes to it.
+        for is_marked in [false, true] {
+            if is_marked {
+                close_inherited_on_exec();
+            }
+            for level in levels() {
+                file.set_len(0).unwrap();
+                let argv = ["-c", words, &number].map(Into::into).to_vec();
+                let order = Order { argv, ..caged(bench, level, &[], None) };
+                assert_eq!(exited(give(&order)).0, 0);
+                let has_leaked = !fs::read(&path).unwrap().is_empty();
+                assert_eq!(has_leaked, !is_marked, "{}", level.name());
+            }
+        }
+    });
+}
+
+/// Prints what each level, and the parts of the filter beside Landlock, add to a run of a program that does nothing; and
+/// what a change of a mode costs that the supervisor makes. All are measured in turns.
 #[test]
 #[ignore = "measures"]
 fn what_a_cage_costs() {
     let bench = Bench::new(super::bench::Manner::Library);
+    let kinds = [
+        ("none", Isolation::None, FilterParts::All),
+        ("landlock without the filter", Isolation::Landlock, FilterParts::Nothing),
+        ("landlock without the supervisor", Isolation::Landlock, FilterParts::Unsupervised),
+        ("landlock", Isolation::Landlock, FilterParts::All),
+        ("bubblewrap", Isolation::Bubblewrap, FilterParts::All),
+    ];
     let levels: Vec<Isolation> = levels().collect();
-    let mut times = vec![Vec::new(); levels.len()];
-    for _ in 0..100 {
-        for (level, times) in levels.iter().zip(&mut times) {
-            let order = Order {
-                program: Path::new("/bin/true"),
-                argv: Vec::new(),
-                ..caged(&bench, *level, &[], None)
-            };
-            times.push(super::bench::timed(|| give(&order)).0);
+    let kinds: Vec<_> = kinds.into_iter().filter(|(_, level, _)| levels.contains(level)).collect();
+    let run = |level, filter, program, argv: &[&str]| {
+        let Order { cage, .. } = caged(&bench, level, &[], None);
+        let argv = argv.iter().map(Into::into).collect();
+        let order = Order { program, argv, cage: Cage { filter, ..cage }, ..bench.order(&[], None) };
+        super::bench::timed(|| give(&order))
+    };
+    let mut times = vec![Vec::new(); kinds.len()];
+    for _ in 0..200 {
+        for ((_, level, filter), times) in kinds.iter().zip(&mut times) {
+            times.push(run(*level, *filter, Path::new("/bin/true"), &[]).0);
         }
     }
-    for (level, times) in levels.iter().zip(&mut times) {
+    let mut none = None;
+    for ((name, ..), times) in kinds.iter().zip(&mut times) {
         times.sort();
-        println!("{}: median {:?}, best {:?}", level.name(), times[times.len() / 2], times[0]);
+        let (median, best) = (times[times.len() / 2], times[0]);
+        let ratio = median.as_secs_f64() / none.get_or_insert(median).as_secs_f64();
+        println!("{name}: median {median:?}, best {best:?}, {ratio:.2} of none");
+    }
+    let changes = "import os, tempfile, time
+with tempfile.NamedTemporaryFile() as file:
+    start = time.monotonic()
+    for number in range(2000):
+        os.chmod(file.name, 0o600 | number % 2)
+    print('%.1f' % ((time.monotonic() - start) / 2000 * 1e6))";
+    for (name, level, filter) in kinds.iter().filter(|(_, _, filter)| *filter == FilterParts::All) {
+        let change =
+            |_| exited(run(*level, *filter, python(), &["-c", changes]).1).1.trim().parse::<f64>().unwrap();
+        let mut all: Vec<f64> = (0..5).map(change).collect();
+        all.sort_by(f64::total_cmp);
+        println!("{name}: {} microseconds for a change of a mode (median of 5)", all[2]);
     }
 }

@@ -4,21 +4,24 @@ use std::collections::{BTreeMap, HashSet};
 use std::env;
 use std::fs;
 use std::hash::{BuildHasher, RandomState};
+use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
+use tempfile::{NamedTempFile, TempDir};
 
-use super::bench::{Bench, LONG, exited};
+use super::bench::{Bench, LONG, exited, python};
 use super::deeds::DEEDS;
+use crate::gate::process::cage::FilterParts;
+use crate::gate::process::running::{Exit, Running};
 use crate::gate::process::{Cage, Order};
 use crate::gate::watch::Watch;
 use crate::policy::Isolation;
@@ -32,8 +35,23 @@ pub(super) struct Scene {
     fast_open: TcpListener,
     udp: UdpSocket,
     _sockets: [UnixListener; 3],
+    terminal: Child,
+    _shared: NamedTempFile,
     facts: Value,
 }
+
+/// Makes a terminal, says where it is, and types into it.
+const TERMINAL: &str = "import os, pty, time, tty
+master, slave = pty.openpty()
+tty.setraw(slave)
+os.set_blocking(master, False)
+print(os.ttyname(slave), flush=True)
+while True:
+    try:
+        os.write(master, b'a secret')
+    except BlockingIOError:
+        pass
+    time.sleep(0.05)";
 
 impl Scene {
     pub(super) fn new() -> Scene {
@@ -52,6 +70,13 @@ impl Scene {
             fs::write(folder.join(name), "a secret").unwrap();
         }
         let victim = Command::new("sleep").arg("60").env("VICTIMS_KEY", "a secret").spawn().unwrap();
+        let mut terminal = Command::new(python());
+        let mut terminal = terminal.args(["-c", TERMINAL]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut at = String::new();
+        BufReader::new(terminal.stdout.take().unwrap()).read_line(&mut at).unwrap();
+        let mut shared = NamedTempFile::new_in("/dev/shm").unwrap();
+        shared.write_all(b"a secret").unwrap();
+        let (terminal_path, shared_path) = (at.trim().to_owned(), shared.path().to_owned());
         let name = format!("lockgate-test-{}", std::process::id());
         let at = |path: &Path| UnixListener::bind(path).unwrap();
         let address = SocketAddr::from_abstract_name(&name).unwrap();
@@ -84,8 +109,20 @@ impl Scene {
             "ways": Value::Object(ways.into_iter().collect()), "times": target(tree.join("times")),
             "attribute": target(tree.join("attribute")), "owner": target(tree.join("owner")),
             "flag": target(tree.join("flag")), "key": key, "key description": format!("lockgate-test-{key}"),
+            "terminal": terminal_path, "shared": shared_path,
         });
-        Scene { around, victim, tcp, mptcp, fast_open, udp, _sockets: sockets, facts }
+        Scene {
+            around,
+            victim,
+            tcp,
+            mptcp,
+            fast_open,
+            udp,
+            _sockets: sockets,
+            terminal,
+            _shared: shared,
+            facts,
+        }
     }
 
     /// A cage of this level around the project.
@@ -103,9 +140,25 @@ impl Scene {
     }
 
     /// What a program of this level did: what it said, but where the world shows it.
-    pub(super) fn done(mut self, bench: &Bench, level: Isolation) -> BTreeMap<String, bool> {
-        let order =
-            Order { cage: self.cage(level), ..bench.order(&["attempts", &self.facts.to_string()], None) };
+    pub(super) fn done(self, bench: &Bench, level: Isolation) -> BTreeMap<String, bool> {
+        self.done_with(bench, level, FilterParts::All)
+    }
+
+    /// The same with a part of the filter.
+    pub(super) fn done_with(
+        mut self,
+        bench: &Bench,
+        level: Isolation,
+        filter: FilterParts,
+    ) -> BTreeMap<String, bool> {
+        let own = self.around.path().join("sibling");
+        fs::create_dir(&own).unwrap();
+        let cage = Cage { own: Some(own), filter, ..self.cage(level) };
+        let (sibling, mut child) = Running::spawn(&Order { cage, ..bench.order(&["sleep"], None) }).unwrap();
+        let mut facts = self.facts.clone();
+        facts["sibling"] = json!(sibling.leader().as_raw_nonzero().get());
+        let cage = Cage { filter, ..self.cage(level) };
+        let order = Order { cage, ..bench.order(&["attempts", &facts.to_string()], None) };
         let (watch, over) = (Watch::idle(), AtomicBool::new(false));
         // What listens is heard of only where somebody calls.
         let port = self.facts["free"].as_u64().unwrap() as u16;
@@ -139,6 +192,9 @@ impl Scene {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.victim.id())).unwrap();
         let stat: Vec<&str> = stat.split(' ').collect();
         let (slowed, rescheduled) = (stat[18] == "19", stat[40] == "3");
+        let signalled = matches!(sibling.ended(), Some(Exit::Signal(_)));
+        drop(sibling);
+        let _reaped = child.wait();
         let victim = self.victim.try_wait().unwrap().is_some_and(|status| !status.success());
         let keys = fs::read_to_string("/proc/keys").unwrap_or_default();
         let inode = said["inode"].as_u64();
@@ -155,6 +211,7 @@ impl Scene {
             ("write a hook", tree.join(".git/hooks/pre-commit").exists()),
             ("write to the home", home.exists()),
             ("signal a process", victim),
+            ("signal another gate", signalled),
             ("connect by TCP", self.tcp.accept().is_ok()),
             ("connect by MPTCP", self.mptcp.accept().is_ok()),
             ("send by TCP fast open", self.fast_open.accept().is_ok()),
@@ -199,8 +256,10 @@ fn listeners() -> Vec<u64> {
 
 impl Drop for Scene {
     fn drop(&mut self) {
-        let _killed = self.victim.kill();
-        // Who adopts orphans has ended it.
-        let _reaped = self.victim.wait();
+        for child in [&mut self.victim, &mut self.terminal] {
+            let _killed = child.kill();
+            // Who adopts orphans has ended it.
+            let _reaped = child.wait();
+        }
     }
 }
