@@ -107,6 +107,7 @@ impl Project {
                     removed: false,
                     among: 0,
                     on_disk: OnDisk::Before,
+                    dead_links: &[],
                 }
             })
             .collect();

@@ -156,6 +156,7 @@ impl Trial {
                 removed: false,
                 among: 0,
                 on_disk: OnDisk::Before,
+                dead_links: &[],
             }
         });
         judge_all(&cases.collect::<Vec<_>>(), &Watch::idle())
