@@ -18,6 +18,7 @@ mod suite {
     mod checking;
     mod cli;
     mod damage;
+    mod dead_links;
     mod delta;
     mod depth;
     mod docs;

@@ -6,9 +6,10 @@ use super::Workspace;
 use super::call::{Call, Target};
 use super::check::{Drafted, cancelled};
 use super::draft::Draft;
+use super::links::{checks_links, markdown};
 use crate::edit::Edit;
 use crate::error::{Code, Error};
-use crate::gate::{self, Case, Grant, Means, OnDisk, Stands, Verdict, Watch};
+use crate::gate::{self, Case, DeadLinks, Grant, Means, OnDisk, Stands, Verdict, Watch};
 use crate::policy::{Language, Manner, Policy, Profile, Role, Terms, Validator};
 use crate::request::{Mode, Request};
 use crate::store::{Kind, Place};
@@ -60,12 +61,15 @@ impl Workspace {
     }
 
     fn verdicts(&self, call: &Call, drafts: &[Draft<'_>], watch: &Watch) -> Result<Vec<Verdict>, Error> {
-        let bench = |(at, draft)| self.bench(call, draft).map_err(|refusal| call.names(refusal, at));
-        let benches = drafts.iter().enumerate().map(bench).collect::<Result<Vec<_>, _>>()?;
+        let dead = self.dead_links(call, drafts, watch)?;
+        let bench = |(at, (draft, dead)): (usize, (_, &Vec<DeadLinks>))| {
+            self.bench(call, draft, !dead.is_empty()).map_err(|refusal| call.names(refusal, at))
+        };
+        let benches = drafts.iter().zip(&dead).enumerate().map(bench).collect::<Result<Vec<_>, _>>()?;
         let beside: Vec<_> = drafts.iter().map(|draft| self.beside(draft.target, drafts)).collect();
-        let parts = drafts.iter().zip(&benches).zip(&beside).zip(self.neighbours(drafts));
+        let parts = drafts.iter().zip(&benches).zip(&beside).zip(self.neighbours(drafts)).zip(&dead);
         let cases: Vec<Case<'_>> = parts
-            .map(|(((draft, bench), beside), among)| Case {
+            .map(|((((draft, bench), beside), among), dead_links)| Case {
                 draft: gate::Draft {
                     path: draft.target.place.in_root(),
                     language: bench.language,
@@ -86,15 +90,22 @@ impl Workspace {
                 removed: draft.request.edit == Edit::Remove,
                 among,
                 on_disk: OnDisk::Before,
+                dead_links,
             })
             .collect();
         Ok(gate::judge_all(&cases, watch))
     }
 
-    fn bench<'a>(&'a self, call: &Call, draft: &Draft<'a>) -> Result<Bench<'a>, Error> {
+    /// What a draft is judged with; `has_dead_links` says whether links of other pages lead to what it takes away.
+    fn bench<'a>(&'a self, call: &Call, draft: &Draft<'a>, has_dead_links: bool) -> Result<Bench<'a>, Error> {
         let rules = &draft.target.rules;
-        let language = draft.target.language(draft.drafted.buffer.view());
-        let terms = terms(call, draft, language)?;
+        // Of a file that is removed only the links to it are looked at, by the gate of the pages that have them.
+        let language = if draft.request.edit == Edit::Remove && has_dead_links {
+            markdown()
+        } else {
+            draft.target.language(draft.drafted.buffer.view())
+        };
+        let terms = terms(call, draft, language, has_dead_links)?;
         let bare = |why: String| {
             let (root, grant) = (Path::new(""), Grant::Nowhere(why));
             Bench { root, stands: Stands::Alone, language, terms: terms.clone(), grant, cache: None }
@@ -121,6 +132,7 @@ fn terms<'a>(
     call: &Call,
     draft: &Draft<'a>,
     language: Option<&'static Language>,
+    has_dead_links: bool,
 ) -> Result<Terms<'a>, Error> {
     let Target { place, rules, .. } = draft.target;
     let profile = if call.numbered { Profile::Batch } else { Profile::Edit };
@@ -130,7 +142,7 @@ fn terms<'a>(
         terms.rules.retain(|rule| rule.role != Role::Fix);
     }
     if draft.request.edit == Edit::Remove {
-        terms.rules.clear();
+        terms.rules.retain(|rule| has_dead_links && checks_links(rule));
     }
     if draft.request.scrutiny.step {
         terms.manner = Manner::Step;

@@ -19,6 +19,7 @@ mod exchange;
 mod guards;
 mod history;
 mod judge;
+mod links;
 mod look;
 mod mismatch;
 mod opening;

@@ -252,9 +252,14 @@ fn is_html_heading(html: &str) -> bool {
     })
 }
 
+/// The offset at which the body of a page begins, behind its front matter.
+pub(super) fn body_start(text: &str) -> usize {
+    Front::of(text).end
+}
+
 /// The root-relative path that a destination names; `None` for what is not looked at: another site, a place in the
 /// same page, a path from the root of a site, a path out of the root.
-fn target(path: &str, destination: &str) -> Option<String> {
+pub(super) fn target(path: &str, destination: &str) -> Option<String> {
     let destination = destination.trim();
     // What a template fills in is not known before.
     let is_filled_in = ["{{", "{%", "${", "<%"].iter().any(|tag| destination.contains(tag));
@@ -294,13 +299,13 @@ fn decoded(path: &str) -> String {
 }
 
 /// Whether the target is there once the page is: the page itself and its folders are.
-fn is_there(path: &str, target: &str, beside: &(dyn Fn(&str) -> bool + Sync)) -> bool {
+pub(super) fn is_there(path: &str, target: &str, beside: &(dyn Fn(&str) -> bool + Sync)) -> bool {
     let is_folder = path.strip_prefix(target).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     is_folder || beside(target) || page_of(target).any(|page| beside(&page))
 }
 
 /// The pages that a site shows under a path: `a`, `a.html` and `a/` may be made of `a.md`.
-fn page_of(target: &str) -> impl Iterator<Item = String> {
+pub(super) fn page_of(target: &str) -> impl Iterator<Item = String> {
     let stem = target.strip_suffix(".html").or_else(|| target.strip_suffix(".htm")).unwrap_or(target);
     let has_extension = stem.rsplit('/').next().is_some_and(|name| name.contains('.'));
     let endings: &[&str] = if has_extension {

@@ -38,7 +38,7 @@ tables! {
         "ill": Regex, Says("nothing")
             => "what it says when it cannot read its configuration, of which the command would be broken: then it is, too";
         "new_files": Words(&words(&NEW_FILES)), Is("alone")
-            => "which files it sees that are not on disk yet: the one that it is asked about, `all` of a call, or `none`";
+            => "which files it sees that are not on disk yet: `alone`, where it is the only one of a call; `unimported`, those that no other file imports; `existing_folders`, also those in folders that are on disk; `all`; or `none`";
     }
     /// What a definition of the kind `server` has of these where no command stands in.
     BESIDE {

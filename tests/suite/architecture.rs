@@ -61,6 +61,7 @@ const NAMED_BY: &[(&[&str], &[&str])] = &[
             "gate/pins.rs",
             "gate/process/",
             "gate/server/documents.rs",
+            "gate/server/imports.rs",
             "gate/stage/",
             "gate/syntax/child.rs",
             "gate/workshop/",

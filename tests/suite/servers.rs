@@ -107,6 +107,7 @@ impl Project {
                     removed: false,
                     among: 0,
                     on_disk: OnDisk::Before,
+                    dead_links: &[],
                 }
             })
             .collect();
@@ -122,9 +123,15 @@ impl Project {
 
 #[track_caller]
 fn told(verdict: &Verdict) -> Vec<String> {
+    assert_eq!(verdict.runs.last().unwrap().why, None);
+    found_in(verdict)
+}
+
+/// The findings, whoever told them.
+#[track_caller]
+fn found_in(verdict: &Verdict) -> Vec<String> {
     let run = verdict.runs.last().unwrap();
     assert!(matches!(run.outcome, Outcome::Passed | Outcome::Found), "{run:?}");
-    assert_eq!(run.why, None);
     let shown = |finding: &lockgate::gate::Finding| {
         let (line, column, code) = (finding.line, finding.column, finding.code.as_deref().unwrap_or("-"));
         let place = finding.elsewhere.as_deref().unwrap_or("here");
@@ -203,6 +210,113 @@ fn pyright_sees_all_drafts_of_a_call_and_afterwards_the_disk() {
     let third = format!("{third}# again\n");
     let found = project.finds(("pkg/c.py", None, &third));
     assert!(found.iter().any(|found| found.contains("\"old\" is unknown import symbol")), "{found:?}");
+}
+
+#[test]
+fn pyright_finds_as_a_server_in_new_files_what_it_finds_as_a_command() {
+    new_files_are_judged_alike("pyright", &["reportMissingImports", "reportAttributeAccessIssue"]);
+}
+
+#[test]
+fn basedpyright_finds_as_a_server_in_new_files_what_it_finds_as_a_command() {
+    new_files_are_judged_alike("basedpyright", &["reportMissingImports", "reportAttributeAccessIssue"]);
+}
+
+#[test]
+fn ty_finds_as_a_server_in_new_files_what_it_finds_as_a_command() {
+    new_files_are_judged_alike("ty", &["import-not-found", "unresolved-import"]);
+}
+
+/// Asks the server of a gate for Python and its command about calls that create files.
+#[track_caller]
+fn new_files_are_judged_alike(gate: &str, missing: &[&str]) {
+    let both = [Kept::Yes, Kept::No].map(|kept| Project::new(gate, "python", kept, &PYTHON));
+    let [Some(server), Some(command)] = both else { return };
+    let a = PYTHON[1].1;
+    let good = "def fresh() -> int:\n    return 1\n";
+    let wrong = "y: str = 1\n";
+    let uses = "from .b import old\n\ny: str = old()\n";
+    let imports = "from .new import fresh\n\nx: str = fresh()\n";
+    let imports_well = "from .new import fresh\n\nx: int = fresh()\n";
+    let imports_deep = "from .sub.deep import fresh\n\nx: str = fresh()\n";
+    let unrelated = "from .b import old\n\nx: str = old()\n";
+    // Each call, and whether no file of it imports a new one.
+    let calls: [(&[Edit<'_>], bool); 7] = [
+        (&[("pkg/new.py", None, good)], true),
+        (&[("pkg/sub/deep.py", None, "from ..b import old\n\ny: str = old()\n")], true),
+        (&[("pkg/new.py", None, good), ("pkg/new2.py", None, uses)], true),
+        (&[("pkg/new.py", None, wrong), ("pkg/a.py", Some(a), unrelated)], true),
+        (&[("pkg/new.py", None, good), ("pkg/a.py", Some(a), imports)], false),
+        (&[("pkg/new.py", None, good), ("pkg/new2.py", None, imports)], false),
+        (&[("pkg/sub/deep.py", None, good), ("pkg/a.py", Some(a), imports_deep)], false),
+    ];
+    for (call, by_server) in calls {
+        let (found, wanted) = (server.judge(call), command.judge(call));
+        for (verdict, wanted) in found.iter().zip(&wanted) {
+            assert_eq!(found_in(verdict), found_in(wanted), "{call:?}");
+            let why = verdict.runs[0].why.as_deref().unwrap_or_default();
+            // The command of ty is asked about every new file.
+            let by_command = why.ends_with("its command was asked instead");
+            assert_eq!(by_command, !by_server || gate == "ty", "{call:?}: {why}");
+        }
+    }
+    // What is only in another call is not there: the server sees the disk again.
+    let found = server.finds(("pkg/a.py", Some(a), imports));
+    assert_eq!(found, command.finds(("pkg/a.py", Some(a), imports)));
+    assert!(found.iter().any(|found| missing.iter().any(|code| found.contains(code))), "{found:?}");
+    // And what was published meanwhile is.
+    write(&server.root().join("pkg/new.py"), good);
+    assert_eq!(server.finds(("pkg/a.py", Some(a), imports_well)), [""; 0]);
+}
+
+#[test]
+fn tsc_finds_modules_in_new_folders_by_its_command() {
+    let both = [Kept::Yes, Kept::No].map(|kept| Project::new("tsc", "typescript", kept, &TYPESCRIPT));
+    let [Some(server), Some(command)] = both else { return };
+    let a = TYPESCRIPT[1].1;
+    let good = "export const fresh = (): number => 1;\n";
+    let importer = |module: &str| {
+        format!("import {{ fresh }} from \"{module}\";\n\nexport const a: string = fresh();\n")
+    };
+    let [beside, below] = [importer("./new"), importer("./sub/deep")];
+    let uses = "import { old } from \"../b\";\n\nexport const y: string = old();\n";
+    let calls: [(&[Edit<'_>], bool); 5] = [
+        (&[("src/new.ts", None, good), ("src/a.ts", Some(a), &beside)], true),
+        (&[("src/sub/deep.ts", None, uses)], true),
+        (&[("src/sub/deep.ts", None, uses), ("src/new.ts", None, good)], true),
+        (&[("src/sub/deep.ts", None, good), ("src/a.ts", Some(a), &below)], false),
+        (&[("src/sub/deep.ts", None, good), ("src/sub/two.ts", None, &importer("./deep"))], false),
+    ];
+    for (call, by_server) in calls {
+        let (found, wanted) = (server.judge(call), command.judge(call));
+        for (verdict, wanted) in found.iter().zip(&wanted) {
+            assert_eq!(found_in(verdict), found_in(wanted), "{call:?}");
+            assert_eq!(verdict.runs[0].why.is_none(), by_server, "{call:?}: {:?}", verdict.runs[0]);
+        }
+    }
+    let alone = server.finds(("src/a.ts", Some(a), &beside));
+    assert!(alone.iter().any(|found| found.contains("TS2307")), "{alone:?}");
+}
+
+#[test]
+fn gopls_sees_new_files_in_new_folders() {
+    let Some(project) = go() else { return };
+    let deep = "package sub\n\nfunc Fresh() int { return e() }\n";
+    let caller = "package x\n\nimport \"example.org/x/sub\"\n\nfunc A() int { return old() + sub.Fresh() }\n";
+    let call: [Edit<'_>; 3] = [
+        ("sub/deep.go", None, deep),
+        ("sub/e.go", None, "package sub\n\nfunc e() int { return 1 }\n"),
+        ("a.go", Some(GO[1].1), caller),
+    ];
+    assert_eq!(project.judge(&call).iter().map(told).collect::<Vec<_>>(), [[""; 0]; 3]);
+    let wrong = project.judge(&[
+        call[0],
+        ("sub/e.go", None, "package sub\n\nfunc e() string { return \"\" }\n"),
+        call[2],
+    ]);
+    assert!(told(&wrong[0]).iter().any(|found| found.contains("cannot use e()")), "{wrong:?}");
+    let alone = project.finds(("a.go", Some(GO[1].1), caller));
+    assert!(alone.iter().any(|found| found.contains("example.org/x/sub")), "{alone:?}");
 }
 
 const GO: [(&str, &str); 3] = [

@@ -16,6 +16,8 @@ import time
 WAY, LOG = sys.argv[1:3]
 OUT = threading.Lock()
 documents = {}
+# Requests that are answered once there is another one.
+awaited = []
 
 
 def note(*words):
@@ -130,6 +132,15 @@ def beside(uri):
 
 def pulled(message):
     uri = message["params"]["textDocument"]["uri"]
+    note("diagnostic", uri.rsplit("/", 1)[1])
+    if WAY == "together":
+        awaited.append(message)
+        if len(awaited) > 1:
+            for other in awaited:
+                other_uri = other["params"]["textDocument"]["uri"]
+                send(id=other["id"], result={"kind": "full", "items": beside(other_uri)})
+            awaited.clear()
+        return
     if WAY in ("once", "mortal"):
         dies()
     if WAY == "silent":
@@ -183,6 +194,10 @@ def handle(message):
         text = document["text"] if "text" in document else params["contentChanges"][0]["text"]
         before, documents[uri] = documents.get(uri, ""), text
         note(method.split("/")[1], uri.rsplit("/", 1)[1], str(version), repr(text))
+        if WAY == "missing" and not os.path.exists(uri.removeprefix("file://")):
+            sys.stderr.write("no such file\n")
+            sys.stderr.flush()
+            os._exit(1)
         if "languageId" in document:
             note("language", uri.rsplit("/", 1)[1], document["languageId"])
         changed(uri, version, before, text)
@@ -203,6 +218,9 @@ note("started", str(os.getpid()))
 if WAY == "garbage":
     write(b"Welcome to the language server\n")
     time.sleep(1000)
+if WAY == "none":
+    sys.stderr.write("error: unrecognized subcommand 'server'\n")
+    sys.exit(2)
 if WAY == "huge":
     write(b"Content-Length: 99999999999\r\n\r\n")
     time.sleep(1000)

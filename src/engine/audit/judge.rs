@@ -106,6 +106,7 @@ impl Workspace {
                 removed: false,
                 among: 0,
                 on_disk: OnDisk::After,
+                dead_links: &[],
             })
             .collect();
         gate::judge_all(&cases, watch)

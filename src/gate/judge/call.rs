@@ -18,7 +18,7 @@ use crate::gate::finding::Finding;
 use crate::gate::pattern::Page;
 use crate::gate::silence::Silence;
 use crate::gate::watch::{Halt, Limit, Watch};
-use crate::gate::{damage, pattern, syntax};
+use crate::gate::{damage, links, pattern, syntax};
 use crate::policy::{Isolation, PatternRules, Rule};
 use crate::text::Buffer;
 
@@ -83,6 +83,11 @@ impl<'a> Call<'a> {
         let said = self.guarded(|| match seat.how {
             Here::Syntax => Ok(syntax::judge(draft, limit)?),
             Here::Damage => Ok(damage::judge(draft, &self.case.terms.damage, limit)?),
+            Here::Pattern(PatternRules::Markdown) => {
+                let dead = links::marks(self.case.dead_links, draft, seat.rule);
+                let found = patterns(draft, &PatternRules::Markdown)?;
+                Ok(found.into_iter().chain(dead.into_iter().map(|mark| (mark, true))).collect())
+            }
             Here::Pattern(rules) => patterns(draft, rules),
         });
         self.weighed(draft, seat.rule, said, Past::Plain, start.elapsed())

@@ -30,6 +30,7 @@ use self::runs::Runs;
 use self::seats::Seats;
 use self::told::Told;
 use super::draft::Draft;
+use super::links::DeadLinks;
 use super::means::Means;
 use super::parallel::parallel;
 use super::silence::Silence;
@@ -52,6 +53,8 @@ pub struct Case<'a> {
     pub among: usize,
     /// Which of its texts is on disk.
     pub on_disk: OnDisk,
+    /// The links of other pages that the call would leave without their target in this file.
+    pub dead_links: &'a [DeadLinks],
 }
 
 /// Which text of a draft is on disk.
@@ -81,6 +84,7 @@ pub fn judge(draft: &Draft<'_>, terms: &Terms<'_>, means: &Means<'_>, watch: &Wa
         removed: false,
         among: 0,
         on_disk: OnDisk::Before,
+        dead_links: &[],
     };
     judge_all(&[case], watch).into_iter().next().unwrap_or_default()
 }

@@ -67,6 +67,10 @@ struct Moored {
     session: Option<Session>,
     /// When it died, and how.
     deaths: Vec<(Instant, String)>,
+    /// How it died twice in one question with a file that is not on disk, so that it is shown none any more.
+    dies_of_new_files: Option<String>,
+    /// When it ended before it answered at all, and how.
+    unstarted: Option<(Instant, String)>,
 }
 
 impl Fleet {
@@ -80,12 +84,14 @@ impl Fleet {
         self.keeps.load(Ordering::Relaxed)
     }
 
-    /// Has a server do some work, which is started for that where it does not run.
+    /// Has a server do some work, which is started for that where it does not run; `has_new` says whether the work shows
+    /// it a file that is not on disk.
     ///
     /// Errors: [`Silence::Away`] where it cannot be asked, those of the work, and what the limit gives.
     pub(super) fn ask<T>(
         &self,
         key: &Key,
+        has_new: bool,
         limit: Limit<'_>,
         launch: impl Fn() -> Result<Launch, Silence>,
         mut work: impl FnMut(&mut Session) -> Result<T, Silence>,
@@ -93,7 +99,13 @@ impl Fleet {
         let berth = self.berth(key);
         let _turn = berth.turn.take(limit)?;
         let mut moored = lock(&berth.moored);
+        let mut died = 0;
         loop {
+            if let Some(why) = moored.dies_of_new_files.as_ref().filter(|_| has_new) {
+                return Err(Silence::Away(format!(
+                    "the language server is not shown files that are not on disk, as it died of them twice: it {why}"
+                )));
+            }
             let session = moored.ready(self.hours.rest, &launch)?;
             let said = work(session);
             *lock(&berth.used) = Instant::now();
@@ -101,7 +113,13 @@ impl Fleet {
                 moored.dies("gave no answer in time, more than once".to_owned(), self);
             }
             match said {
-                Err(Silence::Away(why)) => moored.ended(why)?,
+                Err(Silence::Away(why)) => {
+                    moored.ended(why)?;
+                    died += 1;
+                    if has_new && died > 1 {
+                        moored.avoid_new_files();
+                    }
+                }
                 said => return said,
             }
         }
@@ -190,13 +208,9 @@ impl Moored {
         rest: Duration,
         launch: &impl Fn() -> Result<Launch, Silence>,
     ) -> Result<&mut Session, Silence> {
-        match self.session.as_ref().and_then(|session| session.link.ended()) {
-            Some(End::Died(why)) => {
-                self.session = None;
-                self.deaths.push((Instant::now(), why));
-            }
-            Some(End::Stopped) => self.session = None,
-            None => {}
+        self.note_end();
+        if let Some((_, why)) = self.unstarted.as_ref().filter(|(when, _)| when.elapsed() < rest) {
+            return Err(Silence::Away(format!("its program does not run as a language server: it {why}")));
         }
         self.deaths.retain(|(when, _)| when.elapsed() < rest);
         if let [.., _, (_, why)] = self.deaths.as_slice() {
@@ -211,6 +225,28 @@ impl Moored {
                     .map_err(|why| Silence::Away(format!("the language server {why}")))?;
                 Ok(none.insert(session))
             }
+        }
+    }
+
+    /// Takes note of how the server ended, if it did.
+    fn note_end(&mut self) {
+        match self.session.as_ref().and_then(|session| session.link.ended()) {
+            Some(End::Died(why)) => self.deaths.push((Instant::now(), why)),
+            Some(End::Unstarted(why)) => self.unstarted = Some((Instant::now(), why)),
+            Some(End::Stopped) => {}
+            None => return,
+        }
+        self.session = None;
+    }
+
+    /// Notes that it died twice in one question with a file that is not on disk; it goes on with other files.
+    fn avoid_new_files(&mut self) {
+        self.note_end();
+        if self.unstarted.is_none()
+            && let Some((_, why)) = self.deaths.pop()
+        {
+            self.deaths.clear();
+            self.dies_of_new_files = Some(why);
         }
     }
 

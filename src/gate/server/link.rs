@@ -90,8 +90,14 @@ impl Link {
         let shared = Arc::new(Shared { state: Mutex::new(State::new()), changed: Condvar::new(), bell });
         let kept = Arc::clone(&shared);
         let keep = move || {
-            let end = kept.keep(&launch).unwrap_or_else(End::Died);
-            kept.lock().ended = Some(end);
+            let end = kept.keep(&launch);
+            let mut state = kept.lock();
+            state.ended = Some(match end {
+                Ok(end) => end,
+                Err(why) if state.greeted => End::Died(why),
+                Err(why) => End::Unstarted(why),
+            });
+            drop(state);
             kept.changed.notify_all();
         };
         let keeper = Builder::new().name("language server".to_owned()).spawn(keep).map_err(trouble)?;
@@ -127,6 +133,11 @@ impl Link {
             };
             match &state.ended {
                 Some(End::Died(why)) => return Err(Silence::Away(format!("the language server {why}"))),
+                Some(End::Unstarted(why)) => {
+                    return Err(Silence::Away(format!(
+                        "its program does not run as a language server: it {why}"
+                    )));
+                }
                 Some(End::Stopped) => {
                     return Err(Silence::Away("the language server was stopped".to_owned()));
                 }

@@ -10,6 +10,7 @@
 mod documents;
 mod fleet;
 mod frame;
+mod imports;
 mod link;
 mod session;
 mod spoken;
@@ -49,7 +50,8 @@ pub(super) fn look(
     limit: Limit<'_>,
 ) -> Result<Vec<Vec<Seen>>, Silence> {
     let folder = folder(ask, server);
-    let path = sees(ask, server)?;
+    let files = files(ask, server, &folder)?;
+    let path = sees(ask, server, &files)?;
     let own = (path, language_id(server, ask.language, ask.path), ask.text.view());
     let also = ask.also.iter().map(|other| shown(server, other)).collect::<Option<Vec<_>>>();
     let also = also.ok_or_else(|| Silence::Away("the language server cannot be shown a path".to_owned()))?;
@@ -58,13 +60,14 @@ pub(super) fn look(
     let question = Question {
         texts: asked.iter().map(text).collect(),
         company: company.iter().map(text).collect(),
-        files: files(ask, server, &folder)?,
+        files,
+        has_new: !ask.on_disk || ask.company.iter().any(|other| !imports::is_on_disk(other)),
         offer: server.offer,
     };
     let buffers: Vec<&Buffer> =
         std::iter::once(ask.text).chain(ask.also.iter().filter_map(|other| other.text)).collect();
     let launch = || launch(ask, server, &folder, workshop.fleet.hours);
-    workshop.fleet.ask(&key(ask, server, &folder), limit, launch, |session| {
+    workshop.fleet.ask(&key(ask, server, &folder), question.has_new, limit, launch, |session| {
         let _slot = workshop.slots.take(limit)?;
         let (items, columns) = session.ask(&question, limit.within(ask.rule.timeout))?;
         let both = items.iter().zip(&buffers);
@@ -83,19 +86,35 @@ pub(super) fn prewarm(ask: &Ask<'_>, server: &Server, fleet: &Fleet) {
     fleet.prewarm(&key(ask, server, &folder), || launch(ask, server, &folder, fleet.hours));
 }
 
-/// The absolute path of the text, where the server can see it and all beside it.
-fn sees(ask: &Ask<'_>, server: &Server) -> Result<String, Silence> {
+/// The absolute path of the text, where the server can see it and all beside it as the command would.
+fn sees(ask: &Ask<'_>, server: &Server, files: &BTreeMap<String, Stamp>) -> Result<String, Silence> {
     let away = |why: &str| Err(Silence::Away(format!("the language server cannot be shown {why}")));
+    if let Some(other) = ask.company.iter().find(|other| imports::is_configuration(server, other)) {
+        return away(&format!("the draft of its configuration {}", other.path));
+    }
     if !ask.on_disk && server.new_files == NewFiles::None {
         return away("a file that is not on disk");
     }
-    for other in ask.company {
-        let is_there = || other.root.join(other.path).symlink_metadata().is_ok();
-        if other.text.is_none() {
-            return away("that a file goes");
+    let is_new = |other: &&Companion<'_>| other.text.is_some() && !imports::is_on_disk(other);
+    match server.new_files {
+        NewFiles::None | NewFiles::Alone | NewFiles::All => {
+            if ask.company.iter().any(|other| other.text.is_none()) {
+                return away("that a file goes");
+            }
+            if server.new_files != NewFiles::All && ask.company.iter().any(is_new) {
+                return away("a second file that is not on disk");
+            }
         }
-        if server.new_files != NewFiles::All && !is_there() {
-            return away("a second file that is not on disk");
+        NewFiles::Unimported => {
+            if let Some(why) = imports::unresolved_import(ask, files, |_| false) {
+                return away(&why);
+            }
+        }
+        NewFiles::ExistingFolders => {
+            let has_folder = |path: &Path| path.parent().is_some_and(Path::is_dir);
+            if let Some(why) = imports::unresolved_import(ask, files, has_folder) {
+                return away(&why);
+            }
         }
     }
     match ask.root.join(ask.path).to_str() {

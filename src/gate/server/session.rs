@@ -3,7 +3,7 @@
 //! Invariant: what was shown for a question is taken back after it, however it ended; and a server that has not spoken of
 //! the very text is never taken for one that finds nothing in it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -48,6 +48,8 @@ pub(super) struct Question<'a> {
     pub(super) company: Vec<Text<'a>>,
     /// The files of the project as they are now, by their absolute paths.
     pub(super) files: BTreeMap<String, Stamp>,
+    /// Whether one of the drafts is of a file that is not on disk.
+    pub(super) has_new: bool,
     /// How it says what it finds, where its definition says so.
     pub(super) offer: Option<Offer>,
 }
@@ -117,6 +119,13 @@ impl Session {
     }
 }
 
+/// A request for the diagnostics of a document, and how often the server had asked for a refresh when it was sent.
+#[derive(Debug, Clone, Copy)]
+struct Request {
+    id: u64,
+    refreshes: u64,
+}
+
 /// What is shown to a server while it is asked; dropping it takes that back.
 struct Shown<'s> {
     session: &'s mut Session,
@@ -163,25 +172,40 @@ impl<'s> Shown<'s> {
         self.session.link.with(|state| documents.show(state, text.path, text.language, text.view))
     }
 
-    /// Waits for what it says of all texts: they are all shown by then, so it works on all of them.
+    /// Waits for what it says of all texts. They are all shown by then, and a server that is asked is asked about all of
+    /// them before any answer is awaited.
     fn diagnosed(
         &self,
         question: &Question<'_>,
         versions: Vec<i64>,
         limit: Limit<'_>,
     ) -> Result<Vec<Vec<Value>>, Silence> {
-        let both = question.texts.iter().zip(versions);
-        both.map(|(text, version)| self.diagnosed_one(text.path, question.offer, version, limit)).collect()
+        let mut requests: HashMap<&str, Request> = HashMap::new();
+        let mut diagnosed = |(text, version): (&Text<'_>, i64)| {
+            if let Some(items) = self.published(text.path, question.offer, version, limit)? {
+                return Ok(items);
+            }
+            // All in one go, as soon as it is known that it is asked.
+            if requests.is_empty() {
+                requests = question.texts.iter().map(|text| (text.path, self.request(text.path))).collect();
+            }
+            let request = requests.remove(text.path).unwrap_or_else(|| self.request(text.path));
+            self.pulled(text.path, request, limit)
+        };
+        let said = question.texts.iter().zip(versions).map(&mut diagnosed).collect();
+        self.session.link.with(|state| requests.values().for_each(|request| state.cancel(request.id)));
+        said
     }
 
-    fn diagnosed_one(
+    /// Waits for the diagnostics that the server publishes of a document; nothing where it is to be asked.
+    fn published(
         &self,
         path: &str,
         offer: Option<Offer>,
         version: i64,
         limit: Limit<'_>,
-    ) -> Result<Vec<Value>, Silence> {
-        let told = self.session.link.wait(limit, |state| match state.offers(offer) {
+    ) -> Result<Option<Vec<Value>>, Silence> {
+        self.session.link.wait(limit, |state| match state.offers(offer) {
             Some(Offer::Pull) => Look::Done(None),
             Some(Offer::Push | Offer::Versioned) | None => {
                 let names_all = state.versions || offer == Some(Offer::Versioned);
@@ -191,21 +215,25 @@ impl<'s> Shown<'s> {
                     Some(Look::Wait) | None => Look::Wait,
                 }
             }
-        })?;
-        match told {
-            Some(items) => Ok(items),
-            None => self.pulled(path, limit),
-        }
+        })
     }
 
     /// Asks for the diagnostics of a document.
-    fn pulled(&self, path: &str, limit: Limit<'_>) -> Result<Vec<Value>, Silence> {
-        let link = &self.session.link;
+    fn request(&self, path: &str) -> Request {
         let params = json!({ "textDocument": { "uri": uri(path) } });
+        self.session.link.with(|state| Request {
+            id: state.request("textDocument/diagnostic", &params),
+            refreshes: state.refreshes,
+        })
+    }
+
+    /// Waits for the answer to a request for the diagnostics of a document, and asks again where it must.
+    fn pulled(&self, path: &str, request: Request, limit: Limit<'_>) -> Result<Vec<Value>, Silence> {
+        let link = &self.session.link;
         let (mut again, mut broken_off) = (0, 0);
+        let mut first = Some(request);
         loop {
-            let (id, refreshes) =
-                link.with(|state| (state.request("textDocument/diagnostic", &params), state.refreshes));
+            let Request { id, refreshes } = first.take().unwrap_or_else(|| self.request(path));
             let answer = link.wait(limit, |state| match state.answer(id) {
                 Some(answer) => Look::Done((answer, state.refreshes)),
                 None => Look::Wait,

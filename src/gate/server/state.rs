@@ -18,6 +18,8 @@ pub(super) enum End {
     Stopped,
     /// It failed; how, as the end of a sentence that begins with its name.
     Died(String),
+    /// The same before it answered `initialize`: the program has no language server, or cannot start it.
+    Unstarted(String),
 }
 
 /// Diagnostics that a server told by itself.

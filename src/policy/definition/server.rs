@@ -114,6 +114,10 @@ pub enum Message {
 pub enum NewFiles {
     /// The one that it is asked about.
     Alone,
+    /// Those that no other file imports.
+    Unimported,
+    /// Those in folders that are on disk, and those that no other file imports.
+    ExistingFolders,
     /// All that it is told of.
     All,
     /// None.
@@ -124,8 +128,13 @@ pub(in crate::policy) const OFFERS: [(&str, Offer); 3] =
     [("pull", Offer::Pull), ("push", Offer::Push), ("versioned", Offer::Versioned)];
 pub(in crate::policy) const MESSAGES: [(&str, Message); 2] =
     [("whole", Message::Whole), ("first_line", Message::FirstLine)];
-pub(in crate::policy) const NEW_FILES: [(&str, NewFiles); 3] =
-    [("alone", NewFiles::Alone), ("all", NewFiles::All), ("none", NewFiles::None)];
+pub(in crate::policy) const NEW_FILES: [(&str, NewFiles); 5] = [
+    ("alone", NewFiles::Alone),
+    ("unimported", NewFiles::Unimported),
+    ("existing_folders", NewFiles::ExistingFolders),
+    ("all", NewFiles::All),
+    ("none", NewFiles::None),
+];
 
 pub(super) fn server(fields: &Fields) -> Result<Server, Fault> {
     let node = fields.require("server")?;

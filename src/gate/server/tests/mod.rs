@@ -30,6 +30,9 @@ struct Trial {
     workshop: Workshop,
 }
 
+/// One file of a call: its path, its text before, and after.
+type Edit<'a> = (&'a str, Option<&'a str>, &'a str);
+
 /// Which programs the gate has.
 #[derive(Clone, Copy, PartialEq)]
 enum Has {
@@ -109,11 +112,11 @@ impl Trial {
         self.asked(&[(path, Some(before), after)], Some(language)).remove(0)
     }
 
-    fn together(&self, edits: &[(&str, Option<&str>, &str)]) -> Vec<Verdict> {
+    fn together(&self, edits: &[Edit<'_>]) -> Vec<Verdict> {
         self.asked(edits, None)
     }
 
-    fn asked(&self, edits: &[(&str, Option<&str>, &str)], stored: Option<&str>) -> Vec<Verdict> {
+    fn asked(&self, edits: &[Edit<'_>], stored: Option<&str>) -> Vec<Verdict> {
         let read = |text: &str| Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
         let texts: Vec<(Option<Buffer>, Buffer, LineMap)> = edits
             .iter()
@@ -153,6 +156,7 @@ impl Trial {
                 removed: false,
                 among: 0,
                 on_disk: OnDisk::Before,
+                dead_links: &[],
             }
         });
         judge_all(&cases.collect::<Vec<_>>(), &Watch::idle())

@@ -114,3 +114,103 @@ fn a_second_new_file_of_a_call_is_judged_by_the_command() {
     let all = Trial::with("pull", Has::ServerAndCommand, "new_files: all", Hours::default());
     assert_eq!((found(&all.together(&edits)[0]), all.runs()), (vec!["1:1 new seen bad".to_owned()], 0));
 }
+
+#[test]
+fn a_server_is_asked_about_all_files_of_a_call_before_it_answers() {
+    let edits = [("a.txt", Some("x\n"), "bad\n"), ("b.txt", Some("x\n"), "bad badly\n")];
+    let more = "new_files: all";
+    let trial = Trial::with("together", Has::ServerAndCommand, more, Hours::default());
+    let verdicts = trial.together(&edits);
+    let all: Vec<usize> = verdicts.iter().map(|verdict| found(verdict).len()).collect();
+    assert_eq!((all, trial.runs()), (vec![1, 2], 0));
+    // A request that nobody answers before the next one: the control that it was not answered singly.
+    let alone = Trial::timed("together", Has::ServerAndCommand, more, Hours::default(), "1500ms");
+    assert_eq!(became(&alone.together(&edits[..1])[0]).0, Outcome::TimedOut);
+    assert_eq!(alone.noted("diagnostic"), ["a.txt"]);
+}
+
+#[test]
+fn new_files_that_nothing_imports_are_seen_by_a_server_that_resolves_imports_on_disk() {
+    let importer = "from pkg import fresh\n";
+    let calls: [(&[Edit<'_>], bool); 6] = [
+        (&[("fresh.py", None, "bad\n")], true),
+        (&[("fresh.py", None, "bad\n"), ("other.py", None, "bad\n")], true),
+        (&[("fresh.py", None, "bad\n"), ("a.py", Some("x\n"), "bad # fresh\n")], true),
+        (&[("fresh.py", None, "bad\n"), ("a.py", Some("x\n"), importer)], false),
+        (&[("fresh.py", None, "bad\n"), ("other.py", None, importer)], false),
+        (&[("sub/fresh.py", None, "bad\n"), ("a.py", Some("x\n"), "import sub\n")], false),
+    ];
+    for (call, by_server) in calls {
+        for (more, by_server) in [("unimported", by_server), ("all", true), ("alone", call.len() == 1)] {
+            let trial =
+                Trial::with("pull", Has::ServerAndCommand, &format!("new_files: {more}"), Hours::default());
+            let verdicts = trial.together(call);
+            assert_eq!(trial.runs() == 0, by_server, "{more}: {call:?}");
+            assert!(found(&verdicts[0]).contains(&"1:1 new seen bad".to_owned()), "{more}: {call:?}");
+            if more == "unimported" && !by_server {
+                let why = became(&verdicts[0]).1;
+                assert!(why.contains("fresh.py, which is not on disk and which "), "{why}");
+                assert!(why.ends_with(" may import; its command was asked instead"), "{why}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_file_on_disk_that_imports_a_new_one_has_the_command_asked() {
+    let call = [("fresh.py", None, "bad\n"), ("a.py", Some("x\n"), "import facade\n")];
+    for (facade, runs) in [("from fresh import f\n", true), ("# fresh\n", false)] {
+        let trial = Trial::with("pull", Has::ServerAndCommand, "new_files: unimported", Hours::default());
+        trial.write("facade.py", facade);
+        let verdicts = trial.together(&call);
+        assert_eq!(trial.runs() > 0, runs, "{facade}");
+        let why = became(&verdicts[0]).1;
+        assert_eq!(why.contains("which facade.py may import"), runs, "{why}");
+    }
+}
+
+#[test]
+fn a_server_may_see_new_files_in_folders_that_are_on_disk() {
+    let importer = "from sub import fresh\n";
+    for (folder_is_there, by_server) in [(true, true), (false, false)] {
+        let trial =
+            Trial::with("pull", Has::ServerAndCommand, "new_files: existing_folders", Hours::default());
+        if folder_is_there {
+            std::fs::create_dir(trial.path("sub")).unwrap();
+        }
+        trial.together(&[("sub/fresh.py", None, "bad\n"), ("a.py", Some("x\n"), importer)]);
+        assert_eq!(trial.runs() == 0, by_server);
+    }
+}
+
+#[test]
+fn the_draft_of_a_configuration_is_not_seen_by_a_server() {
+    let call = |name: &'static str| [("a.py", Some("x\n"), "bad\n"), (name, Some("x\n"), "[tool.x]\n")];
+    for (name, runs) in [("tool.toml", true), ("part.toml", true), ("other.toml", false)] {
+        let more = "new_files: all\n    config: [tool.toml, 'part.toml#[tool.x']";
+        let trial = Trial::with("pull", Has::ServerAndCommand, more, Hours::default());
+        let verdicts = trial.together(&call(name));
+        assert_eq!(trial.runs() > 0, runs, "{name}");
+        let told =
+            format!("cannot be shown the draft of its configuration {name}; its command was asked instead");
+        assert_eq!(became(&verdicts[0]).1.contains(&told), runs, "{name}");
+    }
+}
+
+#[test]
+fn new_files_of_two_folders_are_judged_by_the_servers_of_both() {
+    let more = "new_files: all\n    cwd: [.project]";
+    let trial = Trial::with("pull", Has::ServerAndCommand, more, Hours::default());
+    for folder in ["p", "q"] {
+        std::fs::create_dir(trial.path(folder)).unwrap();
+        trial.write(&format!("{folder}/.project"), "");
+    }
+    let verdicts = trial.together(&[("p/new.txt", None, "bad\n"), ("q/deep/new.txt", None, "bad\n")]);
+    for verdict in &verdicts {
+        assert_eq!(found(verdict), ["1:1 new seen bad"]);
+    }
+    assert_eq!((trial.noted("started").len(), trial.runs()), (2, 0));
+    // What lies in neither is asked of a server of the root.
+    assert_eq!(found(&trial.judge("new.txt", None, "bad\n")), ["1:1 new seen bad"]);
+    assert_eq!((trial.noted("started").len(), trial.runs()), (3, 0));
+}

@@ -34,17 +34,60 @@ fn one_that_hangs_is_ended_and_rests() {
 fn one_that_dies_is_started_once_more_and_then_rests() {
     let trial = Trial::new("mortal");
     for number in 0..3 {
-        let (outcome, why) = became(&trial.judge("a.txt", None, &format!("bad {number}\n")));
+        let (outcome, why) = became(&trial.judge("a.txt", Some(""), &format!("bad {number}\n")));
         assert_eq!(outcome, Outcome::Found);
         let told = "rests, for it died more than once: it ended with exit code 3; it said: I give up; its command was";
         assert!(why.contains(told), "{why}");
     }
-    assert_eq!((trial.noted("started").len(), trial.runs()), (2, 3));
+    assert_eq!((trial.noted("started").len(), trial.runs()), (2, 4), "once for the text before");
     // After its rest it is tried again.
     let hours = Hours { rest: Duration::from_millis(1), ..Hours::default() };
     let alone = Trial::with("once", Has::ServerAlone, "", hours);
     assert_eq!(found(&alone.judge("a.txt", None, "bad\n")), ["1:1 new seen bad"]);
     assert_eq!(alone.noted("started").len(), 2);
+}
+
+#[test]
+fn one_that_dies_of_new_files_goes_on_with_others() {
+    let trial = Trial::new("missing");
+    let edit = |number: usize| trial.judge("a.txt", Some(""), &format!("bad {number}\n"));
+    assert_eq!(became(&edit(0)), (Outcome::Found, String::new()), "the control: it lives with files on disk");
+    for number in 0..2 {
+        let new = trial.judge("new.txt", None, &format!("bad {number}\n"));
+        assert_eq!(found(&new).len(), 1);
+        let why = became(&new).1;
+        let told = "is not shown files that are not on disk, as it died of them twice: it ended with exit code 1; it said: no such file; its command was";
+        assert!(why.contains(told), "{why}");
+        assert_eq!(became(&edit(number + 1)), (Outcome::Found, String::new()), "it does not rest");
+    }
+    assert_eq!(trial.runs(), 2, "the command, for the new files");
+    assert_eq!(trial.noted("started").len(), 3, "again after the first death, and for the next file on disk");
+}
+
+#[test]
+fn a_program_without_a_server_is_not_one_that_died() {
+    let trial = Trial::new("none");
+    for number in 0..2 {
+        let (outcome, why) = became(&trial.judge("a.txt", Some(""), &format!("bad {number}\n")));
+        assert_eq!(outcome, Outcome::Found);
+        let told = "its program does not run as a language server: it ended with exit code 2; it said: error: unrecognized subcommand 'server'; its command was asked instead";
+        assert_eq!(why, told);
+    }
+    assert_eq!(trial.noted("started").len(), 1, "it is not started again at once");
+    let alone = Trial::with("none", Has::ServerAlone, "", Hours::default());
+    let (outcome, why) = became(&alone.judge("a.txt", Some(""), "bad\n"));
+    assert_eq!(outcome, Outcome::Unavailable);
+    assert!(why.ends_with("it said: error: unrecognized subcommand 'server'"), "{why}");
+    // After its rest it is tried again.
+    let hours = Hours { rest: Duration::from_millis(1), ..Hours::default() };
+    let trial = Trial::with("none", Has::ServerAndCommand, "", hours);
+    ["bad\n", "bad bad\n"].iter().for_each(|text| {
+        trial.judge("a.txt", Some(""), text);
+        std::thread::sleep(Duration::from_millis(5));
+    });
+    assert!(trial.noted("started").len() > 1);
+    let mortal = became(&Trial::new("mortal").judge("a.txt", Some(""), "bad\n")).1;
+    assert!(mortal.contains("died"), "the control: {mortal}");
 }
 
 #[test]

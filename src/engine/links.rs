@@ -1,0 +1,235 @@
+//! Links that a call would leave without their target: those of other Markdown pages to a file that it removes, or to a
+//! heading that it takes away.
+//!
+//! Invariant: at most [`MOST_PAGES`] pages and [`MOST_BYTES`] are read, and of the pages that the call edits their drafts.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::Workspace;
+use super::call::Call;
+use super::draft::Draft;
+use crate::edit::Edit;
+use crate::error::Error;
+use crate::gate::{DeadLinks, Lost, PageLink, Watch, links, lost_anchors};
+use crate::policy::{Kind, Language, PatternRules, Profile, Rule, language_named};
+use crate::store::{Clock, FilePlace, Hidden, Pattern, Place, Reach, SearchBounds, Waits, Within};
+use crate::text::{Buffer, Hints};
+
+/// The most pages that are read for links.
+const MOST_PAGES: usize = 500;
+/// The most mentions of the files that are counted to find them.
+const MOST_MATCHES: usize = 20_000;
+/// The most bytes of them.
+const MOST_BYTES: u64 = 16 << 20;
+/// How long the search for such pages may take.
+const LONGEST: Duration = Duration::from_secs(2);
+/// The pages of a root.
+const PAGES: &str = "**/*.{md,markdown,mdown,mkd,mkdn}";
+/// Names of pages that a link to their folder shows.
+const FOLDER_PAGES: [&str; 3] = ["readme", "index", "_index"];
+
+/// A page of the project, with its links.
+struct Page {
+    root: PathBuf,
+    path: String,
+    /// How answers name it.
+    shown: String,
+    links: Vec<PageLink>,
+}
+
+/// The call that waits for the search.
+struct Waiting<'w>(&'w Watch);
+
+impl Waits for Waiting<'_> {
+    fn has_left(&self) -> bool {
+        self.0.cancelled()
+    }
+
+    fn hears(&self, _done: usize, _of: usize) {}
+}
+
+/// The language of Markdown pages.
+pub(super) fn markdown() -> Option<&'static Language> {
+    language_named("markdown")
+}
+
+/// Tells whether a rule's gate looks at the links of Markdown pages.
+pub(super) fn checks_links(rule: &Rule) -> bool {
+    matches!(rule.gate.kind, Kind::Pattern(PatternRules::Markdown))
+}
+
+impl Workspace {
+    /// Finds, for each draft, the links that the call would leave without their target; nothing where no gate asks for
+    /// them.
+    pub(super) fn dead_links(
+        &self,
+        call: &Call,
+        drafts: &[Draft<'_>],
+        watch: &Watch,
+    ) -> Result<Vec<Vec<DeadLinks>>, Error> {
+        let lost: Vec<Vec<Lost>> = drafts.iter().map(|draft| lost(call, draft)).collect();
+        let mut dead: Vec<Vec<DeadLinks>> = drafts.iter().map(|_| Vec::new()).collect();
+        let files = drafts.iter().zip(&lost).filter(|(_, lost)| !lost.is_empty());
+        let files: Vec<&FilePlace> = files.filter_map(|(draft, _)| file(draft)).collect();
+        if files.is_empty() {
+            return Ok(dead);
+        }
+        let mut pages = drafts.iter().filter_map(|draft| self.drafted_page(draft)).collect::<Vec<Page>>();
+        pages.extend(self.pages_on_disk(&files, drafts, watch)?);
+        for ((draft, lost), dead) in drafts.iter().zip(lost).zip(&mut dead) {
+            let Some(place) = file(draft) else { continue };
+            let root = self.store.files.root_path(place)?;
+            let beside = self.beside(draft.target, drafts);
+            for lost in lost {
+                let is_dead = |page: &Page, link: &PageLink| match &lost {
+                    Lost::File => link.is_dead(&page.path, place.in_root(), &beside),
+                    Lost::Anchor(anchor, _) => {
+                        link.anchor.as_ref() == Some(anchor) && link.leads_to(place.in_root())
+                    }
+                };
+                let mut links: Vec<(String, usize)> = Vec::new();
+                for page in pages.iter().filter(|page| page.root == root) {
+                    let dead = page.links.iter().filter(|link| is_dead(page, link));
+                    links.extend(dead.map(|link| (page.shown.clone(), link.line)));
+                }
+                if !links.is_empty() {
+                    links.sort();
+                    dead.push(DeadLinks { lost, links });
+                }
+            }
+        }
+        Ok(dead)
+    }
+
+    /// The page that a draft of the call is.
+    fn drafted_page(&self, draft: &Draft<'_>) -> Option<Page> {
+        let place = file(draft)?;
+        let text = draft.drafted.buffer.view();
+        if draft.request.edit == Edit::Remove || draft.target.language(text) != markdown() {
+            return None;
+        }
+        let root = self.store.files.root_path(place).ok()?.to_owned();
+        let links = links(place.in_root(), text);
+        Some(Page { root, path: place.in_root().to_owned(), shown: place.shown().to_owned(), links })
+    }
+
+    /// The pages on disk that mention one of the files, but for those that the call edits.
+    fn pages_on_disk(
+        &self,
+        files: &[&FilePlace],
+        drafts: &[Draft<'_>],
+        watch: &Watch,
+    ) -> Result<Vec<Page>, Error> {
+        let mut pages = Vec::new();
+        let mut left = MOST_BYTES;
+        let waiting = Waiting(watch);
+        let clock = Clock::new(Instant::now() + LONGEST, &waiting);
+        let mut mentions: BTreeMap<&Path, Vec<String>> = BTreeMap::new();
+        for place in files {
+            let root = self.store.files.root_path(place)?;
+            mentions.entry(root).or_default().push(mention(place.in_root()));
+        }
+        for (root, mentions) in mentions {
+            let pattern = Pattern::new(&mentions.join("|"), Reach::Line)?;
+            let glob = root.join(PAGES);
+            let within = glob.to_str().and_then(|glob| self.store.files.within(Some(glob)).ok());
+            let Some(Within::Below(below)) = within else { continue };
+            let bounds = SearchBounds { most: MOST_MATCHES, largest: MOST_BYTES, clock: &clock };
+            let hits = self.store.files.search(&below, &pattern, Hidden::Seen, bounds);
+            for (place, _) in hits.files.into_iter().take(MOST_PAGES.saturating_sub(pages.len())) {
+                if self.is_draft(drafts, root, place.in_root()) {
+                    continue;
+                }
+                let (path, shown) = (place.in_root().to_owned(), place.shown().to_owned());
+                let Ok(Some(mut snapshot)) = self.store.read(&Place::File(place), left) else { continue };
+                let bytes = snapshot.take_bytes();
+                left = left.saturating_sub(bytes.len() as u64);
+                let Ok(text) = Buffer::read(bytes, Hints::default()) else { continue };
+                let links = links(&path, text.view());
+                pages.push(Page { root: root.to_owned(), path, shown, links });
+            }
+        }
+        Ok(pages)
+    }
+
+    /// Tells whether the call edits a file.
+    fn is_draft(&self, drafts: &[Draft<'_>], root: &Path, path: &str) -> bool {
+        let mut places = drafts.iter().filter_map(file);
+        places.any(|place| {
+            place.in_root() == path && self.store.files.root_path(place).is_ok_and(|own| own == root)
+        })
+    }
+}
+
+/// The place of a draft, where that is a file.
+fn file<'d>(draft: &'d Draft<'_>) -> Option<&'d FilePlace> {
+    match &draft.target.place {
+        Place::File(place) => Some(place),
+        Place::Row(_) => None,
+    }
+}
+
+/// Returns what a draft takes away from its file, where a gate of the policy looks at links.
+fn lost(call: &Call, draft: &Draft<'_>) -> Vec<Lost> {
+    let (Some(place), Some(_)) = (file(draft), &draft.seen.snapshot) else { return Vec::new() };
+    let removes = draft.request.edit == Edit::Remove;
+    let (before, after) = (draft.seen.buffer.view(), draft.drafted.buffer.view());
+    if !removes && draft.target.language(after) != markdown() {
+        return Vec::new();
+    }
+    let profile = if call.numbered { Profile::Batch } else { Profile::Edit };
+    let terms = draft.target.rules.terms(place.in_root(), markdown(), profile);
+    if !terms.rules.iter().any(|rule| rule.enabled && checks_links(rule)) {
+        return Vec::new();
+    }
+    if removes { vec![Lost::File] } else { lost_anchors(before, after) }
+}
+
+/// A pattern for the name of a file as links have it: with or without its ending, and with its other characters encoded.
+/// A page that its folder shows is also named by that.
+fn mention(path: &str) -> String {
+    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let stem = name.split('.').next().filter(|stem| !stem.is_empty()).unwrap_or(name);
+    let plain = |name: &str| {
+        let is_plain = |c: char| c.is_ascii_alphanumeric();
+        let words = name.split(|c: char| !is_plain(c)).filter(|word| !word.is_empty());
+        let words = words.collect::<Vec<_>>().join(".{1,40}");
+        let start = if name.starts_with(is_plain) { r"\b" } else { "" };
+        let end = if name.ends_with(is_plain) { r"\b" } else { "" };
+        if words.is_empty() { words } else { format!("{start}{words}{end}") }
+    };
+    let folder = folders.rsplit('/').next().filter(|folder| !folder.is_empty());
+    let folder = folder.filter(|_| FOLDER_PAGES.contains(&stem.to_lowercase().as_str()));
+    let all: Vec<String> =
+        std::iter::once(stem).chain(folder).map(plain).filter(|name| !name.is_empty()).collect();
+    // A name without such characters is written as it is, or encoded as a whole.
+    if all.is_empty() { format!("%|{}", regex::escape(stem)) } else { all.join("|") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_mentioned_however_its_name_is_written() {
+        let finds = |path: &str, line: &str| regex::Regex::new(&mention(path)).unwrap().is_match(line);
+        for (path, line) in [
+            ("docs/a.md", "[x](a.md)"),
+            ("docs/a.md", "[x](a.html#y)"),
+            ("docs/two words.md", "[x](<two words.md>)"),
+            ("docs/two words.md", "[x](two%20words.md)"),
+            ("docs/é b.md", "[x](%C3%A9%20b.md)"),
+            ("docs/README.md", "[x](docs/)"),
+            ("日本.md", "[x](%E6%97%A5%E6%9C%AC.md)"),
+            ("日本.md", "[x](日本.md)"),
+            (".hidden.md", "[x](.hidden.md)"),
+        ] {
+            assert!(finds(path, line), "{path}: {line}");
+        }
+        for (path, line) in [("docs/guide.md", "[x](other.md)"), ("a.md", "pages of data")] {
+            assert!(!finds(path, line), "{path}: {line}: the control");
+        }
+    }
+}

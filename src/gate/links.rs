@@ -1,0 +1,380 @@
+//! Links between Markdown pages: the anchors that a page has, and the links by which other pages reach them.
+//!
+//! Anchors are those of GitHub: of each heading its text in small letters, without punctuation and with hyphens for spaces,
+//! numbered where it comes again; and the values of `id` and `name` in HTML.
+//!
+//! Invariant: pure, linear in the text, and every text is a page.
+#![deny(clippy::disallowed_methods)]
+
+use std::collections::BTreeMap;
+
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+
+use super::delta::Mark;
+use super::draft::Draft;
+use super::finding::Severity;
+use super::markdown::{body_start, is_there, page_of, target};
+use super::percent;
+use crate::policy::{Level, Rule};
+
+/// The most links that a finding names.
+const MOST_NAMED: usize = 5;
+/// The most bytes of HTML that are looked at before and behind the `=` of an attribute.
+const MOST_HTML: usize = 1000;
+
+/// What a call takes away from a file, and the links of other pages that lead there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeadLinks {
+    /// What is taken away.
+    pub lost: Lost,
+    /// Each link by its file, as it is named in answers, and its line.
+    pub links: Vec<(String, usize)>,
+}
+
+/// What a call takes away from a file.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Lost {
+    /// The file itself.
+    File,
+    /// An anchor, and its line in the text before.
+    Anchor(String, usize),
+}
+
+/// A link of a page to a file of the project, or to a place in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageLink {
+    /// The line that it is on, from 1.
+    pub line: usize,
+    /// Where it leads, relative to the root.
+    pub target: String,
+    /// The anchor that it names, in small letters.
+    pub anchor: Option<String>,
+}
+
+impl PageLink {
+    /// Tells whether it leads to a file, also by the path under which a site shows a page.
+    pub fn leads_to(&self, path: &str) -> bool {
+        self.target == path || page_of(&self.target).any(|page| page == path)
+    }
+
+    /// Tells whether it led to a file that is removed, and leads nowhere then; `from` is the path of its page, `beside`
+    /// tells whether another root-relative path exists.
+    pub fn is_dead(&self, from: &str, removed: &str, beside: &(dyn Fn(&str) -> bool + Sync)) -> bool {
+        self.leads_to(removed) && !is_there(from, &self.target, beside)
+    }
+}
+
+/// Returns the anchors of a page that a later text of it does not have.
+pub fn lost_anchors(before: &str, after: &str) -> Vec<Lost> {
+    let after = anchors(after);
+    let lost = anchors(before).into_iter().filter(|(anchor, _)| !after.contains_key(anchor));
+    lost.map(|(anchor, line)| Lost::Anchor(anchor, line)).collect()
+}
+
+/// Returns the anchors of a page in small letters, each with its line.
+pub fn anchors(text: &str) -> BTreeMap<String, usize> {
+    let mut anchors = Anchors::default();
+    let lines = LineStarts::new(text);
+    let (mut heading, mut images): (Option<String>, usize) = (None, 0);
+    for_each_event(text, |event, offset| match event {
+        Event::Start(Tag::Heading { .. }) => heading = Some(String::new()),
+        Event::End(TagEnd::Heading(_)) => {
+            if let Some(heading) = heading.take() {
+                anchors.add_heading(&heading, lines.line_at(offset));
+            }
+        }
+        // The description of an image is no text of the heading.
+        Event::Start(Tag::Image { .. }) => images += 1,
+        Event::End(TagEnd::Image) => images = images.saturating_sub(1),
+        Event::Text(text) | Event::Code(text) if images == 0 => {
+            if let Some(heading) = &mut heading {
+                heading.push_str(&text);
+            }
+        }
+        Event::SoftBreak | Event::HardBreak => {
+            if let Some(heading) = &mut heading {
+                heading.push(' ');
+            }
+        }
+        Event::Html(html) | Event::InlineHtml(html) => {
+            for id in attributes(&html, &["id", "name"]) {
+                anchors.add(id.to_lowercase(), lines.line_at(offset));
+            }
+        }
+        _ => {}
+    });
+    anchors.all
+}
+
+/// Returns the links of a page at this path to files of the project.
+pub fn links(path: &str, text: &str) -> Vec<PageLink> {
+    let mut found: Vec<(usize, String)> = Vec::new();
+    let start = body_start(text);
+    let body = text.get(start..).unwrap_or_default();
+    let events = parser(body).into_offset_iter();
+    for (_, definition) in events.reference_definitions().iter() {
+        found.push((start + definition.span.start, definition.dest.to_string()));
+    }
+    for (event, range) in events {
+        match event {
+            Event::Start(Tag::Link { link_type, dest_url, .. } | Tag::Image { link_type, dest_url, .. })
+                if link_type == pulldown_cmark::LinkType::Inline =>
+            {
+                found.push((start + range.start, dest_url.into_string()));
+            }
+            Event::Html(html) | Event::InlineHtml(html) => {
+                let named = attributes(&html, &["href", "src"]);
+                found.extend(named.map(|named| (start + range.start, named.to_owned())));
+            }
+            _ => {}
+        }
+    }
+    found.sort();
+    let lines = LineStarts::new(text);
+    let link = |(offset, destination): (usize, String)| {
+        let (named, anchor) = destination.split_once('#').unwrap_or((&destination, ""));
+        let target = if named.trim().is_empty() && !anchor.is_empty() {
+            path.to_owned()
+        } else {
+            target(path, &destination)?
+        };
+        let anchor = String::from_utf8(percent::decoded(anchor)).unwrap_or_else(|_| anchor.to_owned());
+        let anchor = Some(anchor.trim().to_lowercase()).filter(|anchor| !anchor.is_empty());
+        Some(PageLink { line: lines.line_at(offset), target, anchor })
+    };
+    found.into_iter().filter_map(link).collect()
+}
+
+/// The findings of the gate for dead links, all of them brought by the edit. They are warnings, unless the policy says
+/// `level: block` of the gate.
+pub(super) fn marks(dead: &[DeadLinks], draft: &Draft<'_>, rule: &Rule) -> Vec<Mark> {
+    let insists = rule.explicit.level && rule.level == Level::Block;
+    let last = draft.after.lines().count().max(1);
+    let mark = |dead: &DeadLinks| {
+        let count = dead.links.len();
+        let links = if count == 1 { "1 link leads".to_owned() } else { format!("{count} links lead") };
+        let (code, line, lost) = match &dead.lost {
+            Lost::File => ("dead-link", 1, "this file, which the call removes".to_owned()),
+            Lost::Anchor(anchor, line) => {
+                ("dead-anchor", (*line).min(last), format!("#{anchor}, which the edit takes away"))
+            }
+        };
+        let named: Vec<String> =
+            dead.links.iter().take(MOST_NAMED).map(|(path, line)| format!("{path}:{line}")).collect();
+        let rest = match count.saturating_sub(MOST_NAMED) {
+            0 => String::new(),
+            rest => format!(" and {rest} more"),
+        };
+        let message = format!("{links} to {lost}: {}{rest}", named.join(", "));
+        let mark = Mark::new(draft.after.lines(), (line, 1), message);
+        let severity = if insists { Severity::Error } else { Severity::Warning };
+        Mark { code: Some(code.to_owned()), severity, ..mark }
+    };
+    dead.iter().map(mark).collect()
+}
+
+fn parser(body: &str) -> Parser<'_> {
+    Parser::new_ext(body, Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_TASKLISTS)
+}
+
+/// Calls back with each event of a page's body, and the offset in the text at which it begins.
+fn for_each_event<'t>(text: &'t str, mut with: impl FnMut(Event<'t>, usize)) {
+    let start = body_start(text);
+    let body = text.get(start..).unwrap_or_default();
+    parser(body).into_offset_iter().for_each(|(event, range)| with(event, start + range.start));
+}
+
+/// The anchors of a page while they are collected.
+#[derive(Default)]
+struct Anchors {
+    all: BTreeMap<String, usize>,
+    /// How often the anchor of a heading came again.
+    counts: BTreeMap<String, usize>,
+}
+
+impl Anchors {
+    fn add(&mut self, anchor: String, line: usize) {
+        if !anchor.is_empty() {
+            self.all.entry(anchor).or_insert(line);
+        }
+    }
+
+    fn add_heading(&mut self, text: &str, line: usize) {
+        if let Some((shown, id)) = own_id(text) {
+            self.add(id.to_lowercase(), line);
+            self.add(slug(shown), line);
+        }
+        let slug = slug(text);
+        if slug.is_empty() {
+            return;
+        }
+        let mut anchor = slug.clone();
+        while self.counts.contains_key(&anchor) {
+            let count = self.counts.entry(slug.clone()).or_default();
+            *count += 1;
+            anchor = format!("{slug}-{count}");
+        }
+        self.counts.insert(anchor.clone(), 0);
+        self.add(anchor, line);
+    }
+}
+
+/// The text of a heading and its own anchor, where it gives one as in `Heading {#anchor}`.
+fn own_id(text: &str) -> Option<(&str, &str)> {
+    let (shown, attributes) = text.trim_end().strip_suffix('}')?.rsplit_once("{#")?;
+    let id = attributes.split_whitespace().next().filter(|id| !id.is_empty())?;
+    Some((shown.trim_end(), id))
+}
+
+/// The anchor that GitHub gives a heading of this text.
+fn slug(text: &str) -> String {
+    let kept = |character: char| match character {
+        ' ' => Some('-'),
+        '-' | '_' => Some(character),
+        _ => character.is_alphanumeric().then_some(character),
+    };
+    text.trim().to_lowercase().chars().filter_map(kept).collect()
+}
+
+/// The values of these attributes in HTML; one that is longer than an anchor or a path may be is left out.
+fn attributes<'h>(html: &'h str, names: &'h [&str]) -> impl Iterator<Item = &'h str> {
+    html.match_indices('=').filter_map(move |(at, _)| {
+        let before = html.get(html.floor_char_boundary(at.saturating_sub(MOST_HTML))..at)?.trim_end();
+        let name_at = before.rfind(|c: char| c.is_whitespace() || "\"'<>/=".contains(c))?;
+        let name = before.get(name_at..)?.trim_start_matches(|c: char| !c.is_ascii_alphanumeric());
+        if !names.iter().any(|known| known.eq_ignore_ascii_case(name)) || !is_in_tag(before) {
+            return None;
+        }
+        let rest = html.get(at + 1..)?;
+        let value = rest.get(..rest.floor_char_boundary(MOST_HTML))?.trim_start();
+        match value.chars().next()? {
+            quote @ ('"' | '\'') => value.get(1..)?.split_once(quote).map(|(value, _)| value),
+            _ => value.split(|c: char| c.is_whitespace() || c == '>').next(),
+        }
+    })
+}
+
+/// Tells whether the end of a piece of HTML is inside of a tag.
+fn is_in_tag(before: &str) -> bool {
+    before.rfind('<').is_some_and(|open| before.rfind('>').is_none_or(|close| close < open))
+}
+
+/// The starts of the lines of a text.
+struct LineStarts(Vec<usize>);
+
+impl LineStarts {
+    fn new(text: &str) -> LineStarts {
+        LineStarts(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1).collect())
+    }
+
+    /// The number, from 1, of the line that an offset is on.
+    fn line_at(&self, offset: usize) -> usize {
+        self.0.partition_point(|start| *start <= offset) + 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(text: &str) -> Vec<String> {
+        anchors(text).into_keys().collect()
+    }
+
+    #[test]
+    fn anchors_are_those_of_github() {
+        for (text, anchor) in [
+            ("# A Title\n", "a-title"),
+            ("A Title\n=======\n", "a-title"),
+            ("## What's new, in 2.0?\n", "whats-new-in-20"),
+            ("## `code_name` & more\n", "code_name--more"),
+            ("## *Not* [all](b.md) of **it**\n", "not-all-of-it"),
+            ("## Übergröße Ñandú\n", "übergröße-ñandú"),
+            ("## 日本語 見出し\n", "日本語-見出し"),
+            ("## :tada: Party\n", "tada-party"),
+            ("## 🎉 Party\n", "-party"),
+            ("## ![logo](//x) Party\n", "party"),
+            ("> ## Quoted\n", "quoted"),
+            ("---\ntitle: x\n---\n\n## After\n", "after"),
+            ("<a id=\"Own\"></a>\n", "own"),
+            ("text <a name='own'>x</a>\n", "own"),
+            ("<h2 class=x id=own>T</h2>\n", "own"),
+        ] {
+            assert_eq!(names(text), [anchor], "{text}");
+        }
+        for text in ["```\n# code\n```\n", "<!-- # no -->\n", "`<a id=\"no\">`\n", "#no\n", "a id=\"no\"\n"] {
+            assert_eq!(names(text), [""; 0], "{text}");
+        }
+        assert_eq!(names("## Long name {#short}\n"), ["long-name", "long-name-short", "short"]);
+    }
+
+    #[test]
+    fn anchors_that_come_again_are_numbered() {
+        assert_eq!(names("# A\n\n# A\n\n# A\n"), ["a", "a-1", "a-2"]);
+        assert_eq!(names("# A\n\n# A-1\n\n# A\n"), ["a", "a-1", "a-2"]);
+        assert_eq!(anchors("# A\n\n## B\n\n# A\n")["a-1"], 5);
+        let lost = lost_anchors("# A\n\n# A\n", "# A\n");
+        assert_eq!(lost, [Lost::Anchor("a-1".to_owned(), 3)]);
+    }
+
+    #[test]
+    fn links_are_found_in_every_form() {
+        let found = |text: &str| links("docs/a.md", text);
+        for (text, target, anchor) in [
+            ("[x](b.md#C-d)", "docs/b.md", Some("c-d")),
+            ("[x](../b.md)", "b.md", None),
+            ("[x](#here)", "docs/a.md", Some("here")),
+            ("[x][y]\n\n[y]: b.md#c", "docs/b.md", Some("c")),
+            ("![x](img/a%20b.png)", "docs/img/a b.png", None),
+            ("<a href=\"b.md#c\">x</a>", "docs/b.md", Some("c")),
+            ("<p>\n<img width=1 src='b.png'>\n</p>", "docs/b.png", None),
+            ("[x](b.md#%C3%BC)", "docs/b.md", Some("ü")),
+        ] {
+            let all = found(text);
+            assert_eq!(all.len(), 1, "{text}: {all:?}");
+            assert_eq!((all[0].target.as_str(), all[0].anchor.as_deref()), (target, anchor), "{text}");
+        }
+        for text in
+            ["[x](https://a/b.md)", "`[x](b.md)`", "[x](/b.md)", "[x](../../b.md)", "<!-- [x](b.md) -->"]
+        {
+            assert_eq!(found(text), [], "{text}");
+        }
+        let lines: Vec<usize> =
+            found("---\nt: x\n---\n\n[a](b.md)\n[c](d.md)\n").iter().map(|link| link.line).collect();
+        assert_eq!(lines, [5, 6]);
+    }
+
+    #[test]
+    fn a_link_leads_to_the_page_that_a_site_makes_of_a_file() {
+        let leads = |target: &str, path: &str| {
+            PageLink { line: 1, target: target.to_owned(), anchor: None }.leads_to(path)
+        };
+        for target in ["docs/b.md", "docs/b", "docs/b.html"] {
+            assert!(leads(target, "docs/b.md"), "{target}");
+            assert!(!leads(target, "docs/c.md"), "{target}: the control");
+        }
+        assert!(leads("docs", "docs/README.md"));
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test may look at the clock")]
+    fn hostile_pages_end_quickly() {
+        for piece in ["[", "](#", "<a id=", "<", "=", "# a\n", "# \n", "[a]: #\n", "{#", "<a =\"", "a="] {
+            let text = piece.repeat(60_000 / piece.len());
+            let start = std::time::Instant::now();
+            let _ = (anchors(&text), links("a.md", &text));
+            assert!(start.elapsed().as_secs() < 10, "{piece:?}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_a_page(text in r"([-#>*_`\[\]()<>!&\\:=+|~{} \n\ré]|id=|<a |<!--|%20|a\.md){0,80}") {
+            let count = text.lines().count().max(1);
+            for line in anchors(&text).into_values().chain(links("a.md", &text).iter().map(|link| link.line)) {
+                proptest::prop_assert!((1..=count).contains(&line));
+            }
+            proptest::prop_assert_eq!(lost_anchors(&text, &text), []);
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Imports of files that a server looks for on disk, although the call adds, removes or changes them.
+//!
+//! Some servers analyze an open document that is not on disk, but find no imported file that is not. Such a server gives
+//! the answer of the command as long as no file imports one that it cannot find.
+//!
+//! Invariant: a file that is imported by its name is found; where it cannot be told, the file counts as imported.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use crate::gate::command::Ask;
+use crate::gate::company::Companion;
+use crate::policy::{Language, Server, language_of};
+use crate::text::Stamp;
+
+/// The most bytes of the project's files that are read for imports.
+const MOST_READ: u64 = 64 << 20;
+/// Languages in which a file is used by others through imports only.
+const IMPORTING: [&str; 3] = ["python", "javascript", "typescript"];
+/// Names of files that stand for their folder.
+const FOLDER_FILES: [&str; 3] = ["__init__", "index", "mod"];
+
+/// A file of the call that the server does not find where the draft has it.
+#[derive(Debug, Clone, Copy)]
+struct Unresolved<'a> {
+    path: &'a str,
+    why: &'static str,
+}
+
+/// Returns why the server would not resolve an import as the command does, as the end of a sentence that begins with
+/// `the language server cannot be shown`; `resolves_new_file` tells of each new file whether the server finds it.
+pub(super) fn unresolved_import(
+    ask: &Ask<'_>,
+    files: &BTreeMap<String, Stamp>,
+    resolves_new_file: impl Fn(&Path) -> bool,
+) -> Option<String> {
+    let unresolved = unresolved_files(ask, resolves_new_file);
+    if unresolved.is_empty() || ask.company.is_empty() {
+        return None;
+    }
+    let own = (ask.path, ask.language, ask.text.view());
+    let others =
+        ask.company.iter().filter_map(|other| Some((other.path, other.language, other.text?.view())));
+    let drafts: Vec<(&str, Option<&Language>, &str)> = std::iter::once(own).chain(others).collect();
+    let said = |file: Unresolved<'_>, importer: &str| {
+        format!("{}, which {} and which {importer} may import", file.path, file.why)
+    };
+    let names: Vec<Vec<&str>> = unresolved.iter().map(|file| import_names(ask.root, file.path)).collect();
+    let both = || unresolved.iter().zip(&names);
+    for (path, language, text) in &drafts {
+        let imported = both().find(|(file, names)| file.path != *path && imports(text, *language, names));
+        if let Some((file, _)) = imported {
+            return Some(said(*file, path));
+        }
+    }
+    let mut left = MOST_READ;
+    for path in files.keys() {
+        let relative = Path::new(path).strip_prefix(ask.root).ok().and_then(Path::to_str);
+        if relative.is_none_or(|path| drafts.iter().any(|(draft, ..)| *draft == path)) {
+            continue;
+        }
+        let mut bytes = Vec::new();
+        let Ok(file) = File::open(path) else { continue };
+        let Ok(read) = file.take(left).read_to_end(&mut bytes) else { continue };
+        left = left.saturating_sub(read as u64);
+        if left == 0 {
+            return Some(format!(
+                "a call that changes which files there are, among more than {MOST_READ} bytes"
+            ));
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        let language = language_of(path, text.lines().next());
+        if let Some((file, _)) = both().find(|(_, names)| imports(&text, language, names)) {
+            return Some(said(*file, relative.unwrap_or(path)));
+        }
+    }
+    None
+}
+
+/// The files of the call that the server does not find where the drafts have them.
+fn unresolved_files<'a>(ask: &Ask<'a>, resolves_new_file: impl Fn(&Path) -> bool) -> Vec<Unresolved<'a>> {
+    let is_found = |root: &Path, path: &str| resolves_new_file(&root.join(path));
+    let own = (!ask.on_disk && !is_found(ask.root, ask.path))
+        .then_some(Unresolved { path: ask.path, why: "is not on disk" });
+    let other = |other: &&Companion<'a>| {
+        let why = match other.text {
+            None => "the call removes",
+            Some(_) if !ask.rule.gate.covers(other.language) => "it reads on disk only",
+            Some(_) if is_on_disk(other) || is_found(other.root, other.path) => return None,
+            Some(_) => "is not on disk",
+        };
+        Some(Unresolved { path: other.path, why })
+    };
+    own.into_iter().chain(ask.company.iter().filter_map(other)).collect()
+}
+
+/// Tells whether a file is on disk at the path of a draft.
+pub(super) fn is_on_disk(other: &Companion<'_>) -> bool {
+    other.root.join(other.path).symlink_metadata().is_ok()
+}
+
+/// Tells whether a draft is of a file that configures the server, which reads it on disk only.
+pub(super) fn is_configuration(server: &Server, other: &Companion<'_>) -> bool {
+    let name = other.path.rsplit('/').next().unwrap_or_default();
+    server.config.iter().filter(|file| file.name == name).any(|file| {
+        let on_disk = || std::fs::read_to_string(other.root.join(other.path)).unwrap_or_default();
+        file.holds.is_empty()
+            || other.text.is_some_and(|text| text.view().contains(&file.holds))
+            || on_disk().contains(&file.holds)
+    })
+}
+
+/// The names by which an import can reach a file: its own without endings, that of the folder that it stands for, and
+/// those of the folders that come with it.
+fn import_names<'p>(root: &Path, path: &'p str) -> Vec<&'p str> {
+    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let stem = name.split('.').next().filter(|stem| !stem.is_empty()).unwrap_or(name);
+    let mut names = vec![stem];
+    let (mut folder, mut stands_for_it) = (folders, FOLDER_FILES.contains(&stem));
+    while !folder.is_empty() {
+        if !stands_for_it && root.join(folder).is_dir() {
+            break;
+        }
+        stands_for_it = false;
+        let (above, name) = folder.rsplit_once('/').unwrap_or(("", folder));
+        names.push(name);
+        folder = above;
+    }
+    names
+}
+
+/// Tells whether a text may import a file by one of these names: in an import of its language, or as a part of a quoted
+/// path. In a language in which files see each other without imports, every mention counts.
+fn imports(text: &str, language: Option<&Language>, names: &[&str]) -> bool {
+    let mentioned: Vec<&str> = names.iter().copied().filter(|name| has_word(text, name)).collect();
+    if mentioned.is_empty() {
+        return false;
+    }
+    let Some(language) = language.filter(|language| IMPORTING.contains(&language.name.as_str())) else {
+        return true;
+    };
+    if mentioned.iter().any(|name| is_quoted(text, name)) {
+        return true;
+    }
+    let (mut open, mut goes_on) = (0_usize, false);
+    text.lines().any(|line| {
+        if open == 0 && !goes_on && !language.imports(line) {
+            return false;
+        }
+        for character in line.chars() {
+            match character {
+                '(' | '{' => open += 1,
+                ')' | '}' => open = open.saturating_sub(1),
+                _ => {}
+            }
+        }
+        goes_on = line.trim_end().ends_with('\\');
+        mentioned.iter().any(|name| has_word(line, name))
+    })
+}
+
+fn has_word(text: &str, name: &str) -> bool {
+    occurrences(text, name).any(|(before, after)| !is_word(before) && !is_word(after))
+}
+
+/// Tells whether a name is a part of a quoted path, as in `"./name"` or `'name.js'`.
+fn is_quoted(text: &str, name: &str) -> bool {
+    let (opens, ends) = (['"', '\'', '`', '/'], ['"', '\'', '`', '/', '.']);
+    occurrences(text, name).any(|(before, after)| {
+        before.is_some_and(|before| opens.contains(&before))
+            && after.is_some_and(|after| ends.contains(&after))
+    })
+}
+
+/// The characters before and after each occurrence of a name.
+fn occurrences<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = (Option<char>, Option<char>)> + 't {
+    memchr::memmem::find_iter(text.as_bytes(), name).map(move |at| {
+        let before = text.get(..at).and_then(|before| before.chars().next_back());
+        (before, text.get(at + name.len()..).and_then(|after| after.chars().next()))
+    })
+}
+
+fn is_word(character: Option<char>) -> bool {
+    character.is_some_and(|character| character == '_' || character.is_alphanumeric())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::language_named;
+
+    #[test]
+    fn an_import_is_found_in_every_form() {
+        for (language, text) in [
+            ("python", "import fresh\n"),
+            ("python", "x = 1\nif x:\n    from .pkg.fresh import f\n"),
+            ("python", "from pkg import (\n    old,\n    fresh,\n)\n"),
+            ("python", "from pkg import old, \\\n    fresh\n"),
+            ("python", "__all__ = [\"fresh\"]\n"),
+            ("typescript", "import { a } from './fresh';\n"),
+            ("typescript", "import {\n  a,\n} from \"./fresh.js\";\n"),
+            ("typescript", "const a = await import(`./fresh`);\n"),
+            ("typescript", "export * from '../fresh/b';\n"),
+            ("java", "new fresh();\n"),
+        ] {
+            assert!(imports(text, language_named(language), &["fresh"]), "{text}");
+            assert!(!imports(&text.replace("fresh", "refreshed"), language_named(language), &["fresh"]));
+        }
+        assert!(imports("fresh\n", None, &["fresh"]), "the imports of an unknown language are not known");
+    }
+
+    #[test]
+    fn a_mention_is_no_import() {
+        for text in [
+            "from pkg import old\n\nfresh = 1\n",
+            "from pkg import (\n    old,\n)\nfresh = 1\n",
+            "# a fresh start\nx.fresh()\n",
+            "def fresh() -> None: ...\n",
+        ] {
+            assert!(!imports(text, language_named("python"), &["fresh"]), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_imported_by_its_name_or_that_of_a_new_folder() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir(root.path().join("pkg")).unwrap();
+        let names = |path: &'static str| import_names(root.path(), path);
+        assert_eq!(names("a.py"), ["a"]);
+        assert_eq!(names("pkg/a.d.ts"), ["a"]);
+        assert_eq!(names("pkg/__init__.py"), ["__init__", "pkg"]);
+        assert_eq!(names("pkg/sub/deep/a.py"), ["a", "deep", "sub"]);
+        assert_eq!(names("pkg/sub/index.ts"), ["index", "sub"]);
+        assert_eq!(names(".rc"), [".rc"]);
+    }
+}
