@@ -13,6 +13,7 @@
 mod suite {
     mod architecture;
     mod bad_input;
+    mod cache;
     mod cases;
     mod checking;
     mod cli;
@@ -51,6 +52,7 @@ mod suite {
     mod store;
     mod subfolder;
     mod together;
+    mod tool_runs;
     mod trials;
     mod trust;
     mod types;
