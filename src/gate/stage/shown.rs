@@ -188,7 +188,7 @@ fn replaced(root: &Path, since: SystemTime) -> Vec<String> {
     replaced
 }
 
-/// Whether a file changed since a moment, and its time says that it did not.
+/// Returns whether a file changed since a moment, and its time says that it did not.
 fn is_replaced(found: &Metadata, since: SystemTime) -> bool {
     let changed = u64::try_from(found.ctime()).ok().zip(u32::try_from(found.ctime_nsec()).ok());
     let changed = changed.map(|(seconds, nanos)| SystemTime::UNIX_EPOCH + Duration::new(seconds, nanos));

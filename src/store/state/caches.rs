@@ -82,7 +82,7 @@ pub struct Cached {
     pub size: u64,
     /// When a gate used it last.
     pub used: SystemTime,
-    /// Whether a gate uses it now.
+    /// True while a gate uses it.
     pub in_use: bool,
     /// What each gate keeps, by name.
     pub parts: Vec<Part>,
@@ -181,7 +181,7 @@ impl State {
     }
 }
 
-/// Whether all is within the bounds now.
+/// Keeps all within the bounds, as far as it is not in use; returns whether it is.
 fn bound(caches: &Path, limits: CacheLimits, now: SystemTime) -> io::Result<bool> {
     remove_leftovers(caches, now)?;
     let mut all: Vec<Cached> = folders(caches)?.iter().map(|folder| cached(folder)).collect();
@@ -278,7 +278,7 @@ fn folders(caches: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// Whether this is a folder of this user's with the name of a cache, and no link.
+/// Returns whether this is a folder of this user's with the name of a cache, and no link.
 fn is_cache(path: &Path) -> bool {
     let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
     let is_named = name.len() == DIGITS && name.bytes().all(|byte| byte.is_ascii_hexdigit());
