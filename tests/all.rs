@@ -14,6 +14,7 @@ mod suite {
     mod architecture;
     mod bad_input;
     mod cargo_isolated;
+    mod cache;
     mod cases;
     mod checking;
     mod cli;
@@ -53,6 +54,7 @@ mod suite {
     mod store;
     mod subfolder;
     mod together;
+    mod tool_runs;
     mod trials;
     mod trust;
     mod types;

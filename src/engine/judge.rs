@@ -1,6 +1,7 @@
 //! The drafts of a call before the gates: each with the policy that rules it, all of them together.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
 use super::Workspace;
 use super::call::{Call, Target};
@@ -12,7 +13,7 @@ use crate::error::{Code, Error};
 use crate::gate::{self, Case, DeadLinks, Grant, Means, OnDisk, Stands, Verdict, Watch};
 use crate::policy::{Language, Manner, Policy, Profile, Role, Terms, Validator};
 use crate::request::{Mode, Request};
-use crate::store::{Kind, Place};
+use crate::store::{Cache, Kind, Place};
 
 /// What one draft is judged with.
 struct Bench<'a> {
@@ -21,7 +22,7 @@ struct Bench<'a> {
     language: Option<&'static Language>,
     terms: Terms<'a>,
     grant: Grant,
-    cache: Option<PathBuf>,
+    cache: Option<Arc<Cache>>,
 }
 
 impl Workspace {
@@ -85,7 +86,7 @@ impl Workspace {
                     grant: &bench.grant,
                     workshop: &self.workshop,
                     isolation: draft.target.rules.isolation,
-                    cache: bench.cache.as_deref(),
+                    cache: bench.cache.as_ref().map(|cache| cache.folder()),
                 },
                 removed: draft.request.edit == Edit::Remove,
                 among,

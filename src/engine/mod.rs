@@ -8,6 +8,7 @@ mod again;
 mod audit;
 mod base;
 mod batch;
+mod caches;
 mod call;
 mod check;
 mod confirm;
@@ -46,10 +47,11 @@ use rules::Rules;
 use trust::Trust;
 
 pub use crate::store::{
-    Added, Changed, Deed, Depot, EditId, Entry, Kind, Level, Migrated, ProjectRoot, Tenant,
+    Added, Cache, Cached, Changed, Deed, Depot, EditId, Entry, Kind, Level, Migrated, ProjectRoot, Tenant,
 };
 #[cfg(feature = "check")]
 pub use audit::{Audit, Base, Change, Checked, Ground, PassedOver, Subjects};
+pub use caches::Caches;
 pub use decide::{Decision, decide};
 pub use exchange::{Bring, Brought, Exported, Landed, Others};
 pub use history::Remembered;
@@ -94,7 +96,7 @@ impl Workspace {
             untold: Mutex::default(),
             store: Store { journal: Journal::beside(state, &files), files, rows },
             rules: Rules::default(),
-            workshop: Workshop::default(),
+            workshop: Workshop::remembering(state.proofs()),
             warmed: Warmed::default(),
             indexed: Mutex::default(),
             texts: Texts::default(),

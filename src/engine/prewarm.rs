@@ -63,7 +63,7 @@ impl Workspace {
             grant: &grant,
             workshop: &self.workshop,
             isolation: rules.isolation,
-            cache: cache.as_deref(),
+            cache: cache.as_ref().map(|cache| cache.folder()),
         };
         means.prewarm(&terms, place.in_root(), language);
         Ok(())

@@ -67,4 +67,4 @@ pub use search::{
 };
 pub use snapshot::{Before, FileSnapshot, Snapshot};
 pub use sql::rows::{Added, Depot, Migrated, StoreTold};
-pub use state::{State, Subject, outside};
+pub use state::{Cache, CacheLimits, Cached, Kept, State, Subject, outside};

@@ -156,6 +156,12 @@ impl Server {
         server
     }
 
+    /// Ends the process at once, as a crash would.
+    pub fn kill(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+
     fn greet(&mut self) {
         let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {},
             "clientInfo": {"name": "suite", "version": "1"}});

@@ -16,7 +16,7 @@ use super::{Audit, Change, Checked, PassedOver};
 use crate::error::{Code, Error};
 use crate::gate::{self, Case, Draft, Grant, Means, OnDisk, Stands, Verdict, Watch, parallel};
 use crate::policy::{Baseline, Language, Policy, Profile, Terms, language_of};
-use crate::store::{FilePlace, Revision, Was};
+use crate::store::{Cache, FilePlace, Revision, Was};
 use crate::text::{Buffer, LineMap};
 
 /// The time that all gates have together: nobody waits for a single file, so each run has the time of its gate and no other.
@@ -46,7 +46,7 @@ struct Bench<'a> {
     language: Option<&'static Language>,
     terms: Terms<'a>,
     grant: Grant,
-    cache: Option<PathBuf>,
+    cache: Option<Arc<Cache>>,
     root: PathBuf,
 }
 
@@ -101,7 +101,7 @@ impl Workspace {
                     grant: &bench.grant,
                     workshop: &self.workshop,
                     isolation: subject.rules.isolation,
-                    cache: bench.cache.as_deref(),
+                    cache: bench.cache.as_ref().map(|cache| cache.folder()),
                 },
                 removed: false,
                 among: 0,

@@ -8,19 +8,21 @@
 
 mod record;
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::SystemTime;
 
 use dashmap::DashMap;
 
 use self::record::Record;
 use super::Workspace;
+use super::caches::Bounding;
 use crate::error::Error;
 use crate::gate::{Grant, Pins, Search, clean, search_path};
 use crate::policy::{Policy, Terms};
-use crate::store::{FilePlace, Files, PolicyFile, State, Subject, outside};
+use crate::store::{Cache, FilePlace, Files, PolicyFile, State, Subject, outside};
 use crate::text::Stamp;
 
 /// How a person gives the word that commands may run.
@@ -54,6 +56,9 @@ pub(super) struct Trust {
     roots: Vec<PathBuf>,
     path: OsString,
     state: State,
+    bounding: Bounding,
+    /// The caches that calls use now, by their roots.
+    caches: Mutex<HashMap<PathBuf, Weak<Cache>>>,
     promised: DashMap<Subject, Record>,
 }
 
@@ -104,11 +109,20 @@ impl Workspace {
         self.trust.grant(&self.store.files, place, policy)
     }
 
-    /// The folder in which the tools of a place's root may keep what they know, made when it is not there.
-    pub(super) fn cache(&self, place: &FilePlace) -> Option<PathBuf> {
+    /// The folder in which the tools of a place's root may keep what they know, made when it is not there. Nobody removes it
+    /// while this lasts.
+    pub(super) fn cache(&self, place: &FilePlace) -> Option<Arc<Cache>> {
         let root = self.store.files.root_path(place).ok()?;
-        let made = self.trust.state.cache(root);
-        made.inspect_err(|why| tracing::debug!(%why, "tools keep nothing")).ok()
+        let mut held = self.trust.caches.lock().unwrap_or_else(PoisonError::into_inner);
+        // The files of a call have one lock together.
+        if let Some(cache) = held.get(root).and_then(Weak::upgrade) {
+            return Some(cache);
+        }
+        self.trust.bounding.bound(&self.trust.state);
+        let made = self.trust.state.cache(root).map(Arc::new);
+        let made = made.inspect_err(|why| tracing::debug!(%why, "tools keep nothing")).ok()?;
+        held.insert(root.to_owned(), Arc::downgrade(&made));
+        Some(made)
     }
 
     /// A secret of the user's own, and the file that holds it; made by `fresh` when it is not there.
@@ -128,7 +142,7 @@ impl Workspace {
     }
 
     /// The folder in which tools may keep what they know of the samples of their gates, which are of no root.
-    pub fn sample_cache(&self) -> Option<PathBuf> {
+    pub fn sample_cache(&self) -> Option<Cache> {
         self.trust.state.cache(Path::new("samples")).ok()
     }
 }
@@ -138,7 +152,16 @@ impl Trust {
     pub(super) fn new(promise: Promise, files: &Files, state: State) -> Trust {
         let roots = files.root_paths();
         let (began, path) = (SystemTime::now(), search_path());
-        Trust { promise, began, roots, path, state, promised: DashMap::new() }
+        Trust {
+            promise,
+            began,
+            roots,
+            path,
+            state,
+            bounding: Bounding::default(),
+            caches: Mutex::default(),
+            promised: DashMap::new(),
+        }
     }
 
     fn grant(&self, files: &Files, place: &FilePlace, policy: &Policy) -> Grant {

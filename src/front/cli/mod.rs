@@ -3,6 +3,7 @@
 //! Invariant: a command only reads arguments, calls the engine or another front, and shows the answer; the exit code
 //! of a refusal is that of its family, whatever the command.
 
+mod cache;
 mod check;
 mod completions;
 mod confirm;
@@ -63,6 +64,8 @@ enum Command {
     Trust(trust::Args),
     /// Shows the gates that there are, and whether they work on this machine
     Gates(gates::Args),
+    /// Shows what the programs of gates keep between their runs, and removes it
+    Cache(cache::Args),
     /// Writes a first policy for a project, or adds the server to a client's configuration
     Init(init::Args),
     /// Shows on a small project in a temporary folder what lockgate does
@@ -98,6 +101,7 @@ pub fn run() -> ExitCode {
         Command::Redo(args) => past::turn::run(args, Direction::Redo),
         Command::Trust(args) => trust::run(args),
         Command::Gates(args) => gates::run(args),
+        Command::Cache(args) => cache::run(args),
         Command::Init(args) => init::run(args),
         Command::Demo(args) => demo::run(args),
         Command::Store(args) => store::run(args),

@@ -15,9 +15,12 @@ use crate::gate::output::Whose;
 use crate::gate::process::{Cage, Layer, Order, shortfall, strongest};
 use crate::gate::silence::Silence;
 use crate::gate::stage::{Dated, Shown, Stage, Staged, TARGET, private_folder};
-use crate::gate::watch::Limit;
+use crate::gate::watch::{Halt, Limit};
 use crate::policy::{Command, Hole, Input, Isolation, Piece, Rule, Scope, Template, Unconfigured};
 use crate::text::Buffer;
+
+/// What is said of a run that waited in vain for another one.
+const WAITED: &str = "another run used its target folder until the time was up";
 
 /// The place of one run.
 #[derive(Debug)]
@@ -54,7 +57,10 @@ impl<'a> Scene<'a> {
             return Err(Silence::Unavailable(why));
         }
         let shown = match target(ask, command).map(|target| Shown::open(&target, limit)).transpose() {
-            Ok(shown) => shown.transpose()?,
+            Ok(None) => None,
+            Ok(Some(Ok(shown))) => Some(shown),
+            Ok(Some(Err(Halt::TimedOut))) => return Err(Silence::Late(WAITED.to_owned())),
+            Ok(Some(Err(halt))) => return Err(halt.into()),
             Err(error) => {
                 return Err(Silence::Broken(format!("could not be given its target folder: {error}")));
             }

@@ -14,10 +14,11 @@ use crate::gate::means::Means;
 use crate::gate::output::Seen;
 use crate::gate::server;
 use crate::gate::silence::Silence;
+use crate::gate::stage;
 use crate::gate::watch::{Halt, Limit};
-use crate::gate::workshop::{Answer, Basis, Proof, Rests};
-use crate::policy::{Attempt, Canary, Isolation, Rule, Severity, Shows};
-use crate::text::{Buffer, Hints};
+use crate::gate::workshop::{Answer, Basis, Proof, Rests, Subject, Traits};
+use crate::policy::{Attempt, Canary, Isolation, Rule, Scope, Severity, Shows};
+use crate::text::{Buffer, Hints, Stamp};
 
 /// What is said of a program that finds nothing in its canary.
 const BLIND: &str = "finds nothing in its canary (a text that must not pass)";
@@ -154,18 +155,26 @@ impl<'a> Program<'a> {
         let mut proven: Vec<Result<Proven, Silence>> =
             self.drafts.iter().map(|_| Ok(Proven::Works)).collect();
         let Some(canary) = &self.rule.gate.canary else { return proven };
+        if left.is_empty() {
+            return proven;
+        }
         let mut set = |at: usize, what: Result<Proven, Silence>| {
             if let Some(place) = proven.get_mut(at) {
                 *place = what;
             }
         };
         let proofs = &self.means.workshop.proofs;
-        for at in left.clone() {
-            if let Some(proof) = self.basis.as_ref().and_then(|basis| proofs.of(basis, at)) {
+        let traits = self.traits();
+        let subject = |at: usize| Some((at, self.subject(at, &traits)?));
+        let (places, subjects): (Vec<usize>, Vec<Subject<'_>>) =
+            left.iter().copied().filter_map(subject).unzip();
+        for (at, proof) in places.into_iter().zip(proofs.of(&subjects)) {
+            if let Some(proof) = proof {
                 set(at, told(proof, None));
                 left.remove(&at);
             }
         }
+        let mut shown = Vec::new();
         for (at, tried) in self.try_canary(canary, found, left) {
             let (proof, beside) = match tried {
                 Ok(shown) => shown,
@@ -182,12 +191,34 @@ impl<'a> Program<'a> {
             }
             // What a mistake behind the draft does not show, it may show behind another one.
             let lasts = proof == Proof::Works || canary.append.is_none();
-            if let (Some(basis), true) = (&self.basis, lasts) {
-                proofs.keep(basis, at, proof);
+            if let (Some((_, subject)), true) = (subject(at), lasts) {
+                shown.push((subject, proof));
             }
             set(at, told(proof, beside));
         }
+        proofs.keep(&shown);
         proven
+    }
+
+    /// What the drafts, and the files around them, say that may lead the program past one of them.
+    fn traits(&self) -> Traits {
+        let own = self.drafts.iter().map(|draft| (draft.path, Some(draft.after.view())));
+        let company = self.company.iter().map(|other| (other.path, other.text.map(Buffer::view)));
+        let drafts: Vec<(&str, Option<&str>)> = own.chain(company).collect();
+        let scope = match self.tool.voice {
+            Voice::Command(command, _) => command.scope,
+            // A server is another process each time, which is to be tried.
+            Voice::Server(..) => Scope::File,
+        };
+        Traits::new(&self.rule.gate, self.means.root, scope, &drafts)
+    }
+
+    /// What a proof for the draft at this place is known by.
+    fn subject<'s>(&'s self, at: usize, traits: &'s Traits) -> Option<Subject<'s>> {
+        let (basis, draft) = (self.basis.as_ref()?, self.drafts.get(at)?);
+        let run = (self.means.workshop.isolation().name(), self.tool.search, stage::temporary());
+        let key = Stamp::of_value(&(basis.of_file(at)?.bytes(), run));
+        Some(Subject { key, root: self.means.root, traits, path: draft.path })
     }
 
     /// Tries the texts of the canary on the drafts at these places, one kind of text after another; one run has those of
@@ -347,15 +378,17 @@ impl<'a> Program<'a> {
 
     /// The same, where the time was up with the limit that ran out.
     fn halted(&self, silence: Silence) -> Silence {
-        if silence != Silence::Halted(Halt::TimedOut) {
-            return silence;
-        }
         let name = &self.rule.gate.name;
-        Silence::Late(if Instant::now() >= self.limit.end() {
-            format!("no answer in time: all gates of the call have {:?} (`limits.total`)", self.total)
+        let limit = if Instant::now() >= self.limit.end() {
+            format!("all gates of the call have {:?} (`limits.total`)", self.total)
         } else {
-            format!("no answer in time: the gate has {:?} (`timeout` of `{name}`)", self.rule.timeout)
-        })
+            format!("the gate has {:?} (`timeout` of `{name}`)", self.rule.timeout)
+        };
+        match silence {
+            Silence::Halted(Halt::TimedOut) => Silence::Late(format!("no answer in time: {limit}")),
+            Silence::Late(why) => Silence::Late(format!("{why}: {limit}")),
+            other => other,
+        }
     }
 
     fn ask<'s>(

@@ -11,6 +11,7 @@
 //! starts a program ([`owner`]).
 
 mod laid;
+mod notes;
 mod owner;
 mod shown;
 
@@ -27,6 +28,8 @@ use tempfile::{Builder, TempDir};
 use crate::text::Stamp;
 
 pub(super) use self::laid::Dated;
+pub(super) use self::notes::{Note, Notes};
+pub(super) use self::owner::temporary;
 pub(super) use self::shown::{Shown, TARGET};
 
 /// The most entries that a folder on the way to the file may have.

@@ -9,7 +9,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Once;
 use std::thread::Builder;
 use std::time::{Duration, SystemTime};
@@ -23,6 +23,11 @@ const LEAST_AGE: Duration = Duration::from_secs(60);
 /// The most entries of the folder for temporary files that are looked at.
 const MOST_ENTRIES: usize = 10_000;
 
+/// Returns the folder in which private folders are made.
+pub(in crate::gate) fn temporary() -> PathBuf {
+    std::env::temp_dir()
+}
+
 /// Marks a new private folder as belonging to this process for as long as the file is open.
 pub(super) fn own(folder: &Path) -> io::Result<File> {
     let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(folder.join(LOCK))?;
@@ -35,9 +40,8 @@ pub(super) fn sweep_once() {
     static SWEPT: Once = Once::new();
     SWEPT.call_once(|| {
         // Without a thread they stay until the next start.
-        let _ = Builder::new()
-            .name("lockgate-sweep".to_owned())
-            .spawn(|| sweep(&std::env::temp_dir(), SystemTime::now()));
+        let _ =
+            Builder::new().name("lockgate-sweep".to_owned()).spawn(|| sweep(&temporary(), SystemTime::now()));
     });
 }
 
@@ -73,7 +77,6 @@ fn stale(folder: &Path, now: SystemTime) -> Option<File> {
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
-    use std::path::PathBuf;
 
     use super::*;
 

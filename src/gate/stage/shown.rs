@@ -6,13 +6,17 @@
 //! the same text as one of that time, and another text as one that changed just now. With that, one target folder serves
 //! all runs, and cargo compiles again what changed and no more.
 //!
+//! The same is done for a file on disk that was replaced since the last run by one with an older time (`cp -p`, `rsync -t`, an
+//! unpacked archive): the time at which its inode changed, which no program can set, tells that. Where the clock was set
+//! back behind the last run, times say nothing, and what was compiled is removed.
+//!
 //! Invariant: a file is left to its time on disk only where its text was not replaced since, or was written later; and while
 //! a run goes on, nobody else uses the target folder.
 
-use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -31,13 +35,35 @@ const TURN: Duration = Duration::from_millis(10);
 
 /// The most texts that are written down; where they are more, what was compiled is removed.
 const MOST_TEXTS: usize = 200;
+/// The most entries of the root's folders that are looked at for files that were replaced.
+const MOST_ENTRIES: usize = 50_000;
+/// The largest file that is looked at for that, in bytes.
+const LARGEST: u64 = 1 << 20;
+/// Folders, beside those whose names begin with a dot, in which no source lies.
+const PASSED_OVER: [&str; 2] = ["target", "node_modules"];
+/// How far the last run may lie in the future, as clocks are read at different moments.
+const SKEW: Duration = Duration::from_secs(2);
 
 /// The texts that were shown to the runs in a target folder, while one of them goes on.
 #[derive(Debug)]
 pub(in crate::gate) struct Shown {
     target: PathBuf,
-    texts: BTreeMap<String, Text>,
+    record: Record,
     _lock: File,
+}
+
+/// What is written down of a target folder.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Record {
+    /// When the last run began; nothing before the first.
+    last: Option<SystemTime>,
+    texts: BTreeMap<String, Text>,
+}
+
+impl Record {
+    fn is_sound(&self, now: SystemTime) -> bool {
+        self.texts.len() <= MOST_TEXTS && self.last.is_none_or(|last| last <= now + SKEW)
+    }
 }
 
 /// What was shown last at a path below the root.
@@ -77,42 +103,44 @@ impl Shown {
             }
             std::thread::sleep(TURN);
         }
-        let texts = match fs::read(target.join(RECORD)) {
+        let record = match fs::read(target.join(RECORD)) {
             Ok(text) => serde_json::from_slice(&text).ok(),
-            Err(error) if error.kind() == ErrorKind::NotFound => Some(BTreeMap::new()),
+            Err(error) if error.kind() == ErrorKind::NotFound => Some(Record::default()),
             Err(error) => return Err(error),
         };
-        let texts = match texts.filter(|texts: &BTreeMap<String, Text>| texts.len() <= MOST_TEXTS) {
-            Some(texts) => texts,
+        let record = match record.filter(|record: &Record| record.is_sound(SystemTime::now())) {
+            Some(record) => record,
             // Without the record nothing of what was compiled can be used.
             None => {
                 forget(target)?;
-                BTreeMap::new()
+                Record::default()
             }
         };
-        Ok(Ok(Shown { target: target.to_owned(), texts, _lock: lock }))
+        Ok(Ok(Shown { target: target.to_owned(), record, _lock: lock }))
     }
 
     /// Gives what a run is to be shown that is asked about these texts: those, and what was shown before and is not on disk.
     /// It is written down before it is given.
     pub(in crate::gate) fn plan(&mut self, root: &Path, staged: &[Staged<'_>]) -> io::Result<Vec<Showing>> {
         let mut plan: Vec<Showing> = Vec::new();
+        let replaced = self.record.last.map(|last| replaced(root, last)).unwrap_or_default();
+        self.record.last = Some(SystemTime::now());
         for Staged { path, text } in staged {
             let since = self.since(path, &text.map_or_else(String::new, hash));
             plan.push(Showing { path: (*path).to_owned(), text: text.map(<[u8]>::to_vec), since });
         }
-        let others: Vec<String> = self.texts.keys().cloned().collect();
+        let others: BTreeSet<String> = self.record.texts.keys().cloned().chain(replaced).collect();
         for path in others.into_iter().filter(|path| !staged.iter().any(|staged| staged.path == *path)) {
             let place = root.join(&path);
             let Ok(text) = fs::read(&place) else {
                 // cargo sees by itself that a file is gone.
-                self.texts.remove(&path);
+                self.record.texts.remove(&path);
                 continue;
             };
             let since = self.since(&path, &hash(&text));
             if place.metadata()?.modified()? >= since {
                 // It was written since: cargo goes by its own time.
-                self.texts.remove(&path);
+                self.record.texts.remove(&path);
             } else {
                 plan.push(Showing { path, text: Some(text), since });
             }
@@ -123,19 +151,50 @@ impl Shown {
 
     /// Since when this text has been shown at a path, which may be just now.
     fn since(&mut self, path: &str, hash: &str) -> SystemTime {
-        let known = self.texts.get(path).filter(|known| known.hash == hash).map(|known| known.since);
+        let known = self.record.texts.get(path).filter(|known| known.hash == hash).map(|known| known.since);
         known.unwrap_or_else(|| {
             let since = SystemTime::now();
-            self.texts.insert(path.to_owned(), Text { hash: hash.to_owned(), since });
+            self.record.texts.insert(path.to_owned(), Text { hash: hash.to_owned(), since });
             since
         })
     }
 
     fn write(&self) -> io::Result<()> {
         let mut whole = tempfile::NamedTempFile::new_in(&self.target)?;
-        serde_json::to_writer(&mut whole, &self.texts).map_err(io::Error::from)?;
+        serde_json::to_writer(&mut whole, &self.record).map_err(io::Error::from)?;
         whole.persist(self.target.join(RECORD)).map(drop).map_err(|error| error.error)
     }
+}
+
+/// Returns the files below a root, relative to it, that were put there since a moment with an older time.
+fn replaced(root: &Path, since: SystemTime) -> Vec<String> {
+    let (mut replaced, mut open, mut left) = (Vec::new(), vec![PathBuf::new()], MOST_ENTRIES);
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(root.join(&folder)).into_iter().flatten().flatten() {
+            let Some(one_less) = left.checked_sub(1) else { return replaced };
+            left = one_less;
+            let (name, path) = (entry.file_name(), folder.join(entry.file_name()));
+            let (Some(name), Ok(kind)) = (name.to_str(), entry.file_type()) else { continue };
+            if kind.is_dir() && !name.starts_with('.') && !PASSED_OVER.contains(&name) {
+                open.push(path);
+            } else if kind.is_file()
+                && entry.metadata().is_ok_and(|found| is_replaced(&found, since))
+                && let Some(path) = path.to_str()
+            {
+                replaced.push(path.to_owned());
+            }
+        }
+    }
+    replaced
+}
+
+/// Returns whether a file changed since a moment, and its time says that it did not.
+fn is_replaced(found: &Metadata, since: SystemTime) -> bool {
+    let changed = u64::try_from(found.ctime()).ok().zip(u32::try_from(found.ctime_nsec()).ok());
+    let changed = changed.map(|(seconds, nanos)| SystemTime::UNIX_EPOCH + Duration::new(seconds, nanos));
+    found.len() <= LARGEST
+        && changed.is_some_and(|changed| changed >= since)
+        && found.modified().is_ok_and(|modified| modified < since)
 }
 
 /// Removes what was compiled.
@@ -219,6 +278,55 @@ mod tests {
         assert!(!compiled());
         fs::write(target.join(RECORD), "{").unwrap();
         assert!(!compiled());
+    }
+
+    #[test]
+    fn a_file_that_was_replaced_by_an_older_one_is_shown_as_new() {
+        let (target, root) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (target, root) = (target.path(), root.path());
+        let before = SystemTime::now() - Duration::from_secs(3600);
+        let write = |path: &str, text: &str, time: Option<SystemTime>| {
+            let place = root.join(path);
+            fs::create_dir_all(place.parent().unwrap()).unwrap();
+            fs::write(&place, text).unwrap();
+            time.into_iter().for_each(|time| File::open(&place).unwrap().set_modified(time).unwrap());
+        };
+        write("src/a.rs", "one", Some(before));
+        write("target/b.rs", "one", Some(before));
+        assert!(shown(target, root, &[]).is_empty(), "the first run");
+        std::thread::sleep(Duration::from_millis(20));
+        // The control: written since, with the time of now.
+        write("src/a.rs", "two", None);
+        write("target/b.rs", "two", Some(before));
+        assert!(shown(target, root, &[]).is_empty());
+        std::thread::sleep(Duration::from_millis(20));
+        write("src/a.rs", "six", Some(before));
+        let first = shown(target, root, &[]);
+        assert_eq!((first.len(), first[0].0.as_str(), first[0].1.as_str()), (1, "src/a.rs", "six"));
+        assert!(first[0].2 > before);
+        assert_eq!(shown(target, root, &[]), first, "as long as it has the older time");
+        std::thread::sleep(Duration::from_millis(20));
+        write("src/a.rs", "ten", None);
+        let next = shown(target, root, &[]);
+        assert_eq!((next.len(), next[0].1.as_str()), (1, "ten"));
+        assert!(next[0].2 > first[0].2, "it changed once more");
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_has_what_was_compiled_removed() {
+        let (target, root) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (target, root) = (target.path(), root.path());
+        let is_compiled_after = |last: SystemTime| {
+            shown(target, root, &[]);
+            fs::create_dir_all(target.join("debug")).unwrap();
+            let record = Record { last: Some(last), ..Record::default() };
+            fs::write(target.join(RECORD), serde_json::to_vec(&record).unwrap()).unwrap();
+            drop(opened(target));
+            target.join("debug").exists()
+        };
+        let hour = Duration::from_secs(3600);
+        assert!(is_compiled_after(SystemTime::now() - hour));
+        assert!(!is_compiled_after(SystemTime::now() + hour));
     }
 
     #[test]

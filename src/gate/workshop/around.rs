@@ -40,6 +40,18 @@ pub(super) fn project(gate: &Gate, root: &Path, paths: &[&str]) -> Option<Stamp>
     Some(walk.stamp())
 }
 
+/// Returns the paths of the gate's files below the root, but for these, sorted; nothing where they are too many.
+pub(super) fn paths(gate: &Gate, root: &Path, edited: &[&str]) -> Option<Vec<String>> {
+    let mut walk = Walk::new(gate, root, edited);
+    let mut open = vec![String::new()];
+    while let Some(folder) = open.pop() {
+        open.extend(walk.enter(&folder)?);
+    }
+    let mut paths: Vec<String> = walk.files.into_iter().map(|(path, _)| path).collect();
+    paths.sort_unstable();
+    Some(paths)
+}
+
 /// Gives the stamps of the gate's files below a folder, and of those with one of these names, by their absolute paths;
 /// nothing where they are too many, or one of the paths is no text.
 pub(in crate::gate) fn survey(gate: &Gate, folder: &Path, named: &[&str]) -> Option<BTreeMap<String, Stamp>> {

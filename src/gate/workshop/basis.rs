@@ -44,6 +44,7 @@ impl<'a> Basis<'a> {
     ) -> Option<Basis<'a>> {
         let mut run = Trace::default();
         run.add(rests.name());
+        run.add(root.as_os_str().as_bytes());
         run.add(rule.gate.name.as_bytes());
         run.add(rule.gate.stamp.hex().as_bytes());
         run.add(program.as_os_str().as_bytes());

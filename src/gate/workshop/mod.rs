@@ -6,15 +6,19 @@ mod cache;
 mod canary;
 mod kin;
 mod slots;
+mod traits;
 mod versions;
+
+use std::path::PathBuf;
 
 pub(super) use self::around::survey;
 pub(super) use self::basis::{Basis, Rests, configured};
 pub(super) use self::cache::Answer;
 use self::cache::Answers;
-pub(super) use self::canary::Proof;
 use self::canary::Proofs;
+pub(super) use self::canary::{Proof, Subject};
 pub(super) use self::slots::Slots;
+pub(super) use self::traits::Traits;
 pub(super) use self::versions::Versions;
 use super::process::{Ceiling, lack, strongest};
 use super::server::Fleet;
@@ -34,6 +38,11 @@ pub struct Workshop {
 }
 
 impl Workshop {
+    /// Makes one that writes down in this folder which programs were seen to work.
+    pub fn remembering(proofs: Option<PathBuf>) -> Workshop {
+        Workshop { proofs: Proofs::kept_in(proofs), ..Workshop::default() }
+    }
+
     /// Has language servers kept from here on, for a process that lasts.
     pub fn keep_servers(&self) {
         self.fleet.keep();

@@ -5,6 +5,7 @@
 //! Invariant: a record is whole, old or new; one that is doubtful counts as none, and it is said why; neither folder is
 //! used where it lies inside a root.
 
+mod caches;
 mod own;
 mod secret;
 
@@ -19,6 +20,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+pub use caches::{Cache, CacheLimits, Cached, Kept};
 pub use own::outside;
 pub(super) use own::{own_folders, refuse_inside, refuse_reached};
 
@@ -28,6 +30,8 @@ const RECORDS: &str = "trust";
 const LOCKS: &str = "locks";
 /// The folder of stored content within lockgate's own.
 const CONTENT: &str = "content";
+/// The folder of what is known of programs, within that of what may be lost.
+const PROOFS: &str = "proofs";
 /// Digits of a root's stamp by which its journal's folder is named.
 const ROOT_DIGITS: usize = 32;
 const LARGEST_RECORD: u64 = 1024 * 1024;
@@ -138,14 +142,9 @@ impl State {
         self.remove_all(|name| name.starts_with(&start))
     }
 
-    /// The folder in which the tools of a root may keep what they know; made when it is not there.
-    ///
-    /// Errors: why there is none.
-    pub fn cache(&self, root: &Path) -> Result<PathBuf, String> {
-        let folder = self.caches.clone()?.join(stamp(root).hex());
-        make(&folder).map_err(|error| format!("{} cannot be made: {error}", folder.display()))?;
-        let found = guarded(&folder).map_err(|why| format!("{} {why}", folder.display()))?;
-        if found { Ok(folder) } else { Err(format!("{} is gone", folder.display())) }
+    /// The folder in which it may be written down which programs were seen to work; it need not be there.
+    pub fn proofs(&self) -> Option<PathBuf> {
+        Some(self.caches.as_ref().ok()?.join(PROOFS))
     }
 
     /// The folder of a root's journal; made when it is not there.
@@ -427,7 +426,8 @@ mod tests {
     #[test]
     fn each_root_has_a_cache_of_its_own() {
         let scene = Scene::new();
-        let caches = ["/p", "/q", "/p"].map(|root| scene.state.cache(Path::new(root)).unwrap());
+        let caches =
+            ["/p", "/q", "/p"].map(|root| scene.state.cache(Path::new(root)).unwrap().folder().to_owned());
         assert!(caches[0] != caches[1] && caches[0] == caches[2]);
         assert_eq!(mode(&caches[0]), 0o700);
         set_mode(&caches[0], 0o722);

@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::engine::{Commands, ProjectRoot, Promise, Workspace};
+use crate::engine::{Cache, Commands, ProjectRoot, Promise, Workspace};
 use crate::error::{Code, Error};
 use crate::front::cli::roots::current_folder;
 use crate::gate::{Pin, Pins, Search, search_path};
@@ -22,7 +22,7 @@ pub(super) struct Shelf {
     pub(super) ruled: Option<Ruled>,
     pins: Pins,
     /// Where programs keep what they know of samples.
-    cache: Option<PathBuf>,
+    cache: Option<Cache>,
 }
 
 /// A root and its policy.
@@ -126,7 +126,11 @@ impl Shelf {
         if pin.inside || self.is_own(gate) {
             self.trusted(gate, pin)?;
         }
-        Ok(Ready { program: &pin.program, search: pins.path(), cache: self.cache.as_deref() })
+        Ok(Ready {
+            program: &pin.program,
+            search: pins.path(),
+            cache: self.cache.as_ref().map(Cache::folder),
+        })
     }
 
     /// Whether a person trusts what the repository has to say of a gate.

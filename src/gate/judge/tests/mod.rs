@@ -150,6 +150,25 @@ impl Trial {
         self.judged(path, before, after, &Watch::idle(), manner)
     }
 
+    /// Judges a new text of a file on disk by these terms.
+    fn by_terms(&self, path: &str, after: &str, terms: &Terms<'_>) -> Verdict {
+        let read = |text: &str| Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
+        let (old, new) = (read(&std::fs::read_to_string(self.path(path)).unwrap()), read(after));
+        let map = old.rewrite(after).unwrap().line_map(&old, &new);
+        let language = language_of(path, None);
+        let (stands, before) = (Stands::OverFile, Some(&old));
+        let beside = |_: &str| false;
+        let draft = Draft { path, language, before, after: &new, map: &map, stands, beside: &beside };
+        let means = Means {
+            root: self.project.path(),
+            grant: &self.grant,
+            workshop: &self.workshop,
+            isolation: Isolation::None,
+            cache: self.cache.as_deref(),
+        };
+        judge(&draft, terms, &means, &Watch::idle())
+    }
+
     fn judged(
         &self,
         path: &str,

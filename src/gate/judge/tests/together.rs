@@ -215,7 +215,8 @@ fn a_target_folder_that_stays_never_answers_for_another_text() {
     both();
     let targets = std::fs::read_dir(cache.path().join("cargo-check")).unwrap();
     for target in targets {
-        std::fs::write(target.unwrap().path().join(".lockgate-shown.json"), "{}").unwrap();
+        let empty = r#"{"last":null,"texts":{}}"#;
+        std::fs::write(target.unwrap().path().join(".lockgate-shown.json"), empty).unwrap();
     }
     let stale = alone("pub fn g() -> i32 { d::f() + 2 }\n");
     assert!(stale[0].findings.iter().any(|finding| finding.message.contains("String")), "{stale:?}");
@@ -236,4 +237,179 @@ fn all_modules_of_a_crate_are_tried_in_one_run_of_cargo() {
     let outcomes: Vec<_> = told.iter().map(|told| told.runs[0].outcome).collect();
     // The control: the file that no `mod` leads to is not taken for one that was read.
     assert_eq!(outcomes, [[Outcome::Passed; 6].as_slice(), &[Outcome::Broken]].concat(), "{told:?}");
+}
+
+/// How often a program runs for a draft, after what was done with the trial, in a process that finds what an earlier one
+/// wrote down; with the folder for that, and without.
+fn runs_again(text: &str, change: impl Fn(&mut Trial)) -> [usize; 2] {
+    [true, false].map(|is_kept| {
+        let folder = tempfile::tempdir().unwrap();
+        let process = || {
+            let kept = is_kept.then(|| folder.path().join("proofs"));
+            Workshop {
+                slots: Slots::new(2),
+                ceiling: Ceiling(Isolation::None),
+                ..Workshop::remembering(kept)
+            }
+        };
+        let mut trial = trial(GREP, "'{root}'", "canary: bad");
+        trial.write("other.txt", "import a\n");
+        trial.workshop = process();
+        let judge = |trial: &Trial, text: &str| {
+            let before = trial.runs("log");
+            let told = trial.judge_together(&[("a.txt", Some("old\n"), text)], OnDisk::Before);
+            assert_eq!(told[0].runs[0].outcome, Outcome::Passed, "{told:?}");
+            trial.runs("log") - before
+        };
+        assert_eq!(judge(&trial, "x\n"), 2);
+        trial.workshop = process();
+        change(&mut trial);
+        judge(&trial, text)
+    })
+}
+
+#[test]
+fn a_proof_outlasts_the_process_until_something_may_lead_the_program_past_the_file() {
+    // The control beside each: where nothing is written down, the canary is tried anew.
+    assert_eq!(runs_again("y\n", |_| {}), [1, 2]);
+    assert_eq!(runs_again("y\n", |trial| trial.write("other.txt", "import a\nmore\n")), [1, 2]);
+    assert_eq!(runs_again("# ignore this file\n", |_| {}), [2, 2], "a directive");
+    assert_eq!(
+        runs_again("y\n", |trial| trial.write("other.txt", "more\n")),
+        [2, 2],
+        "an import that is gone"
+    );
+    assert_eq!(runs_again("y\n", |trial| trial.write("third.txt", "")), [2, 2], "another file");
+}
+
+#[test]
+fn a_proof_of_a_gate_that_looks_at_the_project_outlasts_its_minute() {
+    // The control: one that looks at a file may rest on more than is known of it.
+    for (scope, runs) in [("project", 1), ("file", 2)] {
+        let define = Define::default();
+        let log = format!("echo run >> '{{project}}/log'; {FINDER}");
+        let define = define.gate("finder", &log, LINES, &format!("scope: {scope}\n    canary: bad"));
+        let trial = define.policy("{ tool: finder }", "");
+        let judge = |text: &str| {
+            let before = trial.runs("log");
+            trial.judge("a.txt", Some("old\n"), text);
+            trial.runs("log") - before
+        };
+        assert_eq!([judge("x\n"), judge("y\n")], [2, 1]);
+        trial.workshop.proofs.age(std::time::Duration::from_secs(61));
+        assert_eq!(judge("z\n"), runs, "{scope}");
+        // A directive in the draft is tried at once, and not after a minute.
+        assert_eq!(judge("# nocheck\n"), 2, "{scope}");
+    }
+}
+
+#[test]
+fn a_file_that_is_no_module_any_more_is_not_taken_for_one_that_was_compiled() {
+    let (cache, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let mut trial = crates(cache.path());
+    trial.workshop = Workshop::remembering(Some(folder.path().join("proofs")));
+    trial.write("src/lib.rs", "pub mod a;\npub fn g() -> i32 { d::f() }\n");
+    let outcome = |trial: &Trial, text: &str| {
+        let told = trial.judge_together(&[("src/a.rs", Some("pub fn f() {}\n"), text)], OnDisk::Before);
+        told[0].runs[0].outcome
+    };
+    assert_eq!(outcome(&trial, "pub fn f() -> i32 { 1 }\n"), Outcome::Passed);
+    assert_eq!(outcome(&trial, "pub fn f() -> i32 { 2 }\n"), Outcome::Passed, "the control");
+    trial.write("src/lib.rs", "pub fn g() -> i32 { d::f() }\n");
+    assert_eq!(outcome(&trial, "pub fn f() -> i32 { 2.5 }\n"), Outcome::Broken, "the same process");
+    trial.workshop = Workshop::remembering(Some(folder.path().join("proofs")));
+    assert_eq!(outcome(&trial, "pub fn f() -> i32 { \"\" }\n"), Outcome::Broken);
+}
+
+/// The target folders below a cache.
+fn targets(cache: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(cache.join("cargo-check")).unwrap();
+    entries.map(|entry| entry.unwrap().path()).collect()
+}
+
+#[test]
+fn a_draft_that_comes_and_goes_is_judged_each_time_by_its_own_text() {
+    let cache = tempfile::tempdir().unwrap();
+    let mut trial = crates(cache.path());
+    let disk = "pub fn g() -> i32 { d::f() }\n";
+    // Both have the length of the text on disk.
+    let (good, bad) = ("pub fn g() -> i32 { d::f( )}\n", "pub fn g() -> u32 { d::f() }\n");
+    assert_eq!((good.len(), bad.len()), (disk.len(), disk.len()));
+    for (at, text) in [good, bad, good, bad, bad, good, bad].into_iter().enumerate() {
+        // Nothing is answered from memory.
+        trial.workshop = Workshop { ceiling: Ceiling(Isolation::None), ..Workshop::default() };
+        let told = trial.judge_together(&[("src/lib.rs", Some(disk), text)], OnDisk::Before);
+        assert_eq!(told[0].refuses(), text == bad, "{at}: {told:?}");
+    }
+}
+
+#[test]
+fn a_file_on_disk_that_was_replaced_by_an_older_one_is_compiled_anew() {
+    let refuses = |forgets: bool| {
+        let cache = tempfile::tempdir().unwrap();
+        let trial = crates(cache.path());
+        let hour_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+        let disk = |text: &str| {
+            trial.write("d/src/lib.rs", text);
+            let file = std::fs::File::open(trial.path("d/src/lib.rs")).unwrap();
+            file.set_modified(hour_ago).unwrap();
+        };
+        let judge = |text: &str| {
+            let before = "pub fn g() -> i32 { d::f() }\n";
+            trial.judge_together(&[("src/lib.rs", Some(before), text)], OnDisk::Before).remove(0)
+        };
+        disk("pub fn f() -> i32 { 1 }\n");
+        assert!(!judge("pub fn g() -> i32 { d::f() + 1 }\n").refuses());
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        disk("pub fn f(_: i32) -> i32 { 1 }\n");
+        if forgets {
+            // As if nobody knew when the last run was.
+            for target in targets(cache.path()) {
+                let record = target.join(".lockgate-shown.json");
+                let text = std::fs::read_to_string(&record).unwrap();
+                let mut known: serde_json::Value = serde_json::from_str(&text).unwrap();
+                known["last"] = serde_json::Value::Null;
+                std::fs::write(record, known.to_string()).unwrap();
+            }
+        }
+        let told = judge("pub fn g() -> i32 { d::f() + 2 }\n");
+        told.findings.iter().any(|finding| finding.code.as_deref() == Some("E0061"))
+    };
+    assert!(refuses(false));
+    // The control: cargo alone takes the crate for unchanged.
+    assert!(!refuses(true));
+}
+
+#[test]
+fn one_of_two_calls_waits_for_the_target_folder_and_says_so_when_its_time_is_up() {
+    let cache = tempfile::tempdir().unwrap();
+    let trial = crates(cache.path());
+    let judge = |text: &str| {
+        let before = "pub fn g() -> i32 { d::f() }\n";
+        trial.judge_together(&[("src/lib.rs", Some(before), text)], OnDisk::Before).remove(0)
+    };
+    // Two at once: one after the other, both are judged by their own text.
+    let (good, bad) = std::thread::scope(|scope| {
+        let good = scope.spawn(|| judge("pub fn g() -> i32 { d::f() + 1 }\n"));
+        let bad = scope.spawn(|| judge("pub fn g() -> u32 { d::f() + 1 }\n"));
+        (good.join().unwrap(), bad.join().unwrap())
+    });
+    assert_eq!((good.runs[0].outcome, good.refuses(), bad.refuses()), (Outcome::Passed, false, true));
+    // A run that does not end, as another process has it.
+    let held: Vec<_> = targets(cache.path())
+        .into_iter()
+        .map(|target| {
+            let lock = std::fs::OpenOptions::new().append(true).open(target.join(".lockgate-lock")).unwrap();
+            lock.lock().unwrap();
+            lock
+        })
+        .collect();
+    let mut terms = trial.policy.terms("src/lib.rs", language_of("src/lib.rs", None), Profile::Batch);
+    terms.total = std::time::Duration::from_millis(300);
+    let told = trial.by_terms("src/lib.rs", "pub fn g() -> i32 { d::f() + 3 }\n", &terms);
+    let why = "another run used its target folder until the time was up: all gates of the call have 300ms (`limits.total`)";
+    assert_eq!(outcomes(&told), [("cargo-check", Outcome::TimedOut, why)]);
+    // The control: it has ended.
+    drop(held);
+    assert_eq!(judge("pub fn g() -> i32 { d::f() + 3 }\n").runs[0].outcome, Outcome::Passed);
 }

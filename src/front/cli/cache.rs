@@ -1,0 +1,218 @@
+//! `lockgate cache`: what the programs of gates keep between their runs, and its removal.
+//!
+//! Invariant: what a gate uses is not removed, and it is said so.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::{Value, json};
+
+use super::paint::{self, DONE, FAINT, LABEL, WARNING, labelled, visible};
+use super::roots::current_folder;
+use crate::engine::{Cached, Caches, ProjectRoot};
+use crate::error::{Code, Error, Family};
+
+/// The arguments of `lockgate cache`.
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true, after_help = BOUNDS)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+    #[command(flatten)]
+    form: Form,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Verb {
+    /// Removes what gates keep for a workspace, or for all
+    #[command(after_help = "Ends with 7 when a gate uses a cache that was to be removed; that one stays.")]
+    Clear {
+        /// Folder whose workspace is meant, with the workspaces below it [default: the project around the current folder]
+        #[arg(long, value_name = "DIR", conflicts_with = "all")]
+        workspace: Option<PathBuf>,
+        /// Removes the caches of all workspaces
+        #[arg(long)]
+        all: bool,
+        #[command(flatten)]
+        form: Form,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+struct Form {
+    /// Prints JSON
+    #[arg(long)]
+    json: bool,
+}
+
+const BOUNDS: &str = "A workspace keeps at most 10 GiB, and all together 30 GiB; about once an hour lockgate removes what is \
+                      more, beginning with what was used least recently.";
+
+/// Shows the caches, or does what the verb says.
+pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
+    let caches = Caches::for_user();
+    match args.verb {
+        None => show(&caches, args.form.json),
+        Some(Verb::Clear { workspace, all, form }) => clear(&caches, workspace.as_deref(), all, form.json),
+    }
+}
+
+fn show(caches: &Caches, json: bool) -> Result<ExitCode, Error> {
+    let (folder, all) = (caches.folder()?, caches.list()?);
+    let size: u64 = all.iter().map(|cached| cached.size).sum();
+    let limits = Caches::limits();
+    if json {
+        let told = json!({
+            "folder": folder.display().to_string(),
+            "size": size,
+            "limits": { "workspace": limits.workspace, "all": limits.all },
+            "caches": all.iter().map(for_programs).collect::<Vec<_>>(),
+        });
+        paint::say_plain(format!("{told:#}\n").as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut text = String::new();
+    for cached in &all {
+        let use_now = if cached.in_use { ", in use" } else { "" };
+        let line = format!("{}  {}{use_now}", bytes(cached.size), ago(cached.used));
+        text += &labelled(LABEL, "cache", format!("{}  {}", name(cached), paint::paint(FAINT, line)));
+        for part in &cached.parts {
+            let _ = writeln!(
+                text,
+                "          {:>10}  {}  {}",
+                bytes(part.size),
+                visible(&part.name),
+                ago(part.used)
+            );
+        }
+    }
+    let told = format!(
+        "{} of {} in {} (a workspace: {})",
+        bytes(size),
+        bytes(limits.all),
+        visible(&folder.display().to_string()),
+        bytes(limits.workspace)
+    );
+    text += &labelled(LABEL, "in all", told);
+    paint::say(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn clear(caches: &Caches, workspace: Option<&Path>, all: bool, json: bool) -> Result<ExitCode, Error> {
+    let root = if all { None } else { Some(root(workspace)?) };
+    let is_meant = |cached: &Cached| match (&root, &cached.root) {
+        (None, _) => true,
+        (Some(root), Some(cached)) => cached.starts_with(root),
+        (Some(_), None) => false,
+    };
+    let meant: Vec<Cached> = caches.list()?.into_iter().filter(is_meant).collect();
+    let (mut removed, mut in_use) = (Vec::new(), Vec::new());
+    for cached in meant {
+        let list = if caches.clear(&cached)? { &mut removed } else { &mut in_use };
+        list.push(cached);
+    }
+    if json {
+        let listed = |list: &[Cached]| list.iter().map(for_programs).collect::<Vec<_>>();
+        let told = json!({ "removed": listed(&removed), "in_use": listed(&in_use) });
+        paint::say_plain(format!("{told:#}\n").as_bytes())?;
+    } else {
+        let mut text = String::new();
+        for cached in &removed {
+            text += &labelled(DONE, "removed", format!("{}  {}", name(cached), bytes(cached.size)));
+        }
+        for cached in &in_use {
+            let told = format!("{}: a gate uses it; try again when its call has ended", name(cached));
+            text += &labelled(WARNING, "in use", told);
+        }
+        if text.is_empty() {
+            let whose = root
+                .map_or_else(String::new, |root| format!(" for {}", visible(&root.display().to_string())));
+            text = labelled(DONE, "removed", format!("nothing: gates keep nothing{whose}"));
+        }
+        paint::say(&text)?;
+    }
+    let busy = ExitCode::from(Family::Conflict.exit_code());
+    Ok(if in_use.is_empty() { ExitCode::SUCCESS } else { busy })
+}
+
+/// The root of the workspace that is meant.
+///
+/// Errors: `FILE_NOT_FOUND` for a folder that is named and not there.
+fn root(workspace: Option<&Path>) -> Result<PathBuf, Error> {
+    let Some(folder) = workspace else { return Ok(ProjectRoot::around(&current_folder()?).root) };
+    folder.canonicalize().map_err(|error| {
+        Error::new(Code::FileNotFound, format!("{}: {error}", folder.display()))
+            .field("--workspace")
+            .hint("name a folder that is there, or clear all caches with --all")
+    })
+}
+
+fn for_programs(cached: &Cached) -> Value {
+    let parts = cached
+        .parts
+        .iter()
+        .map(|part| json!({ "gate": part.name, "size": part.size, "last_use": seconds(part.used) }));
+    json!({
+        "workspace": cached.root.as_ref().map(|root| root.display().to_string()),
+        "folder": cached.folder.display().to_string(),
+        "size": cached.size,
+        "last_use": seconds(cached.used),
+        "in_use": cached.in_use,
+        "gates": parts.collect::<Vec<_>>(),
+    })
+}
+
+fn name(cached: &Cached) -> String {
+    match &cached.root {
+        Some(root) if root.is_absolute() => visible(&root.display().to_string()).into_owned(),
+        Some(_) => "samples of gates".to_owned(),
+        None => "an unknown workspace".to_owned(),
+    }
+}
+
+/// Seconds since 1970.
+fn seconds(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+/// How long ago something was, in the largest unit that fits.
+fn ago(time: SystemTime) -> String {
+    let age = SystemTime::now().duration_since(time).map_or(0, |age| age.as_secs());
+    let units = [(24 * 60 * 60, "day"), (60 * 60, "hour"), (60, "minute")];
+    match units.into_iter().find(|(unit, _)| age >= *unit) {
+        Some((unit, name)) => {
+            let count = age / unit;
+            format!("{count} {name}{} ago", if count == 1 { "" } else { "s" })
+        }
+        None => "just now".to_owned(),
+    }
+}
+
+/// A number of bytes in the largest unit that fits, with one digit behind the point.
+fn bytes(size: u64) -> String {
+    let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    match units.into_iter().find(|(unit, _)| size >= *unit) {
+        Some((unit, name)) => {
+            let tenths = size / (unit / 10);
+            format!("{}.{} {name}", tenths / 10, tenths % 10)
+        }
+        None => format!("{size} B"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn sizes_and_ages_are_told_in_the_largest_unit_that_fits() {
+        assert_eq!([0, 1023, 1024, 10 << 30].map(bytes), ["0 B", "1023 B", "1.0 KiB", "10.0 GiB"]);
+        let told = |seconds| ago(SystemTime::now() - Duration::from_secs(seconds));
+        assert_eq!([1, 60, 7200, 86_400].map(told), ["just now", "1 minute ago", "2 hours ago", "1 day ago"]);
+        assert_eq!(ago(SystemTime::now() + Duration::from_secs(60)), "just now", "a clock that was set back");
+    }
+}

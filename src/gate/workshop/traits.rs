@@ -1,0 +1,198 @@
+//! The lines of a project's files that may lead a program past one of them: directives that switch a tool off, and what
+//! names other files (`mod a;`, `import "./a"`, `package a`).
+//!
+//! A proof that a program looks at a file holds for as long as these lines are the same in the file, and, where the program
+//! looks at the whole project, in all files of the gate's languages. Words are looked for wherever they stand: one more run
+//! of a canary costs little, and one that is missing would have an unread file pass.
+//!
+//! Invariant: where the files are too many or too large to be read, the traits of the tree are not known.
+
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::around;
+use super::basis::Trace;
+use crate::policy::{Gate, Scope};
+use crate::text::Stamp;
+
+/// The most bytes of files that are read.
+const MOST_READ: u64 = 64 << 20;
+
+/// What begins a comment or an attribute, in which directives stand.
+const MARKS: [&str; 7] = ["#", "//", "/*", "*", "--", "@", "%"];
+/// Words of directives that switch a tool off for a file or a part of it, in small letters.
+const SWITCHES: [&str; 17] = [
+    "ignore",
+    "disable",
+    "nocheck",
+    "no-check",
+    "noqa",
+    "nolint",
+    "nosec",
+    "skip",
+    "lint",
+    "build",
+    "cfg",
+    "generated",
+    "mypy",
+    "pyright",
+    "ruff:",
+    "type:",
+    "inspection",
+];
+/// Words of lines that name other files, in small letters.
+const ROADS: [&str; 8] =
+    ["mod ", "package ", "import", "include", "require", " from ", "#[path", "reference "];
+
+/// The traits of the drafts of a run, and of the files around them.
+#[derive(Debug)]
+pub(in crate::gate) struct Traits {
+    drafts: BTreeMap<String, Stamp>,
+    tree: OnceCell<Option<Stamp>>,
+    sources: Option<Sources>,
+}
+
+/// Where the traits of a tree are read.
+#[derive(Debug)]
+struct Sources {
+    root: PathBuf,
+    /// The other files on disk.
+    paths: Vec<String>,
+    /// The traits of the drafts as parts of the tree, by their paths.
+    drafts: BTreeMap<String, Stamp>,
+}
+
+impl Traits {
+    /// Takes the traits of the drafts, each a path and a text, nothing for a file that goes. Those of the tree are read
+    /// when they are asked for, where the scope is wider than a file.
+    pub(in crate::gate) fn new(
+        gate: &Gate,
+        root: &Path,
+        scope: Scope,
+        drafts: &[(&str, Option<&str>)],
+    ) -> Traits {
+        let sources = || {
+            let edited: Vec<&str> = drafts.iter().map(|(path, _)| *path).collect();
+            let paths = around::paths(gate, root, &edited)?;
+            let roads = drafts.iter().filter_map(|(path, text)| Some(((*path).to_owned(), roads((*text)?))));
+            Some(Sources { root: root.to_owned(), paths, drafts: roads.collect() })
+        };
+        let sources = match scope {
+            Scope::File => None,
+            Scope::Package | Scope::Project => sources(),
+        };
+        Traits { drafts: switches_of(drafts), tree: OnceCell::new(), sources }
+    }
+
+    /// The switches of a draft.
+    pub(super) fn of_file(&self, path: &str) -> Stamp {
+        self.drafts.get(path).copied().unwrap_or_else(|| switches(""))
+    }
+
+    /// The traits of the tree and the switches of a draft; nothing where the program looks at one file, or the tree is too
+    /// large.
+    pub(super) fn of_tree_with(&self, path: &str) -> Option<Stamp> {
+        let read = || self.sources.as_ref().and_then(Sources::read);
+        let tree = (*self.tree.get_or_init(read))?;
+        let mut both = Trace::default();
+        both.add(tree.hex().as_bytes());
+        both.add(self.of_file(path).hex().as_bytes());
+        Some(both.stamp())
+    }
+
+    /// Traits of a tree that is known by this text.
+    #[cfg(test)]
+    pub(super) fn made(tree: Option<&str>, drafts: &[(&str, &str)]) -> Traits {
+        let drafts: Vec<_> = drafts.iter().map(|(path, text)| (*path, Some(*text))).collect();
+        let tree = OnceCell::from(tree.map(|tree| Stamp::of(tree.as_bytes())));
+        Traits { drafts: switches_of(&drafts), tree, sources: None }
+    }
+}
+
+impl Sources {
+    fn read(&self) -> Option<Stamp> {
+        let mut files = self.drafts.clone();
+        let mut bytes = 0;
+        for path in &self.paths {
+            let place = self.root.join(path);
+            let found = fs::metadata(&place).ok().filter(fs::Metadata::is_file);
+            bytes += found.map_or(0, |found| found.len());
+            if bytes > MOST_READ {
+                return None;
+            }
+            let text = fs::read(&place).unwrap_or_default();
+            files.insert(path.clone(), roads(&String::from_utf8_lossy(&text)));
+        }
+        let mut all = Trace::default();
+        for (path, roads) in &files {
+            all.add(path.as_bytes());
+            all.add(roads.hex().as_bytes());
+        }
+        Some(all.stamp())
+    }
+}
+
+fn switches_of(drafts: &[(&str, Option<&str>)]) -> BTreeMap<String, Stamp> {
+    drafts.iter().map(|(path, text)| ((*path).to_owned(), switches(text.unwrap_or_default()))).collect()
+}
+
+/// Stamps the lines of a text that may switch a tool off.
+fn switches(text: &str) -> Stamp {
+    stamp(text, &|line| has(line, &MARKS) && has(line, &SWITCHES))
+}
+
+/// Stamps those and the lines that name other files.
+fn roads(text: &str) -> Stamp {
+    stamp(text, &|line| has(line, &ROADS) || (has(line, &MARKS) && has(line, &SWITCHES)))
+}
+
+fn has(line: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| line.contains(word))
+}
+
+fn stamp(text: &str, counts: &dyn Fn(&str) -> bool) -> Stamp {
+    let mut lines = Trace::default();
+    for line in text.lines().filter(|line| counts(&line.to_ascii_lowercase())) {
+        lines.add(line.trim().as_bytes());
+    }
+    lines.stamp()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Catalogue;
+
+    #[test]
+    fn an_edit_leaves_the_traits_and_a_directive_or_another_module_does_not() {
+        let root = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| fs::write(root.path().join(path), text).unwrap();
+        write("lib.rs", "mod a;\n\nfn f() {}\n");
+        let gate = Catalogue::embedded().find("cargo-check").unwrap();
+        let of = |text: &str| {
+            let traits = Traits::new(gate, root.path(), Scope::Project, &[("a.rs", Some(text))]);
+            traits.of_tree_with("a.rs").unwrap()
+        };
+        let known = of("fn g() {}\n");
+        assert_eq!(of("fn h() {\n    1;\n}\n"), known);
+        assert_ne!(of("#![cfg(windows)]\nfn g() {}\n"), known);
+        write("lib.rs", "mod a;\n\nfn f() { g() }\n");
+        assert_eq!(of("fn g() {}\n"), known, "an edit of another file");
+        write("lib.rs", "fn f() {}\n");
+        assert_ne!(of("fn g() {}\n"), known, "the file is no module any more");
+        write("lib.rs", "mod a;\n");
+        assert_eq!(of("fn g() {}\n"), known);
+        write("b.rs", "");
+        assert_ne!(of("fn g() {}\n"), known, "another file");
+    }
+
+    #[test]
+    fn a_program_that_looks_at_one_file_has_no_tree() {
+        let root = tempfile::tempdir().unwrap();
+        let gate = Catalogue::embedded().find("cargo-check").unwrap();
+        let traits = Traits::new(gate, root.path(), Scope::File, &[("a.rs", Some("fn g() {}\n"))]);
+        assert_eq!(traits.of_tree_with("a.rs"), None);
+    }
+}

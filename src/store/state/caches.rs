@@ -1,0 +1,644 @@
+//! What the tools of gates keep between their runs: a folder for each root, which may be listed, cleared and kept within
+//! bounds.
+//!
+//! Beside each folder lies a file with the path of its root. Whoever has a gate use the folder holds a shared lock on that
+//! file; whoever removes something of the folder holds an exclusive one. The time of the file is that of the last use.
+//!
+//! Invariant: nothing is removed that a gate uses, nor anything outside of the folder of caches, and no link is followed.
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::{self, Read};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use rustix::fs::OFlags;
+
+use super::{PROOFS, State, guarded, make, stamp};
+use crate::error::{Code, Error};
+use crate::store::trouble;
+
+/// How the file beside a folder ends.
+const BESIDE: &str = "root";
+/// How the names of folders begin that are being removed.
+const REMOVED: &str = ".removed-";
+/// The file whose time tells when the bounds were looked at last.
+const LOOKED: &str = ".looked";
+/// How long nobody looks at the bounds again.
+const REST: Duration = Duration::from_secs(60 * 60);
+/// How long an unfinished file of a process that was killed stays.
+const UNFINISHED: Duration = Duration::from_secs(60 * 60);
+/// How long what is known of programs stays: longer than it holds.
+const PROOFS_LIFE: Duration = Duration::from_secs(2 * 24 * 60 * 60);
+/// The digits of a folder's name.
+const DIGITS: usize = 64;
+/// The longest path of a root that is read.
+const LONGEST_PATH: u64 = 16 * 1024;
+/// How deep a folder is walked.
+const DEEPEST: usize = 128;
+
+/// How much the tools of gates may keep, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CacheLimits {
+    /// For one root.
+    pub workspace: u64,
+    /// For all roots together.
+    pub all: u64,
+}
+
+impl Default for CacheLimits {
+    /// 10 GiB for a root, and 30 GiB for all.
+    fn default() -> CacheLimits {
+        CacheLimits { workspace: 10 << 30, all: 30 << 30 }
+    }
+}
+
+/// The cache of a root, while gates may use it.
+#[derive(Debug)]
+pub struct Cache {
+    folder: PathBuf,
+    _lock: File,
+}
+
+impl Cache {
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+}
+
+/// What the tools of gates keep for one root.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cached {
+    /// The root; nothing where it is not known any more.
+    pub root: Option<PathBuf>,
+    /// The folder.
+    pub folder: PathBuf,
+    /// The bytes that it takes on disk.
+    pub size: u64,
+    /// When a gate used it last.
+    pub used: SystemTime,
+    /// True while a gate uses it.
+    pub in_use: bool,
+    /// What each gate keeps, by name.
+    pub parts: Vec<Part>,
+}
+
+/// What one gate keeps for a root.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// The name of its folder, which is mostly that of the gate.
+    pub name: String,
+    /// The bytes that it takes on disk.
+    pub size: u64,
+    /// When something in it changed last.
+    pub used: SystemTime,
+}
+
+/// Why a cache was not removed.
+#[derive(Debug)]
+pub enum Kept {
+    /// A gate uses it.
+    InUse,
+    /// The system refused.
+    Failed(io::Error),
+}
+
+impl State {
+    /// The folder in which the tools of a root may keep what they know, made when it is not there. Nobody removes it
+    /// before this is dropped.
+    ///
+    /// Errors: why there is none.
+    pub fn cache(&self, root: &Path) -> Result<Cache, String> {
+        let caches = self.caches.clone()?;
+        let folder = caches.join(stamp(root).hex());
+        make(&caches).map_err(|error| format!("{} cannot be made: {error}", caches.display()))?;
+        let lock = used(&folder, root)
+            .map_err(|error| format!("{} cannot be locked: {error}", beside(&folder).display()))?;
+        make(&folder).map_err(|error| format!("{} cannot be made: {error}", folder.display()))?;
+        let found = guarded(&folder).map_err(|why| format!("{} {why}", folder.display()))?;
+        if found { Ok(Cache { folder, _lock: lock }) } else { Err(format!("{} is gone", folder.display())) }
+    }
+
+    /// The folder in which all caches lie.
+    ///
+    /// Errors: `PERMISSION_DENIED` where lockgate may keep nothing.
+    pub fn caches(&self) -> Result<&Path, Error> {
+        let nothing = |why: &String| {
+            Error::new(Code::PermissionDenied, format!("gates keep nothing: {why}"))
+                .hint("set XDG_CACHE_HOME to a folder outside of every root")
+        };
+        self.caches.as_deref().map_err(nothing)
+    }
+
+    /// What the tools of gates keep, the largest first.
+    ///
+    /// Errors: `PERMISSION_DENIED` where lockgate may keep nothing, and what the system refuses.
+    pub fn cached(&self) -> Result<Vec<Cached>, Error> {
+        let caches = self.caches()?;
+        let mut all: Vec<Cached> = folders(caches)
+            .map_err(|error| trouble::failed_io("listing the folder", &caches.display().to_string(), &error))?
+            .iter()
+            .map(|folder| cached(folder))
+            .collect();
+        all.sort_by(|one, other| other.size.cmp(&one.size).then_with(|| one.folder.cmp(&other.folder)));
+        Ok(all)
+    }
+
+    /// Removes a cache that [`State::cached`] told of.
+    ///
+    /// Errors: that a gate uses it, and what the system refuses.
+    pub fn clear(&self, cached: &Cached) -> Result<(), Kept> {
+        let caches = self.caches().map_err(|error| Kept::Failed(io::Error::other(error.message)))?;
+        if cached.folder.parent() != Some(caches) || !is_cache(&cached.folder) {
+            return Err(Kept::Failed(io::Error::other("it is no cache of lockgate's")));
+        }
+        remove(&cached.folder)
+    }
+
+    /// Removes what killed processes left behind, and of the caches what is too much: where a root has more than it may
+    /// have, what its gates used least recently, and where all have, the roots that were used least recently.
+    ///
+    /// Nothing is done where somebody did it within the hour.
+    pub fn bound_caches(&self, limits: CacheLimits) -> io::Result<()> {
+        let Ok(caches) = self.caches() else { return Ok(()) };
+        let looked = caches.join(LOOKED);
+        let age = |found: Metadata| SystemTime::now().duration_since(found.modified().ok()?).ok();
+        if fs::symlink_metadata(&looked).ok().and_then(age).is_some_and(|age| age < REST) {
+            return Ok(());
+        }
+        if !bound(caches, limits, SystemTime::now())? {
+            // What is too much is in use.
+            return Ok(());
+        }
+        let mut options = OpenOptions::new();
+        let file = options.create(true).append(true).mode(0o600).custom_flags(no_follow()).open(&looked)?;
+        file.set_modified(SystemTime::now())
+    }
+}
+
+/// Keeps all within the bounds, as far as it is not in use; returns whether it is.
+fn bound(caches: &Path, limits: CacheLimits, now: SystemTime) -> io::Result<bool> {
+    remove_leftovers(caches, now)?;
+    let mut all: Vec<Cached> = folders(caches)?.iter().map(|folder| cached(folder)).collect();
+    for cached in all.iter_mut().filter(|cached| cached.size > limits.workspace) {
+        shrink(cached, limits.workspace);
+    }
+    let each = all.iter().all(|cached| cached.size <= limits.workspace);
+    all.sort_by_key(|cached| cached.used);
+    let mut size: u64 = all.iter().map(|cached| cached.size).sum();
+    for cached in &all {
+        if size <= limits.all {
+            break;
+        }
+        if remove(&cached.folder).is_ok() {
+            size = size.saturating_sub(cached.size);
+        }
+    }
+    Ok(each && size <= limits.all)
+}
+
+/// Removes what the gates of a root used least recently, until it is small enough.
+fn shrink(cached: &mut Cached, most: u64) {
+    let Ok(lock) = taken(&cached.folder) else { return };
+    cached.parts.sort_by_key(|part| part.used);
+    let mut removed = Vec::new();
+    for part in &cached.parts {
+        if cached.size <= most {
+            break;
+        }
+        if let Ok(aside) = set_aside(&cached.folder.join(&part.name)) {
+            cached.size = cached.size.saturating_sub(part.size);
+            removed.push(aside);
+        }
+    }
+    // Gates need not wait for the rest.
+    drop(lock);
+    for folder in removed {
+        // What stays is a leftover.
+        let _ = delete(&folder);
+    }
+}
+
+/// Removes folders that somebody began to remove, files that nobody finished, and what is known of programs too long.
+fn remove_leftovers(caches: &Path, now: SystemTime) -> io::Result<()> {
+    let is_older = |path: &Path, life: Duration| {
+        let modified = fs::symlink_metadata(path).and_then(|found| found.modified());
+        modified.is_ok_and(|modified| now.duration_since(modified).is_ok_and(|age| age > life))
+    };
+    let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
+    let begins = |name: &OsStr, with: &str| name.as_bytes().starts_with(with.as_bytes());
+    let is_folder = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
+    for entry in entries(caches).filter(|entry| begins(&entry.file_name(), REMOVED) && is_folder(entry)) {
+        delete(&entry.path())?;
+    }
+    for folder in folders(caches)? {
+        let Ok(_lock) = taken(&folder) else { continue };
+        for entry in entries(&folder).filter(|entry| begins(&entry.file_name(), REMOVED) && is_folder(entry))
+        {
+            delete(&entry.path())?;
+        }
+        // Records of target folders are written to a file beside them first.
+        let gates = entries(&folder).filter(is_folder);
+        let targets = gates.flat_map(|gate| entries(&gate.path())).filter(is_folder);
+        let files = targets.flat_map(|target| entries(&target.path()));
+        for file in files.filter(|file| begins(&file.file_name(), ".tmp")) {
+            if !is_folder(&file) && is_older(&file.path(), UNFINISHED) {
+                fs::remove_file(file.path())?;
+            }
+        }
+    }
+    for note in entries(&caches.join(PROOFS)).filter(|note| !is_folder(note)) {
+        let life = if begins(&note.file_name(), ".tmp") { UNFINISHED } else { PROOFS_LIFE };
+        if is_older(&note.path(), life) {
+            fs::remove_file(note.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// The folders of all roots.
+fn folders(caches: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = match fs::read_dir(caches) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    let mut folders = Vec::new();
+    for entry in entries {
+        let path = entry?.path();
+        if is_cache(&path) {
+            folders.push(path);
+        }
+    }
+    folders.sort_unstable();
+    Ok(folders)
+}
+
+/// Returns whether this is a folder of this user's with the name of a cache, and no link.
+fn is_cache(path: &Path) -> bool {
+    let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    let is_named = name.len() == DIGITS && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let user = rustix::process::geteuid().as_raw();
+    is_named && fs::symlink_metadata(path).is_ok_and(|found| found.is_dir() && found.uid() == user)
+}
+
+fn cached(folder: &Path) -> Cached {
+    let mut linked = HashSet::new();
+    let mut parts = Vec::new();
+    let mut size = 0;
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let Ok(found) = fs::symlink_metadata(entry.path()) else { continue };
+        if !found.is_dir() {
+            size += bytes(&found, &mut linked);
+            continue;
+        }
+        let mut part = Part {
+            name: entry.file_name().to_string_lossy().into_owned(),
+            size: bytes(&found, &mut linked),
+            used: found.modified().unwrap_or(SystemTime::UNIX_EPOCH),
+        };
+        measure(&entry.path(), DEEPEST, &mut part, &mut linked);
+        size += part.size;
+        parts.push(part);
+    }
+    parts.sort_unstable_by(|one, other| one.name.cmp(&other.name));
+    let newest = parts.iter().map(|part| part.used).max();
+    let modified = |path: &Path| fs::symlink_metadata(path).and_then(|found| found.modified()).ok();
+    let used = modified(&beside(folder)).or(newest).or_else(|| modified(folder));
+    let in_use = matches!(try_take(folder), Err(Kept::InUse));
+    Cached {
+        root: root(folder),
+        folder: folder.to_owned(),
+        size,
+        used: used.unwrap_or(SystemTime::UNIX_EPOCH),
+        in_use,
+        parts,
+    }
+}
+
+/// Adds what lies below a folder.
+fn measure(folder: &Path, deep: usize, part: &mut Part, linked: &mut HashSet<(u64, u64)>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let Ok(found) = fs::symlink_metadata(entry.path()) else { continue };
+        part.size += bytes(&found, linked);
+        if let Ok(modified) = found.modified() {
+            part.used = part.used.max(modified);
+        }
+        if found.is_dir() && deep > 0 {
+            measure(&entry.path(), deep - 1, part, linked);
+        }
+    }
+}
+
+/// The bytes of a file on disk; of one with several names once.
+fn bytes(found: &Metadata, linked: &mut HashSet<(u64, u64)>) -> u64 {
+    let counted = found.nlink() > 1 && !found.is_dir() && !linked.insert((found.dev(), found.ino()));
+    if counted { 0 } else { found.blocks() * 512 }
+}
+
+/// The root to which a folder belongs.
+fn root(folder: &Path) -> Option<PathBuf> {
+    let file = OpenOptions::new().read(true).custom_flags(no_follow()).open(beside(folder)).ok()?;
+    let mut path = Vec::new();
+    file.take(LONGEST_PATH).read_to_end(&mut path).ok()?;
+    let path = PathBuf::from(std::ffi::OsString::from_vec(path));
+    // It may be that of another one only where somebody wrote it there.
+    (folder.file_name() == Some(OsStr::new(&stamp(&path).hex()))).then_some(path)
+}
+
+fn beside(folder: &Path) -> PathBuf {
+    folder.with_extension(BESIDE)
+}
+
+fn no_follow() -> i32 {
+    (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed()
+}
+
+/// Holds off those who would remove a folder, and notes that it is used.
+fn used(folder: &Path, root: &Path) -> io::Result<File> {
+    let file = locked(folder, |file| file.lock_shared())?;
+    // Two that come first at once write the same.
+    if file.metadata()?.len() == 0 {
+        file.write_all_at(root.as_os_str().as_bytes(), 0)?;
+    }
+    file.set_modified(SystemTime::now())?;
+    Ok(file)
+}
+
+/// Holds off those who would use a folder; in use is no failure to wait for.
+fn taken(folder: &Path) -> Result<File, Kept> {
+    let lock = |file: &File| match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
+        Err(TryLockError::Error(error)) => Err(error),
+    };
+    locked(folder, lock).map_err(|error| match error.kind() {
+        io::ErrorKind::WouldBlock => Kept::InUse,
+        _ => Kept::Failed(error),
+    })
+}
+
+/// The same without making a file for a folder that has none.
+fn try_take(folder: &Path) -> Result<Option<File>, Kept> {
+    if beside(folder).symlink_metadata().is_ok() { taken(folder).map(Some) } else { Ok(None) }
+}
+
+/// Opens and locks the file beside a folder; another one that took its place meanwhile is locked instead.
+fn locked(folder: &Path, lock: impl Fn(&File) -> io::Result<()>) -> io::Result<File> {
+    let path = beside(folder);
+    loop {
+        let mut options = OpenOptions::new();
+        let file = options
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .mode(0o600)
+            .custom_flags(no_follow())
+            .open(&path)?;
+        lock(&file)?;
+        let (own, there) = (file.metadata()?, fs::symlink_metadata(&path));
+        if there.is_ok_and(|there| (there.dev(), there.ino()) == (own.dev(), own.ino())) {
+            return Ok(file);
+        }
+    }
+}
+
+/// Removes the cache of a root and the file beside it.
+fn remove(folder: &Path) -> Result<(), Kept> {
+    let lock = taken(folder)?;
+    let removed = set_aside(folder).map_err(Kept::Failed)?;
+    fs::remove_file(beside(folder)).map_err(Kept::Failed)?;
+    // Whoever comes now makes a new one.
+    drop(lock);
+    delete(&removed).map_err(Kept::Failed)
+}
+
+/// Gives a folder a name in the same place under which nobody looks for it.
+fn set_aside(folder: &Path) -> io::Result<PathBuf> {
+    let name = format!("{REMOVED}{:016x}", RandomState::new().build_hasher().finish());
+    let removed = folder.with_file_name(name);
+    fs::rename(folder, &removed)?;
+    Ok(removed)
+}
+
+/// Removes a folder and all below it, and follows no link.
+fn delete(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    const KIB: u64 = 1024;
+
+    struct Caches {
+        dir: tempfile::TempDir,
+        state: State,
+    }
+
+    impl Caches {
+        fn new() -> Caches {
+            let dir = tempfile::tempdir().unwrap();
+            let state = State::within(dir.path(), &[]);
+            Caches { dir, state }
+        }
+
+        /// A cache with so many KiB for each gate, used so many hours ago.
+        fn fill(&self, root: &str, gates: &[(&str, u64, u64)]) -> PathBuf {
+            let cache = self.state.cache(Path::new(root)).unwrap();
+            let folder = cache.folder().to_owned();
+            let hours = |hours: u64| SystemTime::now() - Duration::from_secs(hours * 3600);
+            for (gate, size, ago) in gates {
+                let deep = folder.join(gate).join("project");
+                make(&deep).unwrap();
+                let file = deep.join("data");
+                fs::write(&file, vec![1_u8; (size * KIB) as usize]).unwrap();
+                for path in [file, deep, folder.join(gate)] {
+                    File::open(path).unwrap().set_modified(hours(*ago)).unwrap();
+                }
+            }
+            drop(cache);
+            let oldest = gates.iter().map(|(.., ago)| *ago).min().unwrap_or_default();
+            File::open(beside(&folder)).unwrap().set_modified(hours(oldest)).unwrap();
+            folder
+        }
+
+        fn bound(&self, limits: CacheLimits) {
+            let _within = bound(self.state.caches().unwrap(), limits, SystemTime::now()).unwrap();
+        }
+
+        fn roots(&self) -> Vec<String> {
+            let mut roots: Vec<String> = self
+                .state
+                .cached()
+                .unwrap()
+                .iter()
+                .map(|cached| cached.root.as_ref().unwrap().display().to_string())
+                .collect();
+            roots.sort_unstable();
+            roots
+        }
+    }
+
+    fn kib(workspace: u64, all: u64) -> CacheLimits {
+        CacheLimits { workspace: workspace * KIB, all: all * KIB }
+    }
+
+    #[test]
+    fn each_cache_is_told_with_its_root_its_size_and_its_gates() {
+        let caches = Caches::new();
+        caches.fill("/p", &[("cargo-check", 100, 2), ("mypy", 10, 5)]);
+        caches.fill("/q", &[("mypy", 20, 1)]);
+        let cached = caches.state.cached().unwrap();
+        assert_eq!(
+            cached.iter().map(|it| it.root.as_deref()).collect::<Vec<_>>(),
+            [Some(Path::new("/p")), Some(Path::new("/q"))]
+        );
+        let parts: Vec<_> =
+            cached[0].parts.iter().map(|part| (part.name.as_str(), part.size / KIB >= 10)).collect();
+        assert_eq!(parts, [("cargo-check", true), ("mypy", true)]);
+        assert!((110 * KIB..200 * KIB).contains(&cached[0].size), "{}", cached[0].size);
+        let ago = SystemTime::now().duration_since(cached[0].used).unwrap().as_secs();
+        assert!((7100..7300).contains(&ago) && !cached[0].in_use, "{ago}");
+    }
+
+    #[test]
+    fn a_cache_in_use_stays_and_one_that_is_not_goes() {
+        let caches = Caches::new();
+        let folder = caches.fill("/p", &[("mypy", 10, 1)]);
+        let held = caches.state.cache(Path::new("/p")).unwrap();
+        let cached = caches.state.cached().unwrap().remove(0);
+        assert!(cached.in_use);
+        assert!(matches!(caches.state.clear(&cached), Err(Kept::InUse)));
+        caches.bound(kib(0, 0));
+        assert!(folder.join("mypy/project/data").exists());
+        drop(held);
+        // The control: nobody uses it.
+        caches.state.clear(&cached).unwrap();
+        assert!(!folder.exists() && !beside(&folder).exists());
+        assert_eq!(fs::read_dir(caches.state.caches().unwrap()).unwrap().count(), 0);
+        drop(caches.state.cache(Path::new("/p")).unwrap());
+        assert!(folder.exists(), "it is made anew");
+    }
+
+    #[test]
+    fn no_link_is_followed_and_nothing_outside_is_removed() {
+        let caches = Caches::new();
+        let outside = tempfile::tempdir().unwrap();
+        fs::write(outside.path().join("kept"), "kept").unwrap();
+        let folder = caches.fill("/p", &[("mypy", 1, 1)]);
+        symlink(outside.path(), folder.join("mypy/away")).unwrap();
+        let linked = caches.state.caches().unwrap().join("f".repeat(DIGITS));
+        symlink(outside.path(), &linked).unwrap();
+        let cached = caches.state.cached().unwrap();
+        assert_eq!(cached.len(), 1, "a link is no cache");
+        let made_up = |folder: &Path| Cached { folder: folder.to_owned(), ..cached[0].clone() };
+        for folder in [outside.path(), &linked, &caches.dir.path().join("state")] {
+            assert!(
+                matches!(caches.state.clear(&made_up(folder)), Err(Kept::Failed(_))),
+                "{}",
+                folder.display()
+            );
+        }
+        caches.state.clear(&cached[0]).unwrap();
+        assert_eq!(fs::read(outside.path().join("kept")).unwrap(), b"kept");
+        assert!(linked.symlink_metadata().is_ok());
+    }
+
+    #[test]
+    fn a_root_is_kept_within_its_bound_by_what_was_used_least_recently() {
+        let caches = Caches::new();
+        let folder = caches.fill("/p", &[("clippy", 40, 9), ("cargo-check", 40, 1), ("mypy", 40, 5)]);
+        // The control: within the bound all stays.
+        caches.bound(kib(1000, 1000));
+        let gates = || ["clippy", "mypy", "cargo-check"].map(|gate| folder.join(gate).exists());
+        assert_eq!(gates(), [true; 3]);
+        caches.bound(kib(115, 1000));
+        assert_eq!(gates(), [false, true, true]);
+        caches.bound(kib(70, 1000));
+        assert_eq!(gates(), [false, false, true]);
+    }
+
+    #[test]
+    fn all_roots_are_kept_within_their_bound_by_the_last_use() {
+        let caches = Caches::new();
+        for (root, ago) in [("/a", 3), ("/b", 9), ("/c", 1), ("/d", 6)] {
+            caches.fill(root, &[("mypy", 40, ago)]);
+        }
+        caches.bound(kib(1000, 1000));
+        assert_eq!(caches.roots(), ["/a", "/b", "/c", "/d"], "the control");
+        let held = caches.state.cache(Path::new("/d")).unwrap();
+        caches.bound(kib(1000, 150));
+        assert_eq!(caches.roots(), ["/a", "/c", "/d"], "the oldest goes");
+        let time = SystemTime::now() - Duration::from_secs(6 * 3600);
+        File::open(beside(held.folder())).unwrap().set_modified(time).unwrap();
+        caches.bound(kib(1000, 110));
+        assert_eq!(caches.roots(), ["/c", "/d"], "the oldest that nobody uses");
+    }
+
+    #[test]
+    fn leftovers_of_killed_processes_are_removed() {
+        let caches = Caches::new();
+        let folder = caches.fill("/p", &[("cargo-check", 1, 1)]);
+        let home = caches.state.caches().unwrap().to_owned();
+        let proofs = home.join(PROOFS);
+        make(&proofs).unwrap();
+        let old = SystemTime::now() - UNFINISHED - UNFINISHED;
+        let target = folder.join("cargo-check/project");
+        for (place, aged) in
+            [(&proofs, ".tmpold"), (&proofs, ".tmpnew"), (&target, ".tmpold"), (&target, ".tmpnew")]
+                .map(|(folder, name)| (folder.join(name), name.ends_with("old")))
+        {
+            let file = File::create(&place).unwrap();
+            if aged {
+                file.set_modified(old).unwrap();
+            }
+        }
+        for place in [home.join(".removed-1"), folder.join(".removed-2")] {
+            make(&place.join("deep")).unwrap();
+        }
+        let held = caches.state.cache(Path::new("/p")).unwrap();
+        caches.bound(kib(1000, 1000));
+        assert!(folder.join(".removed-2").exists(), "somebody may be about to remove it");
+        drop(held);
+        caches.bound(kib(1000, 1000));
+        let there = [
+            home.join(".removed-1"),
+            folder.join(".removed-2"),
+            proofs.join(".tmpold"),
+            target.join(".tmpold"),
+            proofs.join(".tmpnew"),
+            target.join(".tmpnew"),
+            target.join("data"),
+        ];
+        assert_eq!(there.map(|path| path.exists()), [false, false, false, false, true, true, true]);
+    }
+
+    #[test]
+    fn the_bounds_are_looked_at_once_an_hour() {
+        let caches = Caches::new();
+        caches.fill("/p", &[("mypy", 40, 1)]);
+        caches.state.bound_caches(kib(1000, 1000)).unwrap();
+        caches.state.bound_caches(kib(1000, 0)).unwrap();
+        assert_eq!(caches.roots(), ["/p"]);
+        let looked = File::open(caches.state.caches().unwrap().join(LOOKED)).unwrap();
+        looked.set_modified(SystemTime::now() - REST).unwrap();
+        let held = caches.state.cache(Path::new("/p")).unwrap();
+        caches.state.bound_caches(kib(1000, 0)).unwrap();
+        assert_eq!(caches.roots(), ["/p"], "it is in use");
+        drop(held);
+        caches.state.bound_caches(kib(1000, 0)).unwrap();
+        assert!(caches.roots().is_empty(), "and is looked at again without delay");
+    }
+}
