@@ -14,6 +14,7 @@ mod formatted;
 mod json;
 mod lines;
 mod lsp;
+pub(super) mod notes;
 mod rdjson;
 mod sarif;
 mod seen;
@@ -94,12 +95,16 @@ impl<'a> Said<'a> {
     }
 }
 
-/// The first line that says something; of a traceback of Python, whose first lines say nothing, the last.
+/// The first line that says something, which a note of a runtime does only where there is nothing else; of a traceback of
+/// Python, whose first lines say nothing, the last.
 fn telling(text: &str) -> Option<String> {
-    let mut lines = text.lines().map(clean).filter(|line| !line.is_empty());
-    let first = lines.next()?;
+    let said = || notes::lines(text, None).filter(|line| !notes::is_note(line)).map(clean);
+    let mut lines = said().filter(|line| !line.is_empty());
+    let Some(first) = lines.next() else {
+        return text.lines().map(clean).find(|line| !line.is_empty());
+    };
     if first.starts_with("Traceback (most recent call last)") {
-        return lines.next_back().or(Some(first));
+        return lines.last().or(Some(first));
     }
     Some(first)
 }
@@ -191,7 +196,7 @@ fn raws(command: &Command, said: &Said<'_>, text: &Buffer) -> Result<Vec<Raw>, S
     let output = || said.on(command.output.from);
     match &command.output.form {
         Form::Json(place) => json::document(&output(), place, command.columns),
-        Form::Jsonl(place) => json::lines(&output(), place, command.columns),
+        Form::Jsonl(place) => json::lines(&output(), said.code, place, command.columns),
         Form::Sarif => sarif::findings(&output(), command.columns),
         Form::Rdjson => rdjson::findings(&output()),
         Form::Regex { pattern, ignore } => {

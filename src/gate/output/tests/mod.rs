@@ -7,7 +7,7 @@ mod sarif;
 
 use regex::Regex;
 
-use super::{Said, Seen, Whose, read};
+use super::{Said, Seen, Whose, notes, read};
 use crate::gate::silence::Silence;
 use crate::policy::{
     Columns, Command, Form, Input, Output, Place, Pointer, Scope, Severity, Stream, Unconfigured,
