@@ -109,5 +109,5 @@ fn mark(seen: &Seen, text: &Buffer) -> Mark {
         None => Mark::new(text.lines(), place, message),
         Some(path) => Mark::elsewhere(path.clone(), place, message),
     };
-    Mark { code: seen.code.clone(), severity: seen.severity, ..mark }
+    Mark { code: seen.code.clone(), severity: seen.severity, identity: seen.identity.clone(), ..mark }
 }

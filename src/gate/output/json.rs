@@ -1,5 +1,7 @@
 //! Findings in JSON, where a definition says in which keys their parts stand.
 
+use std::collections::BTreeSet;
+
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
@@ -102,6 +104,7 @@ impl<'v> Item<'v> {
             code: place.code.as_ref().and_then(|code| name_of(self.find(code)?)),
             severity: place.severity.as_ref().and_then(|severity| severity_in(self.find(severity)?)),
             message: message.ok_or_else(missing)?,
+            identity: BTreeSet::new(),
         })
     }
 

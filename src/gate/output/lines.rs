@@ -1,5 +1,7 @@
 //! Findings on lines of their own, by a pattern with named groups.
 
+use std::collections::BTreeSet;
+
 use regex::{Captures, Regex};
 
 use super::seen::Raw;
@@ -44,5 +46,6 @@ fn raw(groups: &Captures<'_>, whole: &str, columns: Columns) -> Result<Raw, Stri
         code: text("code").map(str::to_owned),
         severity: text("severity").and_then(severity),
         message: text("message").unwrap_or(whole).to_owned(),
+        identity: BTreeSet::new(),
     })
 }

@@ -10,6 +10,7 @@
 #![deny(clippy::disallowed_methods)]
 
 mod columns;
+mod failure;
 mod formatted;
 mod json;
 mod lines;
@@ -39,8 +40,6 @@ pub(super) use self::seen::{Seen, Whose};
 
 /// The most findings that one output may have: those that are left out could be the ones that an edit brought.
 const MOST_FINDINGS: usize = 10_000;
-/// How many of the last lines are told of a program that says nothing but its exit code.
-const LAST_LINES: usize = 4;
 /// The most findings that are read of one output, so that one too many is seen.
 const MOST_READ: usize = MOST_FINDINGS + 1;
 
@@ -75,14 +74,6 @@ impl<'a> Said<'a> {
             Some(line) => format!("ended with exit code {}: {line}", self.code),
             None => format!("ended with exit code {}", self.code),
         }
-    }
-
-    /// Says with which exit code it ended, and its last lines.
-    fn last_words(&self) -> String {
-        let output = self.on(Stream::Both);
-        let lines: Vec<String> = output.lines().map(clean).filter(|line| !line.is_empty()).collect();
-        let last = lines.get(lines.len().saturating_sub(LAST_LINES)..).unwrap_or_default();
-        format!("ended with exit code {}: {}", self.code, last.join(" | "))
     }
 
     /// Breaks off for a reason, beside which stands what the program itself says on standard error.
@@ -203,7 +194,7 @@ fn raws(command: &Command, said: &Said<'_>, text: &Buffer) -> Result<Vec<Raw>, S
             lines::findings(&output(), pattern, ignore.as_ref(), command.columns)
         }
         Form::Exit(_) if said.code == 0 => Ok(Vec::new()),
-        Form::Exit(message) if message.is_empty() => Ok(vec![Raw::whole_text(said.last_words())]),
+        Form::Exit(message) if message.is_empty() => Ok(vec![failure::failure(said)]),
         Form::Exit(message) => Ok(vec![Raw::whole_text(message)]),
         Form::Formatted { errors } => formatted::findings(command, errors.as_ref(), said, text),
     }

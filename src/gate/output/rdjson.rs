@@ -1,6 +1,8 @@
 //! Findings in reviewdog's diagnostic format:
 //! <https://github.com/reviewdog/reviewdog/blob/master/proto/rdf/reviewdog.proto>.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::MOST_READ;
@@ -35,6 +37,7 @@ fn raw(diagnostic: &Value) -> Result<Raw, String> {
         code: at(diagnostic, &["code", "value"]).ok().flatten().and_then(name_of),
         severity: severity(diagnostic),
         message: message.to_owned(),
+        identity: BTreeSet::new(),
     })
 }
 

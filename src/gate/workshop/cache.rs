@@ -110,7 +110,15 @@ mod tests {
     fn answer(bytes: usize) -> Answer {
         let message = "x".repeat(bytes);
         let severity = Severity::Error;
-        Arc::new([vec![Seen { elsewhere: None, line: 1, column: 1, code: None, severity, message }]])
+        Arc::new([vec![Seen {
+            elsewhere: None,
+            line: 1,
+            column: 1,
+            code: None,
+            severity,
+            message,
+            identity: Default::default(),
+        }]])
     }
 
     #[test]

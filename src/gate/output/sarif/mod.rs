@@ -5,6 +5,8 @@
 mod files;
 mod rules;
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use self::files::Files;
@@ -85,6 +87,7 @@ impl<'v> Run<'v> {
             code: rule.id.map(str::to_owned),
             severity: Some(severity(rule.level(result))),
             message,
+            identity: BTreeSet::new(),
         })
     }
 }
