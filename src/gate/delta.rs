@@ -1,6 +1,7 @@
 //! What an edit brought: findings after it that were not there before.
 //!
-//! Findings are compared as multisets by file, code, words without numbers, and the text of the line they stand on. A
+//! Findings are compared as multisets by file, code, words without numbers, and the text of the line they stand on. A finding
+//! whose words change from run to run brings an identity of its own, which is compared in their place. A
 //! finding that moved with its line is the old one, and so is one whose line was written anew; a second copy of an old
 //! finding is new. The lines of other files are not known here, and do not move.
 //!
@@ -40,6 +41,8 @@ pub(super) struct Mark {
     pub(super) severity: Severity,
     /// What was seen.
     pub(super) message: String,
+    /// By what it is the same as another one in the place of its message; empty where that is the message itself.
+    pub(super) identity: BTreeSet<String>,
     /// Whether whoever saw it can be believed.
     pub(super) belief: Belief,
     /// The text of the line around, without the space at its ends; empty for another file.
@@ -68,6 +71,7 @@ impl Mark {
             code: None,
             severity: Severity::Error,
             message,
+            identity: BTreeSet::new(),
             belief: Belief::Certain,
             around: around.to_owned(),
         }
@@ -80,6 +84,10 @@ impl Mark {
 
     /// Its code, and its words without the numbers between them.
     fn said(&self) -> (Option<&str>, String) {
+        if !self.identity.is_empty() {
+            let parts: Vec<&str> = self.identity.iter().map(String::as_str).collect();
+            return (self.code.as_deref(), parts.join("\n"));
+        }
         let number = |word: &&str| word.chars().all(|c| c.is_ascii_digit());
         let words = self.message.split(|c: char| !c.is_alphanumeric() && c != '_');
         (self.code.as_deref(), words.filter(|word| !number(word)).collect::<Vec<_>>().join(" "))
@@ -95,6 +103,13 @@ impl Mark {
             (None, Some(line)) => Spot::Line(line),
             (None, None) => Spot::Nowhere,
         }
+    }
+
+    /// Returns true where `before` says all that this one says, and it is known of both by what they are told apart: a run
+    /// that fails in fewer places than before.
+    fn is_part_of(&self, before: &Mark) -> bool {
+        let is_same = (&self.elsewhere, &self.code) == (&before.elsewhere, &before.code);
+        is_same && !self.identity.is_empty() && self.identity.is_subset(&before.identity)
     }
 
     /// The line on which it stands after the edit; nothing when that is gone.
@@ -221,6 +236,15 @@ pub(super) fn unmatched(before: &[Mark], after: &[Mark], map: &LineMap) -> Unmat
     let mut result = Unmatched { gone: vec![false; before.len()], new: vec![false; after.len()] };
     for pair in open.into_values() {
         pair.settle(before, after, map, &mut result);
+    }
+    for (mark, new) in after.iter().zip(&mut result.new).filter(|(_, new)| **new) {
+        let partner = before.iter().zip(&result.gone).position(|(old, gone)| *gone && mark.is_part_of(old));
+        if let Some(partner) = partner {
+            *new = false;
+            if let Some(gone) = result.gone.get_mut(partner) {
+                *gone = false;
+            }
+        }
     }
     result
 }
@@ -424,6 +448,26 @@ mod tests {
         assert_eq!(brought(&said(&old, 1), &said(&new, 3), &map, (2, 3)), [true]);
         let back = new.rewrite(old.view()).unwrap().line_map(&new, &old);
         assert_eq!(brought(&said(&new, 2), &said(&old, 1), &back, (3, 2)), [false]);
+    }
+
+    #[test]
+    fn a_finding_with_an_identity_is_compared_by_it() {
+        let (old, new) = (buffer("a\n"), buffer("b\n"));
+        let map = old.rewrite(new.view()).unwrap().line_map(&old, &new);
+        let failed = |text: &Buffer, message: &str, parts: &[&str]| Mark {
+            identity: parts.iter().map(ToString::to_string).collect(),
+            ..Mark::new(text.lines(), (1, 1), message.to_owned())
+        };
+        let is_new = |before: Mark, after: Mark| brought(&[before], &[after], &map, (1, 1)) == [true];
+        let before = || failed(&old, "failed in 12s at a", &["FAILED a", "FAILED b"]);
+        assert!(!is_new(before(), failed(&new, "failed in 9ms at b", &["FAILED a", "FAILED b"])));
+        assert!(!is_new(before(), failed(&new, "failed in 9ms", &["FAILED b"])), "in fewer places");
+        assert!(is_new(before(), failed(&new, "failed in 12s at a", &["FAILED a", "FAILED c"])));
+        assert!(is_new(before(), failed(&new, "failed in 12s at a", &["FAILED a", "FAILED b", "FAILED c"])));
+        // The control: by their messages they are new.
+        assert!(is_new(failed(&old, "failed in 12s at a", &[]), failed(&new, "failed in 9ms at a", &[])));
+        let twice = [failed(&new, "x", &["FAILED a"]), failed(&new, "y", &["FAILED b"])];
+        assert_eq!(brought(&[before()], &twice, &map, (1, 1)), [false, true], "one old finding excuses one");
     }
 
     #[test]

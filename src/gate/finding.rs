@@ -8,7 +8,7 @@ pub use crate::policy::Severity;
 use crate::text::steers;
 
 /// The longest message, in characters.
-const LONGEST_MESSAGE: usize = 300;
+pub(super) const LONGEST_MESSAGE: usize = 300;
 
 /// One thing that a gate found, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]

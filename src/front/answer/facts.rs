@@ -69,6 +69,8 @@ pub(super) struct Facts<'a> {
     pub(super) errors: Listed<String>,
     pub(super) warnings: Listed<String>,
     pub(super) findings: Listed<&'a Finding>,
+    /// How many findings do not count, as they were there before.
+    pub(super) old_findings: usize,
     pub(super) runs: &'a [Run],
     pub(super) notes: Listed<String>,
 }
@@ -124,6 +126,7 @@ impl<'a> Facts<'a> {
             errors: Listed::all(Vec::new()),
             warnings: Listed::all(Vec::new()),
             findings: Listed::all(Vec::new()),
+            old_findings: 0,
             runs: &[],
             notes: Listed::all(Vec::new()),
         }
@@ -180,6 +183,7 @@ impl<'a> Facts<'a> {
             errors: listed,
             warnings,
             findings: shown(&report.verdict.findings),
+            old_findings: report.verdict.findings.iter().filter(|finding| !finding.counts).count(),
             runs: &report.verdict.runs,
             notes: Listed::all(own.chain(notes(&report.verdict)).collect()),
             ..Facts::nothing()

@@ -19,7 +19,9 @@ pub(super) fn render(facts: &Facts<'_>, bytes: usize, diff: &str, forms: Forms) 
     lines.extend(standing(facts, bytes));
     lines.extend(facts.receipt.and_then(receipt));
     lines.extend(facts.best.iter().flat_map(|best| nearest(best, bytes)));
-    lines.extend(facts.findings.shown.iter().map(|one| finding(one, bytes)));
+    let counted = facts.findings.shown.iter().filter(|finding| finding.counts || finding.blocking);
+    lines.extend(counted.map(|one| finding(one, bytes)));
+    lines.extend(old_findings(facts.old_findings));
     lines.extend(facts.unsaid().map(|warning| format!("warning: {}", clip(warning, bytes))));
     if !facts.success || diff.is_empty() {
         lines.extend(facts.places.iter().map(|one| place(one, bytes)));
@@ -111,7 +113,7 @@ fn finding(finding: &Finding, bytes: usize) -> String {
         (true, true) => "new, blocking",
         (true, false) => "new",
         (false, true) => "was there before, blocking",
-        (false, false) => "was there before",
+        (false, false) => "was there before, counts by the baseline",
     };
     let file =
         finding.elsewhere.as_ref().map(|path| format!(" of {}", clip(path, bytes))).unwrap_or_default();
@@ -123,6 +125,15 @@ fn finding(finding: &Finding, bytes: usize) -> String {
         clip(&finding.message, bytes),
         clip(&finding.gate, bytes),
     )
+}
+
+/// How many findings do not count, which the JSON has one by one.
+fn old_findings(count: usize) -> Option<String> {
+    match count {
+        0 => None,
+        1 => Some("1 finding was there before".to_owned()),
+        count => Some(format!("{count} findings were there before")),
+    }
 }
 
 fn place(place: &Place, bytes: usize) -> String {

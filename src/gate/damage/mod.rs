@@ -33,6 +33,7 @@ use super::finding::Severity;
 use super::syntax::Trouble;
 use super::watch::Limit;
 use crate::policy::{Accident, Damage, Weight};
+use crate::text::Buffer;
 
 /// The most findings of one rule: a text full of them says no more than its first ones.
 const MOST_FINDINGS: usize = 50;
@@ -53,16 +54,18 @@ const fn rule(accident: Accident) -> fn(&Scene<'_>) -> Vec<Spot> {
     }
 }
 
-/// Looks for the accidents that the policy weighs; each finding with whether the edit brought it.
+/// Looks for the accidents that the policy weighs; each finding with whether the edit brought it. `own` is the text as the edit
+/// left it, where a program formatted that since: how a formatter indents is no accident of the edit.
 pub(super) fn judge(
     draft: &Draft<'_>,
+    own: Option<&Buffer>,
     damage: &Damage,
     limit: Limit<'_>,
 ) -> Result<Vec<(Mark, bool)>, Trouble> {
     if draft.changes_nothing() {
         return Ok(Vec::new());
     }
-    let scene = Scene::new(draft);
+    let scene = Scene::new(draft).formatted(own);
     let mut marks = Vec::new();
     for (accident, _) in Accident::ALL {
         let severity = match damage.weight(accident) {

@@ -11,7 +11,7 @@ use super::tongue::{self, Sort, Tongue};
 use crate::gate::delta::{Piece, pieces};
 use crate::gate::draft::Draft;
 use crate::grammar::{self, Parsed};
-use crate::text::Lines;
+use crate::text::{Buffer, Lines};
 
 /// How far a grammar may go to say whether something is code.
 const STEPS: usize = 200_000;
@@ -35,6 +35,8 @@ pub(super) struct Scene<'a> {
     pub(super) pieces: Vec<Piece>,
     pub(super) sort: Sort,
     pub(super) tongue: Option<&'static Tongue>,
+    /// The lines as the edit left them, where a program formatted the text since.
+    own_lines: Option<HashSet<&'a str>>,
     old_lines: OnceCell<HashSet<&'a str>>,
     lexis: OnceCell<Lexis>,
     tree: OnceCell<Option<Parsed>>,
@@ -44,7 +46,7 @@ pub(super) struct Scene<'a> {
 impl<'a> Scene<'a> {
     pub(super) fn new(draft: &'a Draft<'a>) -> Scene<'a> {
         let after = draft.after.lines();
-        let before = draft.before.map(crate::text::Buffer::lines);
+        let before = draft.before.map(Buffer::lines);
         let count = after.count();
         let pieces = match before {
             Some(before) => pieces(draft.map, before.count(), count),
@@ -59,11 +61,22 @@ impl<'a> Scene<'a> {
             pieces,
             sort: tongue.map_or(Sort::Unknown, |tongue| tongue.sort),
             tongue,
+            own_lines: None,
             old_lines: OnceCell::new(),
             lexis: OnceCell::new(),
             tree: OnceCell::new(),
             fences: OnceCell::new(),
         }
+    }
+
+    /// The same scene of a text that a program formatted, with the text as the edit left it.
+    pub(super) fn formatted(self, own: Option<&'a Buffer>) -> Scene<'a> {
+        Scene { own_lines: own.map(|own| own.lines().iter().collect()), ..self }
+    }
+
+    /// Returns true for a line that is as the edit left it.
+    pub(super) fn is_own(&self, line: usize) -> bool {
+        self.own_lines.as_ref().is_none_or(|own| own.contains(self.after.text(line)))
     }
 
     /// The language's name; empty where it is not known.

@@ -32,6 +32,7 @@ pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
     let Some(usual) = usual(before) else { return Vec::new() };
     let strange = |line: usize| {
         indent(scene.after.text(line)).is_some_and(|here| here != usual)
+            && scene.is_own(line)
             && !continues(scene, line)
             && scene.part_of_line(line) == Part::Code
     };

@@ -63,7 +63,7 @@ fn a_text_of_nothing_but_accidents_is_read_in_linear_time() {
             for before in [None, Some(half.as_str())] {
                 with_draft(path, before, &text, |draft| {
                     let limit = watch.until(Instant::now() + Duration::from_secs(60));
-                    assert!(judge(draft, &Damage::default(), limit).is_ok(), "{path}: {seed:?}");
+                    assert!(judge(draft, None, &Damage::default(), limit).is_ok(), "{path}: {seed:?}");
                 });
             }
             assert!(
@@ -78,7 +78,7 @@ fn a_text_of_nothing_but_accidents_is_read_in_linear_time() {
 #[test]
 fn a_limit_that_is_reached_ends_it() {
     with_draft("a.py", None, "x\n", |draft| {
-        assert!(judge(draft, &Damage::default(), Watch::idle().until(Instant::now())).is_err());
+        assert!(judge(draft, None, &Damage::default(), Watch::idle().until(Instant::now())).is_err());
     });
 }
 

@@ -70,19 +70,20 @@ impl<'a> Call<'a> {
     pub(super) fn in_process(&self, seats: &[Seat<'_, Here<'_>>]) -> Board {
         let told = |seat: &Seat<'_, Here<'_>>| {
             self.count.start(&seat.rule.gate.name);
-            let told = self.look(&self.case.draft, seat);
+            let told = self.look(&self.case.draft, seat, None);
             self.count.end();
             (seat.at, told)
         };
         seats.iter().map(told).collect()
     }
 
-    fn look(&self, draft: &Draft<'_>, seat: &Seat<'_, Here<'_>>) -> Told {
+    /// Has a gate in process look at a draft; `own` is the text as the edit left it, where a program formatted that since.
+    fn look(&self, draft: &Draft<'_>, seat: &Seat<'_, Here<'_>>, own: Option<&Buffer>) -> Told {
         let start = Instant::now();
         let limit = self.limit.within(seat.rule.timeout);
         let said = self.guarded(|| match seat.how {
-            Here::Syntax => Ok(syntax::judge(draft, limit)?),
-            Here::Damage => Ok(damage::judge(draft, &self.case.terms.damage, limit)?),
+            Here::Syntax => Ok(syntax::report(draft, limit)?),
+            Here::Damage => Ok(damage::judge(draft, own, &self.case.terms.damage, limit)?),
             Here::Pattern(PatternRules::Markdown) => {
                 let dead = links::marks(self.case.dead_links, draft, seat.rule);
                 let found = patterns(draft, &PatternRules::Markdown)?;
@@ -135,8 +136,9 @@ impl<'a> Call<'a> {
         draft: &Draft<'_>,
         here: &[Seat<'_, Here<'_>>],
     ) -> Result<(Mended, Board), Silence> {
+        let own = draft.after;
         let draft = new.draft(draft);
-        let again: Board = here.iter().map(|seat| (seat.at, self.look(&draft, seat))).collect();
+        let again: Board = here.iter().map(|seat| (seat.at, self.look(&draft, seat, Some(own)))).collect();
         match again.values().find_map(Told::refusal) {
             Some(why) => Err(Silence::Broken(format!("gave a text that is refused by {why}"))),
             None => Ok((new, again)),

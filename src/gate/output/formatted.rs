@@ -1,7 +1,7 @@
 //! The text as a formatter would have it: as a new text, or as findings where it differs.
 //!
 //! A formatter that prints half a text, another text or a message would destroy a file, so what it gives is held
-//! against what it was given: formatting keeps most of the words.
+//! against what it was given: formatting keeps most of the words, and adds no line of a language that people speak.
 //!
 //! Invariant: a text is given only after the exit code 0, and it has at least half of the words that the draft has.
 
@@ -10,7 +10,8 @@ use std::collections::HashSet;
 use regex::Regex;
 
 use super::seen::Raw;
-use super::{MOST_READ, Said, lines, looked};
+use super::value::excerpt;
+use super::{MOST_READ, Said, lines, looked, notes};
 use crate::gate::finding::clean;
 use crate::gate::silence::Silence;
 use crate::policy::{Columns, Command, Form};
@@ -20,6 +21,10 @@ use crate::text::{Buffer, Hints, Region};
 const LEAST_SIZE: usize = 4;
 /// And at least one part in so many of its words.
 const LEAST_WORDS: usize = 2;
+/// A line in the middle of a text is foreign to the draft where it has so many words, and none of the draft's.
+const LEAST_FOREIGN: usize = 3;
+/// The letters of a word that tells a line from a number or a shape of brackets.
+const LEAST_LETTERS: usize = 3;
 
 /// Gives the view as the program would have it.
 ///
@@ -81,7 +86,61 @@ fn made(said: &Said<'_>, view: &str) -> Result<String, String> {
     if given.intersection(&kept).count().saturating_mul(LEAST_WORDS) < given.len() {
         return Err("gave a text without half of the words of the draft".to_owned());
     }
-    Ok(text)
+    match foreign(&text, view, &given).filter(|_| notes::is_on()) {
+        Some(line) => Err(format!("gave a line that is no part of the text: {}", excerpt(line))),
+        None => Ok(text),
+    }
+}
+
+/// The first line of a formatted text that the draft with these words cannot have: a note or a banner of the program.
+///
+/// A line that has words of the draft only may be the draft's own. A known note with another word is not. The first and the last
+/// line of the text, where banners stand, are foreign where most of their words are, and the first or last line of the draft is
+/// there beside them. A line between them is foreign where all of its words are, and at least [`LEAST_FOREIGN`]. Formatters add
+/// imports and comments, which are not foreign.
+fn foreign<'t>(text: &'t str, view: &str, given: &HashSet<String>) -> Option<&'t str> {
+    if given.is_empty() {
+        return None;
+    }
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let last = lines.len().saturating_sub(1);
+    let is_beside = |at: usize| {
+        let mut drafted = view.lines().filter(|line| !line.trim().is_empty());
+        let edge = if at == 0 { drafted.next() } else { drafted.next_back() };
+        let edge = words(edge.unwrap_or_default());
+        let beside = lines.iter().enumerate().filter(|(other, _)| *other != at);
+        let beside: HashSet<String> = beside.flat_map(|(_, line)| words(line)).collect();
+        edge.is_subset(&beside)
+    };
+    let is_foreign = |(at, line): (usize, &str)| {
+        let own = words(line);
+        let known = own.intersection(given).count();
+        if known == own.len() {
+            return false;
+        }
+        if notes::is_note(line) || notes::is_crash(line) {
+            return true;
+        }
+        let is_word = |word: &&String| word.chars().filter(|c| c.is_alphabetic()).count() >= LEAST_LETTERS;
+        let unknown = own.difference(given).filter(is_word).count();
+        if may_be_added(line) || unknown == 0 {
+            return false;
+        }
+        let at_edge = at == 0 || at == last;
+        let is_other = known == 0 && unknown >= LEAST_FOREIGN;
+        is_other || (at_edge && known * 2 < own.len() && is_beside(at))
+    };
+    let at = lines.iter().enumerate().position(|(at, line)| is_foreign((at, *line)))?;
+    lines.get(at).copied()
+}
+
+/// Returns true for a line that formatters add by themselves: an import, a comment, a declaration, a pragma.
+fn may_be_added(line: &str) -> bool {
+    let line = line.trim_start();
+    let marks = ["#", "//", "/*", "*", "--", ";", "%", "@", "<?", "<!", "{/*", "\"use ", "'use "];
+    let keywords = ["import", "from", "use", "using", "include", "require", "package", "extern"];
+    let word: String = line.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+    marks.iter().any(|mark| line.starts_with(mark)) || keywords.contains(&word.as_str())
 }
 
 /// The words of a text, in small letters, since some formatters change that of keywords and of numbers.

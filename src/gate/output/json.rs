@@ -1,31 +1,55 @@
 //! Findings in JSON, where a definition says in which keys their parts stand.
 
+use std::collections::BTreeSet;
+
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::MOST_READ;
 use super::seen::Raw;
-use super::value::{at, name_of, number_at, parsed, text_at, way};
+use super::value::{self, at, name_of, number_at, parsed, text_at, way};
 use super::word::severity_in;
+use super::{MOST_READ, notes};
 use crate::policy::{Columns, Place, Pointer};
 
-/// Reads one JSON value.
+/// Reads one JSON value, which other lines may surround.
 pub(super) fn document(text: &str, place: &Place, columns: Columns) -> Result<Vec<Raw>, String> {
-    let root = parsed(text)?;
-    let items = items(&root, place)?;
+    value::document(text, |root| findings(root, place, columns))
+}
+
+fn findings(root: &Value, place: &Place, columns: Columns) -> Result<Vec<Raw>, String> {
+    let items = items(root, place)?;
     items.iter().take(MOST_READ).map(|item| item.raw(place, columns)).collect()
 }
 
-/// Reads one JSON value on each line that is not blank.
-pub(super) fn lines(text: &str, place: &Place, columns: Columns) -> Result<Vec<Raw>, String> {
+/// Reads one JSON value on each line that begins as one. Other lines are passed over where a value was read, and after
+/// the exit code 0; a value that is cut off and a crash are not understood.
+pub(super) fn lines(text: &str, code: i32, place: &Place, columns: Columns) -> Result<Vec<Raw>, String> {
     let mut raws = Vec::new();
-    for line in text.lines().filter(|line| !line.trim().is_empty()) {
-        raws.extend(document(line, place, columns)?);
+    let (mut is_read, mut unknown) = (false, None);
+    for line in notes::lines(text.trim_start_matches('\u{feff}'), None) {
+        match parsed(line) {
+            Ok(root) => {
+                raws.extend(findings(&root, place, columns)?);
+                is_read = true;
+            }
+            Err(why) if !notes::is_on() || is_value(line) || notes::is_crash(line) => return Err(why),
+            Err(why) => unknown = unknown.or(Some(why)),
+        }
         if raws.len() >= MOST_READ {
             raws.truncate(MOST_READ);
             break;
         }
     }
-    Ok(raws)
+    match unknown {
+        Some(why) if !is_read && code != 0 => Err(why),
+        Some(_) | None => Ok(raws),
+    }
+}
+
+/// Returns true for a line that begins as a JSON object, or as a list that has no end.
+fn is_value(line: &str) -> bool {
+    let cut_off = || serde_json::from_str::<IgnoredAny>(line).is_err_and(|error| error.is_eof());
+    line.trim_start().starts_with('{') || (line.trim_start().starts_with('[') && cut_off())
 }
 
 /// A finding, and the item that holds the list in which it stands.
@@ -81,6 +105,7 @@ impl<'v> Item<'v> {
             code: place.code.as_ref().and_then(|code| name_of(self.find(code)?)),
             severity: place.severity.as_ref().and_then(|severity| severity_in(self.find(severity)?)),
             message: message.ok_or_else(missing)?,
+            identity: BTreeSet::new(),
         })
     }
 

@@ -1,27 +1,29 @@
 //! Findings on lines of their own, by a pattern with named groups.
 
+use std::collections::BTreeSet;
+
 use regex::{Captures, Regex};
 
-use super::MOST_READ;
 use super::seen::Raw;
 use super::value::{excerpt, no_number, number};
 use super::word::severity;
+use super::{MOST_READ, notes};
 use crate::policy::Columns;
 
-/// Reads a finding from each line that is not blank. A line that `ignore` knows says nothing; any other that the
-/// pattern does not know is not understood.
+/// Reads a finding from each line that is not blank. A line that `ignore` matches says nothing, and neither does a note
+/// that is known of all programs; any other line that the pattern does not match is not understood.
 pub(super) fn findings(
     text: &str,
     pattern: &Regex,
     ignore: Option<&Regex>,
     columns: Columns,
 ) -> Result<Vec<Raw>, String> {
-    let says = |line: &&str| !line.trim().is_empty() && !ignore.is_some_and(|ignore| ignore.is_match(line));
     let read = |line| match pattern.captures(line) {
-        Some(groups) => raw(&groups, line, columns),
-        None => Err(format!("wrote a line that is no finding: {}", excerpt(line))),
+        Some(groups) => Some(raw(&groups, line, columns)),
+        None if notes::is_note(line) => None,
+        None => Some(Err(format!("wrote a line that is no finding: {}", excerpt(line)))),
     };
-    text.lines().filter(says).take(MOST_READ).map(read).collect()
+    notes::lines(text, ignore).filter_map(read).take(MOST_READ).collect()
 }
 
 /// Reads a finding from each match, which may be of several lines, and passes over what is between them.
@@ -45,5 +47,6 @@ fn raw(groups: &Captures<'_>, whole: &str, columns: Columns) -> Result<Raw, Stri
         code: text("code").map(str::to_owned),
         severity: text("severity").and_then(severity),
         message: text("message").unwrap_or(whole).to_owned(),
+        identity: BTreeSet::new(),
     })
 }

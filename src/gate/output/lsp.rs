@@ -1,5 +1,7 @@
 //! Diagnostics of a language server: LSP 3.17, `Diagnostic`.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::seen::{Raw, landed};
@@ -63,6 +65,7 @@ fn raw(item: &Value, server: &Server, columns: Columns) -> Result<Option<Raw>, S
         code: code(item).map(|code| server.code.replace("{code}", &code)),
         severity: Some(severity),
         message: message.to_owned(),
+        identity: BTreeSet::new(),
     }))
 }
 

@@ -10,10 +10,12 @@
 #![deny(clippy::disallowed_methods)]
 
 mod columns;
+mod failure;
 mod formatted;
 mod json;
 mod lines;
 mod lsp;
+pub(super) mod notes;
 mod rdjson;
 mod sarif;
 mod seen;
@@ -38,8 +40,6 @@ pub(super) use self::seen::{Seen, Whose};
 
 /// The most findings that one output may have: those that are left out could be the ones that an edit brought.
 const MOST_FINDINGS: usize = 10_000;
-/// How many of the last lines are told of a program that says nothing but its exit code.
-const LAST_LINES: usize = 4;
 /// The most findings that are read of one output, so that one too many is seen.
 const MOST_READ: usize = MOST_FINDINGS + 1;
 
@@ -76,14 +76,6 @@ impl<'a> Said<'a> {
         }
     }
 
-    /// Says with which exit code it ended, and its last lines.
-    fn last_words(&self) -> String {
-        let output = self.on(Stream::Both);
-        let lines: Vec<String> = output.lines().map(clean).filter(|line| !line.is_empty()).collect();
-        let last = lines.get(lines.len().saturating_sub(LAST_LINES)..).unwrap_or_default();
-        format!("ended with exit code {}: {}", self.code, last.join(" | "))
-    }
-
     /// Breaks off for a reason, beside which stands what the program itself says on standard error.
     fn broken(&self, why: String) -> Silence {
         let line = telling(&String::from_utf8_lossy(self.stderr)).filter(|line| !why.contains(line.as_str()));
@@ -94,13 +86,17 @@ impl<'a> Said<'a> {
     }
 }
 
-/// Returns the first line that says something, with the causes that programs in Rust print below it; of a traceback of
-/// Python, whose first lines say nothing, the last, and of a usage message the error below it.
+/// Returns the first line that says something, with the causes that programs in Rust print below it; a note of a runtime
+/// only where there is nothing else. Of a traceback of Python, whose first lines say nothing, it is the last, and of a
+/// usage message the error below it.
 fn telling(text: &str) -> Option<String> {
-    let mut lines = text.lines().map(clean).filter(|line| !line.is_empty());
-    let first = lines.next()?;
+    let said = || notes::lines(text, None).filter(|line| !notes::is_note(line)).map(clean);
+    let mut lines = said().filter(|line| !line.is_empty());
+    let Some(first) = lines.next() else {
+        return text.lines().map(clean).find(|line| !line.is_empty());
+    };
     if first.starts_with("Traceback (most recent call last)") {
-        return lines.next_back().or(Some(first));
+        return lines.last().or(Some(first));
     }
     if first.to_lowercase().starts_with("usage:") {
         return lines.find(|line| line.to_lowercase().contains("error:")).or(Some(first));
@@ -205,14 +201,14 @@ fn raws(command: &Command, said: &Said<'_>, text: &Buffer) -> Result<Vec<Raw>, S
     let output = || said.on(command.output.from);
     match &command.output.form {
         Form::Json(place) => json::document(&output(), place, command.columns),
-        Form::Jsonl(place) => json::lines(&output(), place, command.columns),
+        Form::Jsonl(place) => json::lines(&output(), said.code, place, command.columns),
         Form::Sarif => sarif::findings(&output(), command.columns),
         Form::Rdjson => rdjson::findings(&output()),
         Form::Regex { pattern, ignore } => {
             lines::findings(&output(), pattern, ignore.as_ref(), command.columns)
         }
         Form::Exit(_) if said.code == 0 => Ok(Vec::new()),
-        Form::Exit(message) if message.is_empty() => Ok(vec![Raw::whole_text(said.last_words())]),
+        Form::Exit(message) if message.is_empty() => Ok(vec![failure::failure(said)]),
         Form::Exit(message) => Ok(vec![Raw::whole_text(message)]),
         Form::Formatted { errors } => formatted::findings(command, errors.as_ref(), said, text),
     }

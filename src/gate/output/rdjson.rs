@@ -1,21 +1,26 @@
 //! Findings in reviewdog's diagnostic format:
 //! <https://github.com/reviewdog/reviewdog/blob/master/proto/rdf/reviewdog.proto>.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::MOST_READ;
 use super::seen::Raw;
-use super::value::{at, name_of, number_at, parsed, text_at};
+use super::value::{at, document, name_of, number_at, text_at};
 use super::word;
 use crate::policy::{Columns, Severity};
 
 /// Reads a `DiagnosticResult`. Its columns are counted in bytes of UTF-8, as the format has it.
 pub(super) fn findings(text: &str) -> Result<Vec<Raw>, String> {
-    let root = parsed(text)?;
+    document(text, result)
+}
+
+fn result(root: &Value) -> Result<Vec<Raw>, String> {
     let Some(Value::Array(diagnostics)) = root.get("diagnostics") else {
         return Err("wrote no list of findings, `diagnostics`".to_owned());
     };
-    let overall = severity(&root);
+    let overall = severity(root);
     let read = |diagnostic| raw(diagnostic).map(|raw| Raw { severity: raw.severity.or(overall), ..raw });
     diagnostics.iter().take(MOST_READ).map(read).collect()
 }
@@ -33,6 +38,7 @@ fn raw(diagnostic: &Value) -> Result<Raw, String> {
         code: at(diagnostic, &["code", "value"]).ok().flatten().and_then(name_of),
         severity: severity(diagnostic),
         message: message.to_owned(),
+        identity: BTreeSet::new(),
     })
 }
 

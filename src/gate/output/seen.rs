@@ -3,6 +3,8 @@
 //! Invariant: a finding in the edited text stands on one of its lines and at most one character behind that line's end;
 //! its words hold nothing that steers a terminal.
 
+use std::collections::BTreeSet;
+
 use super::columns::Walk;
 use crate::gate::finding::clean;
 use crate::policy::{Columns, Severity};
@@ -25,6 +27,8 @@ pub(in crate::gate) struct Seen {
     pub(in crate::gate) severity: Severity,
     /// What was seen, on one line.
     pub(in crate::gate) message: String,
+    /// By what it is told apart from others in the place of its message; empty where that is the message itself.
+    pub(in crate::gate) identity: BTreeSet<String>,
 }
 
 /// Which file a name in an output means.
@@ -55,6 +59,8 @@ pub(super) struct Raw {
     pub(super) severity: Option<Severity>,
     /// What was seen.
     pub(super) message: String,
+    /// By what it is told apart from others in the place of its message; empty where that is the message itself.
+    pub(super) identity: BTreeSet<String>,
 }
 
 impl Raw {
@@ -69,6 +75,7 @@ impl Raw {
             code: None,
             severity: None,
             message: message.into(),
+            identity: BTreeSet::new(),
         }
     }
 }
@@ -108,7 +115,7 @@ pub(super) fn landed_at(mut raws: Vec<(Raw, Whose)>, severity: Severity, text: &
         let code = raw.code.as_deref().map(clean).filter(|code| !code.is_empty());
         let message = told(clean(&raw.message), code.as_deref());
         let severity = raw.severity.unwrap_or(severity);
-        Seen { elsewhere, line, end_line: raw.end_line, column, code, severity, message }
+        Seen { elsewhere, line, end_line: raw.end_line, column, code, severity, message, identity: raw.identity }
     };
     let mut seen: Vec<Seen> = raws.into_iter().map(land).collect();
     seen.sort_by_key(|seen| (seen.elsewhere.is_some(), seen.line, seen.column));

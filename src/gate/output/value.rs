@@ -4,6 +4,7 @@
 
 use serde_json::Value;
 
+use super::notes;
 use crate::gate::finding::clean;
 
 /// The most values in one text. A value takes up to a hundred bytes, so that a text of a few MiB could take far more
@@ -16,6 +17,9 @@ const LONGEST_TEXT: usize = 4096;
 
 /// The largest line or column that is told apart from a larger one.
 const MOST: u32 = u32::MAX;
+
+/// The most lines of an output at which a JSON document is looked for.
+const MOST_TRIES: usize = 1000;
 
 /// How much of a text that is not JSON is shown, in characters.
 const EXCERPT: usize = 80;
@@ -31,6 +35,70 @@ pub(super) fn parsed(text: &str) -> Result<Value, String> {
         return Err(format!("wrote JSON of over {MOST_VALUES} values"));
     }
     serde_json::from_str(text).map_err(|error| format!("wrote no JSON ({error}): {}", excerpt(text)))
+}
+
+/// Reads the findings of the JSON document that a text holds, with `read`: the text as a whole or, where other lines stand
+/// beside it, each value that begins and ends with a line and is in the form that `read` expects.
+///
+/// Errors: where there is none, where one is cut off, and where a line beside it reports a crash.
+pub(super) fn document<T>(
+    text: &str,
+    read: impl Fn(&Value) -> Result<Vec<T>, String>,
+) -> Result<Vec<T>, String> {
+    let why = match parsed(text) {
+        Ok(root) => return read(&root),
+        Err(why) => why,
+    };
+    if !notes::is_on() {
+        return Err(why);
+    }
+    let mut found: Option<Vec<T>> = None;
+    let mut strange = None;
+    for value in embedded(text).ok_or_else(|| why.clone())? {
+        match read(&value) {
+            Ok(items) => found.get_or_insert_default().extend(items),
+            Err(why) => strange = strange.or(Some(why)),
+        }
+    }
+    found.ok_or_else(|| strange.unwrap_or(why))
+}
+
+/// The JSON lists and objects that begin at the start of a line and end at the end of one. Nothing where one has no end,
+/// as its rest may hold findings, where a line between them reports a crash, and where too many lines look like one.
+fn embedded(text: &str) -> Option<Vec<Value>> {
+    let (mut values, mut tries) = (Vec::new(), 0);
+    let mut rest = text.trim_start_matches('\u{feff}');
+    while !rest.is_empty() {
+        let line_end = memchr::memchr(b'\n', rest.as_bytes()).map_or(rest.len(), |at| at + 1);
+        let (line, below) = rest.split_at_checked(line_end)?;
+        if !line.starts_with(['{', '[']) {
+            if notes::is_crash(line) {
+                return None;
+            }
+            rest = below;
+            continue;
+        }
+        tries += 1;
+        if tries > MOST_TRIES {
+            return None;
+        }
+        let mut reader = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+        match reader.next() {
+            Some(Ok(value)) => {
+                let behind = rest.get(reader.byte_offset()..)?;
+                let (tail, next) = behind.split_once('\n').unwrap_or((behind, ""));
+                if tail.trim().is_empty() {
+                    values.push(value);
+                    rest = next;
+                } else {
+                    rest = below;
+                }
+            }
+            Some(Err(error)) if error.is_eof() => return None,
+            Some(Err(_)) | None => rest = below,
+        }
+    }
+    Some(values)
 }
 
 /// The beginning of a text that was not understood.

@@ -11,6 +11,7 @@
 
 mod apart;
 mod brackets;
+mod cause;
 mod child;
 mod doubled;
 mod ecmascript;
@@ -30,6 +31,7 @@ use std::time::Duration;
 pub use self::child::{parse_for_parent, parse_large_texts_with};
 
 use self::apart::End;
+use self::cause::{Explains, Unclosed};
 use self::fault::Fault;
 use self::since::{Opinion, Sides};
 use self::table::{Own, Row, Stops};
@@ -92,6 +94,30 @@ enum Reader {
 struct Reading {
     by: Reader,
     marks: Vec<(Mark, u8)>,
+}
+
+/// Reads the draft as [`judge`] does, for an answer: where the edit left a bracket open, that is told first, and the faults
+/// that follow from it as one.
+pub(super) fn report(draft: &Draft<'_>, limit: Limit<'_>) -> Result<Vec<(Mark, bool)>, Trouble> {
+    let found = judge(draft, limit)?;
+    let is_broken = found.iter().any(|(mark, fresh)| *fresh && mark.belief == Belief::Certain);
+    let row = draft.language.and_then(|language| table::row(&language.name));
+    let Some(row) = row.filter(|row| is_broken && row.credit.brackets) else { return Ok(found) };
+    let eye = Eye { row, path: draft.path, limit };
+    // A text that the grammar cannot read has no cause that could be told.
+    let unclosed = |buffer: &Buffer| {
+        let survey = eye.survey(buffer.view()).ok()?;
+        Some(Unclosed { lone: survey.lone.len(), open: survey.unclosed })
+    };
+    let Some(after) = unclosed(draft.after).filter(|after| !after.open.is_empty()) else { return Ok(found) };
+    let before = match draft.before {
+        Some(before) => unclosed(before),
+        None => Some(Unclosed::default()),
+    };
+    let Some(before) = before else { return Ok(found) };
+    let cause = cause::cause((draft.before, &before), (draft.after, &after), draft.map);
+    let explains = if row.parser.is_some() { Explains::Behind } else { Explains::All };
+    Ok(cause::folded(found, cause, explains))
 }
 
 /// Reads the draft, and where it has faults the text before it too; each fault with whether the edit brought it.

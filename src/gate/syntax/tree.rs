@@ -13,6 +13,7 @@ use super::super::pattern::TOO_DEEP;
 use super::super::watch::{Halt, Limit};
 use super::Trouble;
 use super::brackets::Brackets;
+use super::cause::Nesting;
 use super::fault::Fault;
 use super::table::{Credit, Row, Trust};
 use crate::grammar::{Grammar, Language, Next, Node, Stop, Tree, parse, walk};
@@ -29,6 +30,8 @@ pub(super) struct Survey {
     pub(super) faults: Vec<Fault>,
     /// Offsets of the brackets that have no partner.
     pub(super) lone: Vec<usize>,
+    /// Offsets of the brackets that are not closed where their indentation ends.
+    pub(super) unclosed: Vec<usize>,
     /// The deepest nesting that any parser can find in the text.
     pub(super) depth: usize,
 }
@@ -72,8 +75,8 @@ fn read(language: &Language, credit: &Credit, text: &str, limit: Limit<'_>) -> R
 /// Walks a tree once.
 fn look(tree: &Tree, credit: &Credit, text: &str, limit: Limit<'_>) -> Result<Survey, Halt> {
     let other_branches = if credit.trust == Trust::Whole { Vec::new() } else { other_branches(text) };
-    let (survey, brackets) = (Survey::default(), Brackets::default());
-    let mut eye = Eye { credit, text, other_branches, survey, brackets, loose: 0 };
+    let (survey, brackets, nesting) = (Survey::default(), Brackets::default(), Nesting::default());
+    let mut eye = Eye { credit, text, other_branches, survey, brackets, nesting, loose: 0 };
     let (mut steps, mut deepest, mut halt) = (0_usize, 0, None);
     walk(tree, |node, level| {
         steps += 1;
@@ -95,6 +98,7 @@ struct Eye<'a> {
     other_branches: Vec<Range<usize>>,
     survey: Survey,
     brackets: Brackets,
+    nesting: Nesting,
     /// Tokens, and bytes that are no token, which the grammar could not nest: each may be a level to another parser.
     loose: usize,
 }
@@ -113,6 +117,7 @@ impl Eye<'_> {
             && !self.is_in_other_branch(node.start_byte())
         {
             self.brackets.see(node.kind(), node.start_byte());
+            self.nesting.see(node.kind(), node.start_byte(), self.text);
         }
         let kept = self.survey.faults.len() < MOST_FAULTS;
         let Some(fault) = kept.then(|| self.fault(node)).flatten() else { return };
@@ -163,6 +168,7 @@ impl Eye<'_> {
     fn finish(mut self, deepest: usize) -> Survey {
         self.survey.depth = deepest + self.loose;
         self.survey.lone = self.brackets.lone();
+        self.survey.unclosed = self.nesting.unclosed();
         if self.credit.trust != Trust::Whole {
             let text = self.text;
             let lone = |&at: &usize| Fault::new(at, at + 1, lone_bracket(text, at));

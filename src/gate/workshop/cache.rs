@@ -118,6 +118,7 @@ mod tests {
             code: None,
             severity,
             message,
+            identity: Default::default(),
         }]])
     }
 

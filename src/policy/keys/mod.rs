@@ -242,13 +242,13 @@ tables! {
         "severity": Words(&words(&SEVERITIES)), Is("error") => "how grave a finding is that does not say";
     }
     JSON { "json": Map(&[POINTERS]), Refused => "one JSON value, and where in it a finding's parts stand"; }
-    JSONL { "jsonl": Map(&[POINTERS]), Refused => "one JSON object on each line, with the same keys"; }
+    JSONL { "jsonl": Map(&[POINTERS]), Refused => "one JSON object on a line, with the same keys; other lines may stand between"; }
     SARIF { "sarif": Map(&[]), Refused => "SARIF 2.1.0"; }
     RDJSON { "rdjson": Map(&[]), Refused => "Reviewdog's format"; }
     LINES {
         "regex": Regex, Refused
             => "each line a finding, by the groups `file`, `line`, `column`, `code`, `severity`, `message`";
-        "ignore": Regex, Says("none") => "lines that say nothing";
+        "ignore": Regex, Says("none") => "lines that say nothing, beside the notes that are known of all programs";
     }
     EXITS {
         "text": Words(&["exit"]), Refused

@@ -153,3 +153,119 @@ fn a_sample_that_is_spoilt_is_noticed() {
         entry(&answer, "copy")["samples"].as_array().unwrap().iter().filter(|one| one["agrees"] == false);
     assert_eq!(differing.count(), 1, "{answer:#}");
 }
+
+/// A definition of the catalogue, the file that makes its program print more than findings, and a sample: a draft that has a
+/// finding, and one that has none.
+const NOISY: [(&str, &str, &str, &str, [&str; 2], &str); 7] = [
+    (
+        "mypy",
+        "a.py",
+        "setup.cfg",
+        "[mypy]\\nwarn_unused_configs = True\\nnonsense = 1\\n[mypy-foo.*]\\nignore_errors = True\\n",
+        ["x: int = 1\\n", "x: int = 'a'\\n"],
+        "{ line: 1, code: assignment }",
+    ),
+    (
+        "codespell",
+        "a.txt",
+        "setup.cfg",
+        "[codespell]\\nquiet-level = 0\\n",
+        ["the\\n", "teh\\n"],
+        "{ line: 1 }",
+    ),
+    (
+        "ruff",
+        "a.py",
+        "pyproject.toml",
+        "[tool.ruff]\\nselect = [\\\"F\\\"]\\n",
+        ["x = 1\\n", "import os\\n"],
+        "{ line: 1, code: F401 }",
+    ),
+    (
+        "rumdl",
+        "a.md",
+        ".rumdl.toml",
+        "nonsense = 1\\n[global]\\nfoo = 2\\n",
+        ["# B\\n", "# A\\n\\n#B\\n"],
+        "{ line: 3, code: MD018 }",
+    ),
+    (
+        "pyrefly",
+        "a.py",
+        "pyrefly.toml",
+        "nonsense = 1\\n",
+        ["x: int = 1\\n", "x: int = 'a'\\n"],
+        "{ line: 1 }",
+    ),
+    (
+        "prettier",
+        "a.js",
+        ".prettierrc.json",
+        "{\\\"nonsense\\\": 1}\\n",
+        ["f(1);\\n", "f( 1 )\\n"],
+        "{ line: 1, code: format }",
+    ),
+    (
+        "rustfmt",
+        "src/a.rs",
+        "rustfmt.toml",
+        "group_imports = \\\"StdExternalCrate\\\"\\n",
+        ["fn f() {}\\n", "fn  f() {}\\n"],
+        "{ line: 1, code: format }",
+    ),
+];
+
+/// Settings that are out of date or unknown make these programs print notes, some of them among their findings.
+#[test]
+fn notes_of_real_tools_neither_hide_nor_make_a_finding() {
+    if !installed() {
+        return;
+    }
+    for (name, path, file, config, [good, bad], finds) in NOISY {
+        let scene = Scene::new();
+        let text =
+            fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("gates/{name}.yaml")))
+                .unwrap();
+        let (head, _) = text.split_once("\nsamples:\n").unwrap();
+        let sample = |draft: &str, finds: &str| {
+            format!(
+                "  - path: {path}\n    draft: \"{draft}\"\n    with: {{ \"{file}\": \"{config}\" }}\n    output: ''\n    finds: [{finds}]\n"
+            )
+        };
+        let text = format!("{head}\nsamples:\n{}{}", sample(good, ""), sample(bad, finds));
+        let lines: String = text.lines().map(|line| format!("    {line}\n")).collect();
+        scene.write(
+            "root/quality.yaml",
+            &format!("quality_gates: {{ '*': [{{ tool: copy }}] }}\ndefine:\n  copy:\n{lines}"),
+        );
+        let (exit, answer) = call(&scene, &["test", "copy", "--trust"]);
+        if entry(&answer, "copy")["outcome"] == "unavailable" {
+            not_run(&format!("the gate {name} with notes, live: {}", entry(&answer, "copy")["why"]));
+            continue;
+        }
+        assert_eq!((exit, &entry(&answer, "copy")["outcome"]), (0, &"passed".into()), "{name}: {answer:#}");
+    }
+}
+
+/// cargo warns of a key that it does not know, and waits aloud for another cargo.
+#[test]
+fn an_unused_key_of_a_manifest_hides_no_finding() {
+    if !installed() {
+        return;
+    }
+    let text = include_str!("../../../gates/cargo-check.yaml");
+    let noisy = text.replace("[package]\\nname", "[package]\\nnonsense = 1\\nname");
+    assert_ne!(noisy, text);
+    let scene = Scene::new();
+    let lines: String = noisy.lines().map(|line| format!("    {line}\n")).collect();
+    scene.write(
+        "root/quality.yaml",
+        &format!("quality_gates: {{ rust: [{{ tool: copy }}] }}\ndefine:\n  copy:\n{lines}"),
+    );
+    let (exit, answer) = call(&scene, &["test", "copy", "--trust"]);
+    if entry(&answer, "copy")["outcome"] == "unavailable" {
+        not_run(&format!("the gate cargo-check with notes, live: {}", entry(&answer, "copy")["why"]));
+        return;
+    }
+    assert_eq!((exit, &entry(&answer, "copy")["outcome"]), (0, &"passed".into()), "{answer:#}");
+}

@@ -257,6 +257,25 @@ async fn a_warning_is_told_once_whatever_the_findings_say() {
     assert_eq!(told, ["warning: the weather is odd"]);
 }
 
+#[tokio::test]
+async fn findings_that_were_there_before_are_counted_in_the_text_and_whole_in_the_json() {
+    let mut report = written(Watch::idle()).await.unwrap();
+    let old = |line| Finding { fresh: false, counts: false, ..seen(line, "long known") };
+    report.verdict.findings = [vec![seen(1, "odd")], (2..=13).map(old).collect()].concat();
+    let known = answer(&Ok(report), &Shape::default());
+    assert!(known.text.contains("line 1:1 error: odd (syntax, new)"), "{}", known.text);
+    assert!(known.text.lines().any(|line| line == "12 findings were there before"), "{}", known.text);
+    assert!(!known.text.contains("long known"), "{}", known.text);
+    assert_eq!(known.json["findings"].as_array().unwrap().len(), 4, "{}", known.json);
+    // The control: those that count by the baseline are told one by one.
+    let mut report = written(Watch::idle()).await.unwrap();
+    report.verdict.findings =
+        (2..=13).map(|line| Finding { fresh: false, ..seen(line, "long known") }).collect();
+    let counted = answer(&Ok(report), &Shape::default()).text;
+    assert_eq!(counted.matches("error: long known (syntax").count(), 12, "{counted}");
+    assert!(!counted.contains("were there before"), "{counted}");
+}
+
 #[test]
 fn what_the_message_ends_with_is_said() {
     let warnings = ["not found".to_owned(), "found".to_owned(), String::new()];

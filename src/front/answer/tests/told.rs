@@ -89,6 +89,7 @@ impl Told {
             errors: Listed::all(texts.clone()),
             warnings: Listed::all(texts),
             findings: Listed::all(self.findings.iter().collect()),
+            old_findings: self.findings.iter().filter(|finding| !finding.counts).count(),
             runs: &self.runs,
             notes: Listed::all(self.notes.clone()),
         }

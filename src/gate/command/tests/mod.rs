@@ -2,6 +2,7 @@
 
 mod company;
 mod names;
+mod notes;
 mod outcomes;
 mod samples;
 mod shown;

@@ -94,3 +94,21 @@ fn an_edit_that_changes_nothing_is_not_mended() {
         (None, ("fix1", Outcome::Skipped, "the edit changes nothing"))
     );
 }
+
+/// How a formatter indents is no accident of the edit; what it leaves as the edit wrote it is.
+#[test]
+fn the_indentation_of_a_formatter_is_no_damage() {
+    let before = "function a() {\n\tb();\n\tc();\n\td();\n\te();\n}\n";
+    let warned = |script: &str, line: &str| {
+        let define = Define::default().gate("fix1", script, TEXT, "role: fix");
+        let trial = define.policy("{ tool: damage }, { tool: fix1 }", "");
+        let told = trial.judge("a.js", Some(before), &before.replace("\te();", &format!("\te();\n{line}")));
+        assert_eq!(outcomes(&told)[1].1, Outcome::Fixed, "{:?}", told.runs);
+        told.findings.iter().any(|found| found.code.as_deref() == Some("tabs_to_spaces"))
+    };
+    let to_spaces = "sed 's/\\t/    /'";
+    assert!(!warned(to_spaces, "\tbad();"));
+    assert!(!warned(to_spaces, "\tbad();\n\tgood();"));
+    assert!(warned("sed s/bad/worse/", "    good();\n\tbad();"), "the edit wrote spaces, and they stay");
+    assert!(!warned("sed 's/^    /\\t/'", "    good();"), "the edit wrote spaces, and they went");
+}

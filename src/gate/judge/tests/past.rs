@@ -126,3 +126,27 @@ fn a_fault_that_stays_hides_nothing_and_a_good_text_hid_nothing() {
     assert_eq!(blocked(&good), [2]);
     assert!(good.findings.iter().all(|it| !it.message.contains("hidden")));
 }
+
+/// Judges one edit by the exit code of a script.
+fn by_exit_code(script: &str, before: &str, after: &str) -> Verdict {
+    let define = Define::default().gate("all", script, "{ text: exit }", "");
+    define.policy("{ tool: all }", "").judge("a.txt", Some(before), after)
+}
+
+#[test]
+fn a_run_that_fails_as_before_brings_nothing_whatever_the_time_it_took() {
+    let varying = "echo started; cat > /dev/null; echo \"FAILED adds in /tmp/run.$$ at 0x$$ after 0.$$s\"; echo took $$ms; exit 1";
+    let told = by_exit_code(varying, "x\n", "y\n");
+    assert!(!told.refuses() && !told.findings[0].fresh, "{:?}", told.findings);
+    // The control: another failure, in an output that is alike otherwise.
+    let another = "if grep -q y; then echo FAILED takes; else echo FAILED adds; fi; exit 1";
+    let told = by_exit_code(another, "x\n", "y\n");
+    assert!(told.refuses() && told.findings[0].message.contains("FAILED takes"), "{:?}", told.findings);
+}
+
+#[test]
+fn a_run_that_fails_in_fewer_places_is_no_worse() {
+    let lines = "sed s/^/FAILED\\ /; exit 1";
+    assert!(!by_exit_code(lines, "one\ntwo\n", "one\n").refuses());
+    assert!(by_exit_code(lines, "one\n", "one\ntwo\n").refuses(), "in more places");
+}

@@ -5,20 +5,25 @@
 mod files;
 mod rules;
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use self::files::Files;
 use self::rules::Rules;
 use super::MOST_READ;
 use super::seen::Raw;
-use super::value::{number_at, parsed, text_at};
+use super::value::{document, number_at, text_at};
 use crate::gate::finding::clean;
 use crate::policy::{Columns, Severity};
 
 /// Reads a log; `columns` says in what a run counts columns that does not say.
 pub(super) fn findings(text: &str, columns: Columns) -> Result<Vec<Raw>, String> {
-    let log = parsed(text)?;
-    let Some(runs) = list(&log, "runs").filter(|runs| !runs.is_empty()) else {
+    document(text, |log| logged(log, columns))
+}
+
+fn logged(log: &Value, columns: Columns) -> Result<Vec<Raw>, String> {
+    let Some(runs) = list(log, "runs").filter(|runs| !runs.is_empty()) else {
         return Err("wrote a log without `runs`".to_owned());
     };
     let mut raws = Vec::new();
@@ -83,6 +88,7 @@ impl<'v> Run<'v> {
             code: rule.id.map(str::to_owned),
             severity: Some(severity(rule.level(result))),
             message,
+            identity: BTreeSet::new(),
         })
     }
 }

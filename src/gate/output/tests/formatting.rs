@@ -95,11 +95,40 @@ fn a_text_that_cannot_be_the_draft_is_none() {
 }
 
 #[test]
+fn a_line_that_is_not_the_drafts_is_never_written() {
+    for (draft, made, line) in [
+        ("a: 1\nb: 2\n", "warning: old key\na: 1\nb: 2\n", "warning: old key"),
+        ("a: 1\nb: 2\n", "a: 1\nb: 2\nDone!\n", "Done!"),
+        ("a: 1\nb: 2\n", "a: 1\nnpm warn config b\nb: 2\n", "npm warn config b"),
+        (
+            "a: 1\nb: 2\n",
+            "a: 1\nUsing another configuration file\nb: 2\n",
+            "Using another configuration file",
+        ),
+        ("# A title\n\ntext\n", "Fixing /tmp/x/a.md\n# A title\n\ntext\n", "Fixing /tmp/x/a.md"),
+    ] {
+        let wanted = format!("gave a line that is no part of the text: `{line}`");
+        assert_eq!(text(draft, made.as_bytes()), Err(Silence::Broken(wanted.clone())));
+        assert_eq!(hunks(draft, made), Err(wanted));
+        let believed = notes::switch::without(|| text(draft, made.as_bytes()));
+        assert_eq!(believed, Ok(made.to_owned()), "without the check it would be written");
+    }
+}
+
+#[test]
 fn what_formatters_do_is_let_through() {
     for (draft, made) in [
         ("import os, sys\nX = 0XFF\nprint( os.sep )\n", "import os\n\nX = 0xff\nprint(os.sep)\n"),
         ("select a from t", "SELECT\n  a\nFROM\n  t\n"),
         ("{ \"a\" :\t\t\t\t\t\t\t\t\t\t\t\t\t\t 1 }", "{\"a\":1}\n"),
+        ("fmt.Println()\nos.Exit(1)\n", "import (\n\t\"fmt\"\n\t\"os\"\n)\n\nfmt.Println()\nos.Exit(1)\n"),
+        ("x = 1\ny = 2\n", "from __future__ import annotations\n\nx = 1\ny = 2\n"),
+        ("var x = 1;\n", "const x = 1;\n"),
+        ("one\nold\n", "one\nnew\n"),
+        ("old\n\none\n", "new\n\none\n"),
+        ("namespace a {}\n", "namespace a {\n} // namespace a\n"),
+        ("warning: a long line of text\n", "warning: a\nlong line of text\n"),
+        ("<p>a</p>\n", "<?xml version=\"1.0\"?>\n<p>a</p>\n"),
         ("\u{0}a", "\u{0}a\n"),
         ("()", "( )\n"),
         ("", "# header\n"),

@@ -89,13 +89,57 @@ fn jsonl_has_one_value_on_each_line() {
     check(&mypy, 0, "", Ok(&[]));
     check(&mypy, 0, "\n \n", Ok(&[]));
     check(&mypy, 1, "\n", Err("found nothing, yet ended with exit code 1"));
-    check(
-        &mypy,
-        0,
-        "Success: no issues\n",
-        Err("wrote no JSON (expected value at line 1 column 1): `Success"),
-    );
-    check(&mypy, 1, "{\"message\": \"m\"}\nTraceback\n", Err("wrote no JSON"));
+    check(&mypy, 0, "Success: no issues\n", Ok(&[]));
+    let no_json = "wrote no JSON (expected value at line 1 column 1): `Success";
+    check(&mypy, 1, "Success: no issues\n", Err(no_json));
+    check(&mypy, 1, "before\n{\"message\": \"m\"}\n[after] it\n", Ok(&["1:1 error - m"]));
+    for crash in ["Traceback (most recent call last):", "panic: x", "{\"message\": \"cut", "[{\"message\": 1"]
+    {
+        check(&mypy, 1, &format!("{{\"message\": \"m\"}}\n{crash}\n"), Err("wrote no JSON"));
+        check(&mypy, 0, &format!("{crash}\n"), Err("wrote no JSON"));
+    }
+}
+
+/// A document is found among other lines; one that is cut off is not, and neither are its parts.
+#[test]
+fn a_json_document_is_found_among_other_lines() {
+    let tool = command(Form::Json(place("items", ["file", "line", "column", "code", "severity", "message"])));
+    let one = "{\n  \"items\": [\n    {\"message\": \"m\",\n     \"line\": 2}\n  ]\n}\n";
+    let none = "{\"items\": []}\n";
+    for (code, text, wanted) in [
+        (1, format!("note: old key\n[main] INFO x\n{one}[2] Done\n1 issue.\n"), Ok(&["2:1 error - m"][..])),
+        (0, format!("note: old key\n{none}0 issues.\n"), Ok(&[])),
+        (1, format!("{{\"level\": \"warn\", \"text\": \"x\"}}\n{one}"), Ok(&["2:1 error - m"])),
+        (1, format!("{none}{one}"), Ok(&["2:1 error - m"])),
+        (1, format!("note: old key\n{none}"), Err("found nothing, yet ended with exit code 1")),
+        (0, "note: old key\n{\"level\": \"warn\"}\n".to_owned(), Err("wrote no list of findings, `items`")),
+        (0, "note: old key\n".to_owned(), Err("wrote no JSON")),
+        (0, format!("Traceback (most recent call last):\n  x\n{none}"), Err("wrote no JSON")),
+        (0, format!("{none}{{\"items\": [{{\"message\":\n"), Err("wrote no JSON")),
+        (1, format!("note: x\n{}", one.trim_end().trim_end_matches('}')), Err("wrote no JSON")),
+        (0, format!("note: x\n{} and more\n", none.trim_end()), Err("wrote no JSON")),
+    ] {
+        check(&tool, code, &text, wanted);
+    }
+    let strict = || reading(&tool, &said(1, &format!("note: old key\n{one}")));
+    assert!(strict().is_ok() && notes::switch::without(strict).is_err());
+}
+
+/// The first finding of a list that is cut off would be a document of its own.
+#[test]
+fn a_part_of_a_document_is_none() {
+    let pylint = command(Form::Json(plain_place()));
+    let list = "[\n  {\"message\": \"m\", \"line\": 2},\n{\"message\": \"n\"}\n]\n";
+    check(&pylint, 1, &format!("note\n{list}"), Ok(&["1:1 error - n", "2:1 error - m"]));
+    check(&pylint, 1, &format!("note\n{}", list.trim_end().trim_end_matches(']')), Err("wrote no JSON"));
+}
+
+#[test]
+fn an_output_of_nothing_but_beginnings_is_given_up_in_time() {
+    let tool = command(Form::Json(plain_place()));
+    for line in ["{\n", "[x\n", "{}x\n", "[[[[\n", "{\"a\":\n"] {
+        check(&tool, 0, &format!("x\n{}", line.repeat(100_000)), Err("wrote "));
+    }
 }
 
 #[test]

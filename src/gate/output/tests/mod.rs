@@ -1,5 +1,6 @@
 //! Every form of output, read as its tools write it.
 
+mod failures;
 mod formatting;
 mod forms;
 mod hostile;
@@ -7,7 +8,7 @@ mod sarif;
 
 use regex::Regex;
 
-use super::{Said, Seen, Whose, read};
+use super::{Said, Seen, Whose, notes, read};
 use crate::gate::silence::Silence;
 use crate::policy::{
     Columns, Command, Form, Input, Output, Place, Pointer, Scope, Severity, Stream, Unconfigured,

@@ -1,0 +1,160 @@
+//! What is told of a program that says only by its exit code that it failed: a validating command, a gate with
+//! `text: exit`.
+//!
+//! The first lines of such an output say what was started. The lines that name a failure and the last lines say what went
+//! wrong, so those are told. What tells two failures apart is not the told text, which holds times, counts, addresses and
+//! paths of temporary files, but the lines that name a failure without these.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use regex::{Regex, RegexSet};
+
+use super::seen::Raw;
+use super::{Said, notes};
+use crate::gate::finding::{LONGEST_MESSAGE, clean};
+use crate::policy::Stream;
+
+/// How many lines that name a failure are told, the first ones.
+const NAMED: usize = 3;
+/// How many of the last lines are told beside them, and how many where no line names a failure.
+const LAST: usize = 2;
+const LAST_ALONE: usize = 4;
+/// The most lines by which two failures are told apart.
+const MOST_PARTS: usize = 500;
+/// The least characters that are told of a line.
+const LEAST_SHOWN: usize = 24;
+
+/// Lines that name a failure.
+const NAMING: [&str; 11] = [
+    r"(?i)\berror\b",
+    r"(?i)\bfail(?:ed|ures?)?\b",
+    r"(?i)\bpanic(?:ked)?\b",
+    r"(?i)\bassert(?:ion)?\b|\bAssertionError\b",
+    r"^E\s{2,}",
+    r"^\s*not ok\b",
+    r"^\s*(?:✗|✘|✖|×|✕|❌|⨯)",
+    r"^(?:\w+\.)*\w*(?:Error|Exception|Interrupt)\b(?::|$)",
+    r"(?i)^\s*(?:fatal|undefined reference|segmentation fault|killed|aborted)\b",
+    r"^\s+[\w./-]+_test\.go:\d+: ",
+    r"^(?:\*\*\*|make(?:\[\d+\])?: \*\*\*) ",
+];
+
+/// Lines with such a word that name none.
+const HARMLESS: [&str; 4] = [
+    r"(?:\.\.\. (?:ok|ignored)|\bPASSED(?:\s*\[\s*\d+%\])?)\s*$",
+    r"^\s*(?:ok|PASS|---\s+PASS)\b",
+    r"^\s*(?:✓|✔)",
+    r"^[\s=_-]*(?i:failures?|errors?):?[\s=_-]*$",
+];
+
+/// Words that count failures, where there are none.
+const NONE_FAILED: &str =
+    r"(?i)\b(?:0|no) (?:errors?|failed|failures?)\b|\b(?:errors?|failed|failures?)[:=] ?0\b";
+
+/// What differs between two runs that fail alike.
+const VARYING: [&str; 9] = [
+    r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?",
+    r"\b\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?\b",
+    r"\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b",
+    r"\b0x[0-9a-fA-F]+\b",
+    r#"(?:/private)?(?:/var)?/tmp/[^\s:'"`,)]*"#,
+    r#"(?:/run/user|/var/folders|/dev/shm|/proc/\d+)/[^\s:'"`,)]*"#,
+    r"\btmp[\w-]{6,}\b",
+    r"\b\d+(?:\.\d+)?\s?(?:ns|us|µs|ms|s|sec|secs|seconds?|m|min|minutes?|%|[KMG]?i?B)\b",
+    r"\d+",
+];
+
+fn set(patterns: &[&str]) -> RegexSet {
+    match RegexSet::new(patterns) {
+        Ok(set) => set,
+        // No input reaches this: the patterns are constants, and the tests compile them.
+        Err(error) => unreachable!("{error}"),
+    }
+}
+
+fn regex(pattern: &str) -> Regex {
+    match Regex::new(pattern) {
+        Ok(regex) => regex,
+        // As above.
+        Err(error) => unreachable!("{error}"),
+    }
+}
+
+static NAMING_SET: LazyLock<RegexSet> = LazyLock::new(|| set(&NAMING));
+static HARMLESS_SET: LazyLock<RegexSet> = LazyLock::new(|| set(&HARMLESS));
+static NONE_REGEX: LazyLock<Regex> = LazyLock::new(|| regex(NONE_FAILED));
+static VARYING_REGEX: LazyLock<Regex> = LazyLock::new(|| regex(&VARYING.join("|")));
+
+/// The finding that a program failed with this exit code and output.
+pub(super) fn failure(run: &Said<'_>) -> Raw {
+    let output = run.on(Stream::Both);
+    let said: Vec<&str> = notes::lines(&output, None).filter(|line| !notes::is_note(line)).collect();
+    let shown = |lines: Vec<&str>| -> Vec<String> {
+        let plain = |line| clean(line).trim_matches(['=', '_', ' ']).to_owned();
+        lines.into_iter().map(plain).filter(|line| !line.is_empty()).collect()
+    };
+    let named = shown(naming(&said));
+    let lines = shown(said);
+    let identity = identity(run.code, &named, &lines);
+    Raw { identity, ..Raw::whole_text(message(run.code, &named, &lines)) }
+}
+
+/// The lines that name a failure, with the line behind one that says where a program panicked.
+fn naming<'t>(lines: &[&'t str]) -> Vec<&'t str> {
+    let mut says_where = false;
+    let names = |line: &&&'t str| {
+        let continues = std::mem::take(&mut says_where);
+        says_where = line.contains("panicked at ") && line.trim_end().ends_with(':');
+        let names = || NAMING_SET.is_match(&NONE_REGEX.replace_all(line, "")) && !HARMLESS_SET.is_match(line);
+        continues || names()
+    };
+    lines.iter().filter(names).copied().collect()
+}
+
+/// The exit code, the first lines that name a failure, and the last lines, each cut so that all of them are told.
+fn message(code: i32, named: &[String], lines: &[String]) -> String {
+    let last = if named.is_empty() { LAST_ALONE } else { LAST };
+    let mut shown: Vec<&String> = named.iter().take(NAMED).collect();
+    let tail = lines.get(lines.len().saturating_sub(last)..).unwrap_or_default();
+    shown.extend(tail.iter().filter(|line| !named.iter().take(NAMED).any(|named| named == *line)));
+    let start = format!("ended with exit code {code}");
+    if shown.is_empty() {
+        return start;
+    }
+    let separators = 2 + 3 * (shown.len() - 1);
+    let mut room = LONGEST_MESSAGE.saturating_sub(start.chars().count() + separators);
+    let mut told = Vec::new();
+    for (at, line) in shown.iter().enumerate() {
+        // What a short line leaves goes to those behind it.
+        let share = (room / (shown.len() - at)).max(LEAST_SHOWN);
+        let text = shortened(line, share);
+        room = room.saturating_sub(text.chars().count());
+        told.push(text);
+    }
+    format!("{start}: {}", told.join(" | "))
+}
+
+fn shortened(line: &str, most: usize) -> String {
+    if line.chars().count() <= most {
+        return line.to_owned();
+    }
+    line.chars().take(most.saturating_sub(3)).chain("...".chars()).collect()
+}
+
+/// What a run that fails alike has in common with this one: the lines that name a failure; where there are none, the exit code
+/// and the last lines.
+fn identity(code: i32, named: &[String], lines: &[String]) -> BTreeSet<String> {
+    let stable = |line: &String| stable(line);
+    if named.is_empty() {
+        let tail = lines.get(lines.len().saturating_sub(LAST_ALONE)..).unwrap_or_default();
+        let tail: Vec<String> = tail.iter().map(stable).collect();
+        return BTreeSet::from([format!("{code}: {}", tail.join(" | "))]);
+    }
+    named.iter().map(stable).filter(|line| !line.is_empty()).take(MOST_PARTS).collect()
+}
+
+/// A line without what differs from run to run.
+fn stable(line: &str) -> String {
+    VARYING_REGEX.replace_all(line, "").split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,348 @@
+//! The one cause of many faults: an opening bracket that an edit left without its closing one.
+//!
+//! A parser notices that at the end of the text, or in the next declaration, and then reads on in the wrong place: one
+//! missing brace gives many faults, none of them at its place. Indentation says where it is missing: a closing bracket
+//! that begins its line closes the bracket whose line is indented alike, so those opened in between are not closed.
+//!
+//! Invariant: nothing that was found is lost without being counted.
+
+use super::super::delta::{Belief, Mark};
+use super::fault::Fault;
+use crate::text::{Buffer, LineMap};
+
+/// How many lines a fault may stand from its cause to be told in its place.
+const NEAR: usize = 5;
+/// How far back the start of a line is looked for, in bytes, so that a text of one line takes linear time.
+const LONGEST_LINE: usize = 400;
+/// How many open brackets are looked at for the one with the same indentation.
+const DEEPEST: usize = 64;
+
+/// Pairs brackets by their indentation.
+#[derive(Debug, Default)]
+pub(super) struct Nesting {
+    open: Vec<Open>,
+    unclosed: Vec<usize>,
+}
+
+#[derive(Debug)]
+struct Open {
+    close: char,
+    at: usize,
+    /// The indentation of its line, where that is known.
+    indent: Option<usize>,
+}
+
+impl Nesting {
+    /// Takes the next token of this text; all but brackets are ignored.
+    pub(super) fn see(&mut self, token: &str, at: usize, text: &str) {
+        let open = |close| Open { close, at, indent: Line::of(text, at).map(|line| line.indent) };
+        match token {
+            "(" => self.open.push(open(')')),
+            "[" => self.open.push(open(']')),
+            "{" => self.open.push(open('}')),
+            ")" => self.close(')', at, text),
+            "]" => self.close(']', at, text),
+            "}" => self.close('}', at, text),
+            _ => {}
+        }
+    }
+
+    /// The offsets of the brackets that are not closed where their indentation ends, in the order of the text.
+    pub(super) fn unclosed(mut self) -> Vec<usize> {
+        self.unclosed.extend(self.open.into_iter().map(|open| open.at));
+        self.unclosed.sort_unstable();
+        self.unclosed
+    }
+
+    fn close(&mut self, close: char, at: usize, text: &str) {
+        let first = Line::of(text, at).filter(|line| line.is_first).map(|line| line.indent);
+        let start = self.open.len().saturating_sub(DEEPEST);
+        let near = || self.open.iter().enumerate().skip(start).rev();
+        let alike = first.and_then(|indent| {
+            let is_partner = |open: &Open| open.close == close && open.indent == Some(indent);
+            let is_deeper = self.open.last()?.indent? > indent;
+            if !is_deeper {
+                return None;
+            }
+            near().find(|(_, open)| is_partner(open)).map(|(index, _)| index)
+        });
+        let partner = alike.or_else(|| near().find(|(_, open)| open.close == close).map(|(index, _)| index));
+        if let Some(partner) = partner {
+            self.unclosed.extend(self.open.drain(partner..).skip(1).map(|open| open.at));
+        }
+    }
+}
+
+/// The line around an offset.
+struct Line {
+    indent: usize,
+    /// Whether nothing stands before the offset but indentation.
+    is_first: bool,
+}
+
+impl Line {
+    /// Nothing for an offset far from the start of its line.
+    fn of(text: &str, at: usize) -> Option<Line> {
+        let bytes = text.as_bytes();
+        let from = at.saturating_sub(LONGEST_LINE);
+        let start = match memchr::memrchr(b'\n', bytes.get(from..at)?) {
+            Some(newline) => from + newline + 1,
+            None if from == 0 => 0,
+            None => return None,
+        };
+        let before = bytes.get(start..at)?;
+        let indent = before.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        Some(Line { indent, is_first: indent == before.len() })
+    }
+}
+
+/// What the brackets of a text say.
+#[derive(Debug, Default)]
+pub(super) struct Unclosed {
+    /// Those without a partner.
+    pub(super) lone: usize,
+    /// Those that are not closed where their indentation ends.
+    pub(super) open: Vec<usize>,
+}
+
+/// The bracket that an edit left open: the first one that was not open before. Nothing where not exactly one more bracket has
+/// no partner than before: each of several would explain faults of its own.
+pub(super) fn cause(
+    (before, old): (Option<&Buffer>, &Unclosed),
+    (after, new): (&Buffer, &Unclosed),
+    map: &LineMap,
+) -> Option<Mark> {
+    if new.lone != old.lone + 1 {
+        return None;
+    }
+    let old_lines: Vec<usize> = before.map_or_else(Vec::new, |before| {
+        let lines = before.lines();
+        old.open.iter().filter_map(|&at| map.carry(lines.at(at))).collect()
+    });
+    let lines = after.lines();
+    let at = *new.open.iter().find(|&&at| !old_lines.contains(&lines.at(at)))?;
+    let bracket = after.view().get(at..at + 1)?;
+    Some(Fault::new(at, at + 1, format!("\"{bracket}\" is not closed")).mark(lines, after.view()))
+}
+
+/// Which of the new faults an unclosed bracket explains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Explains {
+    /// Those at or behind it: the parser reads in the order of the text.
+    Behind,
+    /// All: the parser gives up whole declarations, which begin before it.
+    All,
+}
+
+/// Tells the cause of new faults first and the others as one, which counts them. Where a fault stands beside the cause, it is
+/// told in its place.
+pub(super) fn folded(found: Vec<(Mark, bool)>, cause: Option<Mark>, explains: Explains) -> Vec<(Mark, bool)> {
+    let Some(cause) = cause else { return found };
+    let follows =
+        |(mark, fresh): &(Mark, bool)| *fresh && (explains == Explains::All || mark.line >= cause.line);
+    let (mut follow, others): (Vec<_>, Vec<_>) = found.into_iter().partition(follows);
+    let is_near = |mark: &Mark| mark.belief == Belief::Certain && mark.line.abs_diff(cause.line) < NEAR;
+    if !follow.iter().any(|(mark, _)| mark.belief == Belief::Certain) {
+        return others.into_iter().chain(follow).collect();
+    }
+    let head = match follow.iter().position(|(mark, _)| is_near(mark)) {
+        Some(near) => follow.remove(near),
+        None => (cause, true),
+    };
+    follow.sort_by_key(|(mark, _)| (mark.belief, mark.line, mark.column));
+    let more = follow.len().saturating_sub(1);
+    if more > 0 {
+        follow.truncate(1);
+        if let Some((mark, _)) = follow.first_mut() {
+            mark.message = format!("{}; and {more} more that follow from line {}", mark.message, head.0.line);
+        }
+    }
+    [head].into_iter().chain(follow).chain(others).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cases::judged;
+    use super::*;
+
+    /// A text of about 200 lines: how it begins and ends, and the parts between. The brace that is taken away closes the line
+    /// that says `HERE`.
+    struct Language {
+        path: &'static str,
+        begin: &'static str,
+        part: &'static str,
+        broken: &'static str,
+        end: &'static str,
+    }
+
+    const LANGUAGES: [Language; 9] = [
+        Language {
+            path: "a.js",
+            begin: "class A {\n",
+            part: "  mN(x) {\n    if (x) {\n      f(x);\n    }\n    g(x);\n  }\n",
+            broken: "  mN(x) {\n    if (x) { // HERE\n      f(x);\n    g(x);\n  }\n",
+            end: "}\n",
+        },
+        Language {
+            path: "a.ts",
+            begin: "export class A {\n",
+            part: "  mN(x: number): void {\n    if (x) {\n      f(x);\n    }\n    g(x);\n  }\n",
+            broken: "  mN(x: number): void {\n    if (x) { // HERE\n      f(x);\n    g(x);\n  }\n",
+            end: "}\n",
+        },
+        Language {
+            path: "a.rs",
+            begin: "impl A {\n",
+            part: "    fn mN(x: u8) {\n        if x > 1 {\n            f(x);\n        }\n        g(x);\n    }\n",
+            broken: "    fn mN(x: u8) {\n        if x > 1 { // HERE\n            f(x);\n        g(x);\n    }\n",
+            end: "}\n",
+        },
+        Language {
+            path: "a.go",
+            begin: "package a\n",
+            part: "\nfunc mN(x int) {\n\tif x > 1 {\n\t\tf(x)\n\t}\n\tg(x)\n}\n",
+            broken: "\nfunc mN(x int) {\n\tif x > 1 { // HERE\n\t\tf(x)\n\tg(x)\n}\n",
+            end: "",
+        },
+        Language {
+            path: "A.java",
+            begin: "class A {\n",
+            part: "    void mN(int x) {\n        if (x > 1) {\n            f(x);\n        }\n        g(x);\n    }\n",
+            broken: "    void mN(int x) {\n        if (x > 1) { // HERE\n            f(x);\n        g(x);\n    }\n",
+            end: "}\n",
+        },
+        Language {
+            path: "a.c",
+            begin: "",
+            part: "void mN(int x) {\n    if (x) {\n        f(x);\n    }\n    g(x);\n}\n",
+            broken: "void mN(int x) {\n    if (x) { // HERE\n        f(x);\n    g(x);\n}\n",
+            end: "",
+        },
+        Language {
+            path: "a.cpp",
+            begin: "class A {\n",
+            part: "    void mN(int x) {\n        if (x) {\n            f(x);\n        }\n        g(x);\n    }\n",
+            broken: "    void mN(int x) {\n        if (x) { // HERE\n            f(x);\n        g(x);\n    }\n",
+            end: "};\n",
+        },
+        Language {
+            path: "a.css",
+            begin: "",
+            part: "@media print {\n  .mN {\n    color: red;\n  }\n  .xN {\n    color: blue;\n  }\n}\n",
+            broken: "@media print {\n  .mN { /* HERE */\n    color: red;\n  .xN {\n    color: blue;\n  }\n}\n",
+            end: "",
+        },
+        Language {
+            path: "a.py",
+            begin: "",
+            part: "def mN(x):\n    y = [\n        x,\n        1,\n    ]\n    return y\n\n",
+            broken: "def mN(x):\n    y = [ # HERE\n        x,\n        1,\n    return y\n\n",
+            end: "",
+        },
+    ];
+
+    /// The whole text, the one without the bracket, and the line of the bracket that is open in it.
+    fn texts(language: &Language) -> (String, String, usize) {
+        let parts = 200 / language.part.lines().count();
+        let made = |broken: Option<usize>| {
+            let part = |at: usize| {
+                let part = if broken == Some(at) { language.broken } else { language.part };
+                part.replace('N', &at.to_string())
+            };
+            format!("{}{}{}", language.begin, (0..parts).map(part).collect::<String>(), language.end)
+        };
+        let broken = made(Some(parts / 2));
+        let line = broken.lines().position(|line| line.contains("HERE")).unwrap() + 1;
+        (made(None), broken, line)
+    }
+
+    #[test]
+    fn a_bracket_that_is_not_closed_is_told_first_and_what_follows_once() {
+        for language in &LANGUAGES {
+            let (whole, broken, line) = texts(language);
+            assert!(whole.lines().count() > 150, "{}", language.path);
+            assert!(judged(language.path, None, &whole).findings.is_empty(), "{}", language.path);
+            for before in [None, Some(whole.as_str())] {
+                let found = judged(language.path, before, &broken).findings;
+                let lines: Vec<_> = found.iter().map(|found| (found.line, found.message.as_str())).collect();
+                let first = found.first().unwrap_or_else(|| panic!("{}: nothing", language.path));
+                assert!(
+                    first.blocking && first.line.abs_diff(line) < NEAR,
+                    "{}: {line} {lines:?}",
+                    language.path
+                );
+                assert!(found.len() <= 2, "{}: {lines:?}", language.path);
+            }
+        }
+    }
+
+    /// What is told without a look for the cause: mostly another line, and in some languages many.
+    #[test]
+    fn without_its_cause_the_fault_is_told_elsewhere() {
+        let mut elsewhere = Vec::new();
+        for language in &LANGUAGES {
+            let (_, broken, line) = texts(language);
+            let text = super::super::cases::buffer(&broken);
+            let map = LineMap::default();
+            let draft = crate::gate::Draft {
+                path: language.path,
+                language: crate::policy::language_of(language.path, None),
+                before: None,
+                after: &text,
+                map: &map,
+                stands: crate::gate::Stands::of_file(None),
+                beside: &|_| false,
+            };
+            let watch = crate::gate::Watch::idle();
+            let limit = watch.until(std::time::Instant::now() + std::time::Duration::from_secs(60));
+            let found = super::super::judge(&draft, limit).unwrap();
+            let first = found.first().map_or(0, |(mark, _)| mark.line);
+            if first.abs_diff(line) >= NEAR || found.len() > 2 {
+                elsewhere.push(language.path);
+            }
+        }
+        assert!(elsewhere.len() >= 5, "{elsewhere:?}");
+    }
+
+    #[test]
+    fn an_old_open_bracket_is_no_cause_of_a_new_fault() {
+        let before = "function a() {\n  f(\n  g();\n}\n\n\n\n\n\n\n\nlet x = 1;\n";
+        let after = before.replace("let x = 1", "let x = = 1");
+        let found = judged("a.js", Some(before), &after).findings;
+        assert!(found.iter().all(|found| !found.message.contains("is not closed")), "{found:?}");
+    }
+
+    fn unclosed(text: &str) -> Vec<usize> {
+        let mut nesting = Nesting::default();
+        for (at, character) in text.char_indices() {
+            nesting.see(character.encode_utf8(&mut [0; 4]), at, text);
+        }
+        let line = |at: usize| text.get(..at).unwrap().matches('\n').count() + 1;
+        nesting.unclosed().into_iter().map(line).collect()
+    }
+
+    #[test]
+    fn indentation_says_which_bracket_is_open() {
+        let none: [usize; 0] = [];
+        assert_eq!(unclosed("a {\n  b {\n  }\n}\n"), none);
+        assert_eq!(unclosed("f(a,\n    b\n    )\n"), none);
+        assert_eq!(unclosed("f(function() {\n  a();\n});\n"), none);
+        assert_eq!(unclosed("a {\n  b {\n    c\n  d {\n  }\n}\n"), [2]);
+        assert_eq!(unclosed("a {\n  b\n\nc {\n}\n"), [1]);
+        assert_eq!(unclosed("a {\n\tb {\n\t\tc(\n\t}\n}\n"), [3]);
+        assert_eq!(unclosed("}\n"), none);
+        assert_eq!(unclosed("{{}"), [1]);
+    }
+
+    #[test]
+    fn a_text_of_one_line_is_paired_in_linear_time() {
+        let start = std::time::Instant::now();
+        let text = format!("{}{}", "{a(".repeat(200_000), ")}".repeat(200_000));
+        let mut nesting = Nesting::default();
+        for (at, character) in text.char_indices() {
+            nesting.see(character.encode_utf8(&mut [0; 4]), at, &text);
+        }
+        assert!(nesting.unclosed().is_empty());
+        assert!(start.elapsed().as_secs() < 30);
+    }
+}
