@@ -22,6 +22,7 @@ mod suite {
     mod docs;
     mod drafts;
     mod edits;
+    mod formatters;
     mod fuzz;
     mod gates;
     mod gates_cli;

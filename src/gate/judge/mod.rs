@@ -10,6 +10,7 @@ mod call;
 mod consult;
 mod count;
 mod fix;
+mod partial;
 mod program;
 mod repair;
 mod runs;

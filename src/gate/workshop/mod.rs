@@ -4,6 +4,7 @@ mod around;
 mod basis;
 mod cache;
 mod canary;
+mod formatted;
 mod kin;
 mod slots;
 mod versions;
@@ -14,6 +15,7 @@ pub(super) use self::cache::Answer;
 use self::cache::Answers;
 pub(super) use self::canary::Proof;
 use self::canary::Proofs;
+use self::formatted::Formatted;
 pub(super) use self::slots::Slots;
 pub(super) use self::versions::Versions;
 use super::process::{Ceiling, lack, strongest};
@@ -26,6 +28,7 @@ pub struct Workshop {
     pub(super) slots: Slots,
     pub(super) answers: Answers,
     pub(super) proofs: Proofs,
+    pub(super) formatted: Formatted,
     /// What programs are kept apart by at most.
     pub(super) ceiling: Ceiling,
     pub(super) fleet: Fleet,
@@ -63,6 +66,7 @@ impl Default for Workshop {
             slots: Slots::new(cores),
             answers: Answers::default(),
             proofs: Proofs::default(),
+            formatted: Formatted::default(),
             ceiling: Ceiling::default(),
             fleet: Fleet::default(),
             versions: Versions::default(),
