@@ -34,6 +34,7 @@ mod suite {
     mod limits;
     mod locating;
     mod looking;
+    mod lost;
     mod mcp;
     mod memory;
     mod misdeeds;

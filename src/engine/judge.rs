@@ -9,7 +9,7 @@ use super::draft::Draft;
 use crate::edit::Edit;
 use crate::error::{Code, Error};
 use crate::gate::{self, Case, Grant, Means, OnDisk, Stands, Verdict, Watch};
-use crate::policy::{Language, Manner, Policy, Profile, Role, Terms, Validator};
+use crate::policy::{Kind as GateKind, Language, Manner, Policy, Profile, Role, Terms, Validator};
 use crate::request::{Mode, Request};
 use crate::store::{Kind, Place};
 
@@ -63,9 +63,19 @@ impl Workspace {
         let bench = |(at, draft)| self.bench(call, draft).map_err(|refusal| call.names(refusal, at));
         let benches = drafts.iter().enumerate().map(bench).collect::<Result<Vec<_>, _>>()?;
         let beside: Vec<_> = drafts.iter().map(|draft| self.beside(draft.target, drafts)).collect();
-        let parts = drafts.iter().zip(&benches).zip(&beside).zip(self.neighbours(drafts));
+        let lost = {
+            let judges = |bench: &Bench<'_>| {
+                bench
+                    .terms
+                    .rules
+                    .iter()
+                    .any(|rule| rule.enabled && matches!(rule.gate.kind, GateKind::Damage))
+            };
+            self.lost_definitions(call, drafts, &benches.iter().map(judges).collect::<Vec<_>>())
+        };
+        let parts = drafts.iter().zip(&benches).zip(&beside).zip(self.neighbours(drafts)).zip(&lost);
         let cases: Vec<Case<'_>> = parts
-            .map(|(((draft, bench), beside), among)| Case {
+            .map(|((((draft, bench), beside), among), lost)| Case {
                 draft: gate::Draft {
                     path: draft.target.place.in_root(),
                     language: bench.language,
@@ -86,6 +96,7 @@ impl Workspace {
                 removed: draft.request.edit == Edit::Remove,
                 among,
                 on_disk: OnDisk::Before,
+                lost,
             })
             .collect();
         Ok(gate::judge_all(&cases, watch))

@@ -5,7 +5,8 @@
 use std::path::{Path, PathBuf};
 
 use lockgate::gate::{
-    Case, Draft, Grant, Means, OnDisk, Outcome, Pins, Search, Stands, Verdict, Watch, Workshop, judge_all,
+    Case, Draft, Grant, Lost, Means, OnDisk, Outcome, Pins, Search, Stands, Verdict, Watch, Workshop,
+    judge_all,
 };
 use lockgate::policy::{Isolation, Policy, Profile, language_of};
 use lockgate::text::{Buffer, Hints, LineMap};
@@ -107,6 +108,7 @@ impl Project {
                     removed: false,
                     among: 0,
                     on_disk: OnDisk::Before,
+                    lost: Lost::none(),
                 }
             })
             .collect();

@@ -82,7 +82,7 @@ impl<'a> Call<'a> {
         let limit = self.limit.within(seat.rule.timeout);
         let said = self.guarded(|| match seat.how {
             Here::Syntax => Ok(syntax::judge(draft, limit)?),
-            Here::Damage => Ok(damage::judge(draft, &self.case.terms.damage, limit)?),
+            Here::Damage => Ok(damage::judge(draft, &self.case.terms.damage, self.case.lost, limit)?),
             Here::Pattern(rules) => patterns(draft, rules),
         });
         self.weighed(draft, seat.rule, said, Past::Plain, start.elapsed())

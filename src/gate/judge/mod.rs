@@ -31,6 +31,7 @@ use self::runs::Runs;
 use self::seats::Seats;
 use self::told::Told;
 use super::draft::Draft;
+use super::lost::Lost;
 use super::means::Means;
 use super::parallel::parallel;
 use super::silence::Silence;
@@ -53,6 +54,8 @@ pub struct Case<'a> {
     pub among: usize,
     /// Which of its texts is on disk.
     pub on_disk: OnDisk,
+    /// The definitions that it takes away, as far as they are known to be missed.
+    pub lost: &'a Lost,
 }
 
 /// Which text of a draft is on disk.
@@ -82,6 +85,7 @@ pub fn judge(draft: &Draft<'_>, terms: &Terms<'_>, means: &Means<'_>, watch: &Wa
         removed: false,
         among: 0,
         on_disk: OnDisk::Before,
+        lost: Lost::none(),
     };
     judge_all(&[case], watch).into_iter().next().unwrap_or_default()
 }

@@ -150,6 +150,9 @@ tables! {
         "tabs_to_spaces": WEIGHT, Is("warn") => "tabs turned to spaces";
         "lost_decorators": WEIGHT, Is("warn") => "decorators or attributes lost above an edited symbol";
         "nul_bytes": WEIGHT, Is("block") => "NUL bytes";
+        "lost_indentation": WEIGHT, Is("warn") => "a replaced line that is indented less than before, and so leaves its block";
+        "used_definitions": WEIGHT, Is("warn") => "a definition that is gone while the index knows uses of it in other files";
+        "dropped_definitions": WEIGHT, Is("warn") => "definitions that `content` for a file that is there does not have any more";
     }
     /// Every definition, whatever its kind.
     COMMON {

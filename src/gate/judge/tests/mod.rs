@@ -136,6 +136,7 @@ impl Trial {
                 removed: false,
                 among: 0,
                 on_disk,
+                lost: Lost::none(),
             }
         });
         judge_all(&cases.collect::<Vec<_>>(), &Watch::idle())

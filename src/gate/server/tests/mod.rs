@@ -153,6 +153,7 @@ impl Trial {
                 removed: false,
                 among: 0,
                 on_disk: OnDisk::Before,
+                lost: Lost::none(),
             }
         });
         judge_all(&cases.collect::<Vec<_>>(), &Watch::idle())
