@@ -25,6 +25,7 @@ mod suite {
     mod docs;
     mod drafts;
     mod edits;
+    mod formatters;
     mod fuzz;
     mod gates;
     mod gates_cli;
@@ -36,6 +37,7 @@ mod suite {
     mod limits;
     mod locating;
     mod looking;
+    mod lost;
     mod mcp;
     mod memory;
     mod misdeeds;

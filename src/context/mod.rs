@@ -21,6 +21,7 @@ mod symbol;
 mod tags;
 mod told;
 mod uses;
+mod vanished;
 mod words;
 
 use std::collections::BTreeMap;
@@ -33,6 +34,7 @@ pub use index::Index;
 pub use page::Page;
 pub use project::{Folder, Project, project};
 pub use tags::{Place, Reader, Tag, Tags, reading};
+pub use vanished::{Left, Vanished, dropped};
 
 /// Whether texts in a language can be read.
 pub fn reads(language: &str) -> bool {

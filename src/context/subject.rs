@@ -16,7 +16,7 @@ const MOST_MODULES: usize = 100;
 
 /// What a symbol is to its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Standing {
+pub(super) enum Standing {
     /// It is known to whoever brings it in.
     Free,
     /// It belongs to a type.
@@ -172,7 +172,7 @@ fn owned(index: &Index, name: u32, modules: &HashSet<&str>, types: &HashSet<&str
 
 /// The keys under which a name is brought in from what may be the module of one of these symbols: the parts of the
 /// module's path follow each other in that of the file.
-fn imports(index: &Index, symbols: &[Found<'_>], name: &str) -> HashSet<u32> {
+pub(super) fn imports(index: &Index, symbols: &[Found<'_>], name: &str) -> HashSet<u32> {
     let free: Vec<Vec<&str>> = symbols
         .iter()
         .filter(|symbol| standing(symbol) != Standing::Local)
@@ -198,7 +198,7 @@ fn leads(parts: &[&str], owners: &[&str], name: &str) -> bool {
     })
 }
 
-fn standing(symbol: &Found<'_>) -> Standing {
+pub(super) fn standing(symbol: &Found<'_>) -> Standing {
     let Definition { kind, around, part, name, .. } = *symbol.definition;
     if symbol.file.language == "go" && part != name {
         return Standing::Member;

@@ -11,7 +11,7 @@ use super::links::{checks_links, markdown};
 use crate::edit::Edit;
 use crate::error::{Code, Error};
 use crate::gate::{self, Case, DeadLinks, Grant, Means, OnDisk, Stands, Verdict, Watch};
-use crate::policy::{Language, Manner, Policy, Profile, Role, Terms, Validator};
+use crate::policy::{Kind as GateKind, Language, Manner, Policy, Profile, Role, Terms, Validator};
 use crate::request::{Mode, Request};
 use crate::store::{Cache, Kind, Place};
 
@@ -68,9 +68,24 @@ impl Workspace {
         };
         let benches = drafts.iter().zip(&dead).enumerate().map(bench).collect::<Result<Vec<_>, _>>()?;
         let beside: Vec<_> = drafts.iter().map(|draft| self.beside(draft.target, drafts)).collect();
-        let parts = drafts.iter().zip(&benches).zip(&beside).zip(self.neighbours(drafts)).zip(&dead);
+        let lost = {
+            let judges = |bench: &Bench<'_>| {
+                bench
+                    .terms
+                    .rules
+                    .iter()
+                    .any(|rule| rule.enabled && matches!(rule.gate.kind, GateKind::Damage))
+            };
+            self.lost_definitions(call, drafts, &benches.iter().map(judges).collect::<Vec<_>>())
+        };
+        let parts = drafts
+            .iter()
+            .zip(&benches)
+            .zip(&beside)
+            .zip(self.neighbours(drafts))
+            .zip(dead.iter().zip(&lost));
         let cases: Vec<Case<'_>> = parts
-            .map(|((((draft, bench), beside), among), dead_links)| Case {
+            .map(|((((draft, bench), beside), among), (dead_links, lost))| Case {
                 draft: gate::Draft {
                     path: draft.target.place.in_root(),
                     language: bench.language,
@@ -92,6 +107,7 @@ impl Workspace {
                 among,
                 on_disk: OnDisk::Before,
                 dead_links,
+                lost,
             })
             .collect();
         Ok(gate::judge_all(&cases, watch))

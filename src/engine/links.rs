@@ -12,7 +12,7 @@ use super::call::Call;
 use super::draft::Draft;
 use crate::edit::Edit;
 use crate::error::Error;
-use crate::gate::{DeadLinks, Lost, PageLink, Watch, links, lost_anchors};
+use crate::gate::{DeadLinks, LostTarget, PageLink, Watch, links, lost_anchors};
 use crate::policy::{Kind, Language, PatternRules, Profile, Rule, language_named};
 use crate::store::{Clock, FilePlace, Hidden, Pattern, Place, Reach, SearchBounds, Waits, Within};
 use crate::text::{Buffer, Hints};
@@ -69,7 +69,7 @@ impl Workspace {
         drafts: &[Draft<'_>],
         watch: &Watch,
     ) -> Result<Vec<Vec<DeadLinks>>, Error> {
-        let lost: Vec<Vec<Lost>> = drafts.iter().map(|draft| lost(call, draft)).collect();
+        let lost: Vec<Vec<LostTarget>> = drafts.iter().map(|draft| lost(call, draft)).collect();
         let mut dead: Vec<Vec<DeadLinks>> = drafts.iter().map(|_| Vec::new()).collect();
         let files = drafts.iter().zip(&lost).filter(|(_, lost)| !lost.is_empty());
         let files: Vec<&FilePlace> = files.filter_map(|(draft, _)| file(draft)).collect();
@@ -84,8 +84,8 @@ impl Workspace {
             let beside = self.beside(draft.target, drafts);
             for lost in lost {
                 let is_dead = |page: &Page, link: &PageLink| match &lost {
-                    Lost::File => link.is_dead(&page.path, place.in_root(), &beside),
-                    Lost::Anchor(anchor, _) => {
+                    LostTarget::File => link.is_dead(&page.path, place.in_root(), &beside),
+                    LostTarget::Anchor(anchor, _) => {
                         link.anchor.as_ref() == Some(anchor) && link.leads_to(place.in_root())
                     }
                 };
@@ -172,7 +172,7 @@ fn file<'d>(draft: &'d Draft<'_>) -> Option<&'d FilePlace> {
 }
 
 /// Returns what a draft takes away from its file, where a gate of the policy looks at links.
-fn lost(call: &Call, draft: &Draft<'_>) -> Vec<Lost> {
+fn lost(call: &Call, draft: &Draft<'_>) -> Vec<LostTarget> {
     let (Some(place), Some(_)) = (file(draft), &draft.seen.snapshot) else { return Vec::new() };
     let removes = draft.request.edit == Edit::Remove;
     let (before, after) = (draft.seen.buffer.view(), draft.drafted.buffer.view());
@@ -184,7 +184,7 @@ fn lost(call: &Call, draft: &Draft<'_>) -> Vec<Lost> {
     if !terms.rules.iter().any(|rule| rule.enabled && checks_links(rule)) {
         return Vec::new();
     }
-    if removes { vec![Lost::File] } else { lost_anchors(before, after) }
+    if removes { vec![LostTarget::File] } else { lost_anchors(before, after) }
 }
 
 /// A pattern for the name of a file as links have it: with or without its ending, and with its other characters encoded.

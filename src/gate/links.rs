@@ -26,14 +26,14 @@ const MOST_HTML: usize = 1000;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeadLinks {
     /// What is taken away.
-    pub lost: Lost,
+    pub lost: LostTarget,
     /// Each link by its file, as it is named in answers, and its line.
     pub links: Vec<(String, usize)>,
 }
 
 /// What a call takes away from a file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Lost {
+pub enum LostTarget {
     /// The file itself.
     File,
     /// An anchor, and its line in the text before.
@@ -65,10 +65,10 @@ impl PageLink {
 }
 
 /// Returns the anchors of a page that a later text of it does not have.
-pub fn lost_anchors(before: &str, after: &str) -> Vec<Lost> {
+pub fn lost_anchors(before: &str, after: &str) -> Vec<LostTarget> {
     let after = anchors(after);
     let lost = anchors(before).into_iter().filter(|(anchor, _)| !after.contains_key(anchor));
-    lost.map(|(anchor, line)| Lost::Anchor(anchor, line)).collect()
+    lost.map(|(anchor, line)| LostTarget::Anchor(anchor, line)).collect()
 }
 
 /// Returns the anchors of a page in small letters, each with its line.
@@ -154,8 +154,8 @@ pub(super) fn marks(dead: &[DeadLinks], draft: &Draft<'_>, rule: &Rule) -> Vec<M
         let count = dead.links.len();
         let links = if count == 1 { "1 link leads".to_owned() } else { format!("{count} links lead") };
         let (code, line, lost) = match &dead.lost {
-            Lost::File => ("dead-link", 1, "this file, which the call removes".to_owned()),
-            Lost::Anchor(anchor, line) => {
+            LostTarget::File => ("dead-link", 1, "this file, which the call removes".to_owned()),
+            LostTarget::Anchor(anchor, line) => {
                 ("dead-anchor", (*line).min(last), format!("#{anchor}, which the edit takes away"))
             }
         };
@@ -314,7 +314,7 @@ mod tests {
         assert_eq!(names("# A\n\n# A-1\n\n# A\n"), ["a", "a-1", "a-2"]);
         assert_eq!(anchors("# A\n\n## B\n\n# A\n")["a-1"], 5);
         let lost = lost_anchors("# A\n\n# A\n", "# A\n");
-        assert_eq!(lost, [Lost::Anchor("a-1".to_owned(), 3)]);
+        assert_eq!(lost, [LostTarget::Anchor("a-1".to_owned(), 3)]);
     }
 
     #[test]

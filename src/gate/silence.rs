@@ -9,6 +9,8 @@ use super::watch::Halt;
 pub(super) enum Silence {
     /// It was not asked.
     Skipped(String),
+    /// It would mend the draft, but only together with lines that the edit left alone; what is said of it.
+    Partial(&'static str),
     /// It was not asked, because nobody has allowed its program to run.
     Withheld(String),
     /// Its program is not to be had here.
@@ -32,7 +34,10 @@ impl Silence {
             Silence::Away(_) => self,
             Silence::Late(why) => Silence::Late(format!("on {text}: {why}")),
             Silence::Halted(Halt::TimedOut) => Silence::Late(format!("on {text}: {LATE}")),
-            Silence::Skipped(_) | Silence::Withheld(_) | Silence::Halted(Halt::Cancelled) => self,
+            Silence::Skipped(_)
+            | Silence::Partial(_)
+            | Silence::Withheld(_)
+            | Silence::Halted(Halt::Cancelled) => self,
         }
     }
 
@@ -40,6 +45,7 @@ impl Silence {
     pub(super) fn told(&self) -> (Outcome, &str) {
         match self {
             Silence::Skipped(why) | Silence::Withheld(why) => (Outcome::Skipped, why),
+            Silence::Partial(why) => (Outcome::Skipped, why),
             Silence::Unavailable(why) | Silence::Away(why) => (Outcome::Unavailable, why),
             Silence::Broken(why) => (Outcome::Broken, why),
             Silence::Late(why) => (Outcome::TimedOut, why),
@@ -51,7 +57,7 @@ impl Silence {
     /// Whether the gate would have looked, had it been able to.
     pub(super) fn is_trouble(&self) -> bool {
         match self {
-            Silence::Skipped(_) | Silence::Halted(Halt::Cancelled) => false,
+            Silence::Skipped(_) | Silence::Partial(_) | Silence::Halted(Halt::Cancelled) => false,
             Silence::Withheld(_)
             | Silence::Unavailable(_)
             | Silence::Away(_)

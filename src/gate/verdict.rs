@@ -60,6 +60,8 @@ pub struct Run {
     pub withheld: bool,
     /// True where findings of it would refuse the edit, and only warn because the edit is one step of several.
     pub softened: bool,
+    /// True where it would mend the draft, but only together with lines outside of the edit; `why` says so.
+    pub partial: bool,
 }
 
 /// What all gates together say: their runs in the order of the policy, their findings with the gravest first.
@@ -133,6 +135,7 @@ mod tests {
             blocking,
             withheld: false,
             softened: false,
+            partial: false,
         };
         let verdict = |run, finding| Verdict::new(vec![run], vec![finding]);
         assert!(!verdict(run(false), finding(1, true, false)).refuses());

@@ -26,6 +26,12 @@ pub enum Accident {
     LostDecorators,
     /// NUL bytes.
     NulBytes,
+    /// A replaced line that is indented less, and so leaves its block.
+    LostIndentation,
+    /// A definition that is gone while other files use it.
+    UsedDefinitions,
+    /// Definitions that a new content of the whole file does not have.
+    DroppedDefinitions,
 }
 
 /// What a finding of one rule does to an edit.
@@ -44,7 +50,7 @@ pub(super) const WEIGHTS: [(&str, Weight); 3] =
 
 impl Accident {
     /// Every rule with what it does where a policy does not say, in the order of the documentation.
-    pub const ALL: [(Accident, Weight); 10] = [
+    pub const ALL: [(Accident, Weight); 13] = [
         (Accident::LinePrefixes, Weight::Block),
         (Accident::ElidedCode, Weight::Block),
         (Accident::ConflictMarkers, Weight::Block),
@@ -55,6 +61,9 @@ impl Accident {
         (Accident::TabsToSpaces, Weight::Warn),
         (Accident::LostDecorators, Weight::Warn),
         (Accident::NulBytes, Weight::Block),
+        (Accident::LostIndentation, Weight::Warn),
+        (Accident::UsedDefinitions, Weight::Warn),
+        (Accident::DroppedDefinitions, Weight::Warn),
     ];
 
     /// The rule's name, in a policy and as the code of its findings.
@@ -70,13 +79,16 @@ impl Accident {
             Accident::TabsToSpaces => "tabs_to_spaces",
             Accident::LostDecorators => "lost_decorators",
             Accident::NulBytes => "nul_bytes",
+            Accident::LostIndentation => "lost_indentation",
+            Accident::UsedDefinitions => "used_definitions",
+            Accident::DroppedDefinitions => "dropped_definitions",
         }
     }
 }
 
 /// The weight of every rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Damage([(Accident, Weight); 10]);
+pub struct Damage([(Accident, Weight); 13]);
 
 impl Default for Damage {
     fn default() -> Damage {

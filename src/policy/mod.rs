@@ -55,7 +55,7 @@ pub use limits::Limits;
 pub use paths::Protection;
 pub use policy::Policy;
 pub use publishing::{Durability, HardLinks, Publishing};
-pub use rule::{Baseline, Explicit, Level, Manner, Profile, Profiles, Rule, Terms};
+pub use rule::{Baseline, Explicit, FixScope, Level, Manner, Profile, Profiles, Rule, Terms};
 pub use serving::{Host, Readers, Serving, ServingBounds, Site, Token};
 pub use severity::Severity;
 pub use shape::{Absent, Range, Setting, Shape};

@@ -32,6 +32,8 @@ pub struct Rule {
     pub required: bool,
     /// What the gate does here.
     pub role: Role,
+    /// The part of the file that it may change where it mends.
+    pub scope: FixScope,
     /// Which findings count, where that is not what the policy says for all gates.
     pub baseline: Option<Baseline>,
     /// The options that the policy gives itself, which no default of the catalogue overrides.
@@ -59,6 +61,7 @@ impl Rule {
             timeout: gate.timeout,
             required: false,
             role: gate.role,
+            scope: FixScope::Edit,
             baseline: None,
             explicit: Explicit::default(),
             gate,
@@ -73,10 +76,23 @@ impl Rule {
         own(!self.args.is_empty() && gate.command().is_none(), "args")?;
         let role = if self.role == self.gate.role { gate.role } else { self.role };
         own(role == Role::Fix && !gate.can_mend(), "role: fix")?;
+        own(self.scope == FixScope::File && !gate.can_mend(), "scope: file")?;
         let timeout = if self.timeout == self.gate.timeout { gate.timeout } else { self.timeout };
         Ok(Rule { gate: Arc::clone(gate), role, timeout, ..self.clone() })
     }
 }
+
+/// The part of a file that a gate may change that mends.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum FixScope {
+    /// The lines that the edit wrote, and what it brought about elsewhere.
+    #[default]
+    Edit,
+    /// All of it.
+    File,
+}
+
+pub(super) const FIX_SCOPES: [(&str, FixScope); 2] = [("edit", FixScope::Edit), ("file", FixScope::File)];
 
 /// What a new finding does to an edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -219,6 +235,7 @@ pub(super) fn rule<'a>(item: &'a Node, tools: Tools<'_>) -> Result<(&'a Node, Ru
         timeout: fields.optional("timeout", quantity::time)?.unwrap_or(plain.timeout),
         required: fields.optional("required", Node::flag)?.unwrap_or(plain.required),
         role: fields.optional("role", role)?.unwrap_or(plain.role),
+        scope: fields.optional("scope", fix_scope)?.unwrap_or(plain.scope),
         explicit: Explicit { level: fields.get("level").is_some(), role: fields.get("role").is_some() },
         ..plain
     };
@@ -232,6 +249,9 @@ fn check_options(fields: &Fields<'_>, rule: &Rule) -> Result<(), Fault> {
     if let (Some(args), None) = (fields.get("args"), rule.gate.command()) {
         return Err(args.fault(format!("`{name}` runs no program that `args` could be given to")));
     }
+    if let (Some(scope), false) = (fields.get("scope"), rule.gate.can_mend()) {
+        return Err(scope.fault(format!("`{name}` gives no formatted text, so `scope` means nothing here")));
+    }
     match fields.get("role") {
         Some(role) if rule.role == Role::Fix && !rule.gate.can_mend() => {
             Err(role.fault(format!("`{name}` gives no formatted text, so `check` is its only role")))
@@ -242,6 +262,10 @@ fn check_options(fields: &Fields<'_>, rule: &Rule) -> Result<(), Fault> {
 
 fn level(node: &Node, what: &str) -> Result<Level, Fault> {
     node.one_of(what, &LEVELS)
+}
+
+fn fix_scope(node: &Node, what: &str) -> Result<FixScope, Fault> {
+    node.one_of(what, &FIX_SCOPES)
 }
 
 pub(super) fn baseline(node: &Node, what: &str) -> Result<Baseline, Fault> {

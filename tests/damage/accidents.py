@@ -378,10 +378,39 @@ class Maker:
         sent[at] = {"one": line[:cut] + "\0" + line[cut:], "several": line + "\0" * 4, "wide": "\0".join(line) + "\0"}[how]
         return how, path, lines, lines[:start] + sent + lines[end:]
 
+    def lost_indentation(self):
+        """One line is sent anew without its indentation: the last of its block in Python, one in the middle elsewhere."""
+        depth = lambda line: len(line) - len(line.lstrip())
+        heads = r"(def|class|@|async|else|elif|except|finally|case|if|for|while|with)\b|@"
+        for _ in range(200):
+            kind, path, lines = self.file(CODE & {"py", "go", "rs", "js", "ts", "java", "c"})
+            for _ in range(60):
+                at = self.random.randrange(2, len(lines) - 2)
+                line, above, below = lines[at], lines[at - 1], lines[at + 1]
+                if depth(line) == 0 or depth(above) != depth(line) or not above.strip() or not re.search("[A-Za-z]{4}", line):
+                    continue
+                if self.in_text(lines, at, kind) or self.in_text(lines, at + 1, kind) or line.lstrip()[:1] in "#/*}\"'`)]":
+                    continue
+                if kind == "py":
+                    rest = [other for other in lines[at + 1:] if other.strip()]
+                    fits = not re.match(heads, line.lstrip()) and (not rest or depth(rest[0]) < depth(line))
+                    fits = fits and not above.rstrip().endswith(("(", "[", "{", ",", "\\", ":", "+", "="))
+                else:
+                    fits = below.strip() and depth(below) == depth(line) and not line.rstrip().endswith(":")
+                if not fits:
+                    continue
+                keep = self.random.choice([0, 0, depth(line) // 2])
+                sent = self.changed([line])[0]
+                if sent == line:
+                    continue
+                return "all" if keep == 0 else "half", path, lines, lines[:at] + [sent[:keep] + sent.lstrip()] + lines[at + 1:]
+        raise LookupError("no such line")
+
 
 RULES = [
     "line_prefixes", "elided_code", "conflict_markers", "doubled_lines", "shrunk_file", "typographic_quotes",
     "escaped_newlines", "tabs_to_spaces", "lost_decorators", "nul_bytes",
+    "lost_indentation",
 ]
 
 

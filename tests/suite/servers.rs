@@ -5,7 +5,8 @@
 use std::path::{Path, PathBuf};
 
 use lockgate::gate::{
-    Case, Draft, Grant, Means, OnDisk, Outcome, Pins, Search, Stands, Verdict, Watch, Workshop, judge_all,
+    Case, Draft, Grant, Lost, Means, OnDisk, Outcome, Pins, Search, Stands, Verdict, Watch, Workshop,
+    judge_all,
 };
 use lockgate::policy::{Isolation, Policy, Profile, language_of};
 use lockgate::text::{Buffer, Hints, LineMap};
@@ -108,6 +109,7 @@ impl Project {
                     among: 0,
                     on_disk: OnDisk::Before,
                     dead_links: &[],
+                    lost: Lost::none(),
                 }
             })
             .collect();

@@ -14,7 +14,7 @@ use super::dress::alike;
 use super::survey::{Changed, Survey, passed_over};
 use super::{Audit, Change, Checked, PassedOver};
 use crate::error::{Code, Error};
-use crate::gate::{self, Case, Draft, Grant, Means, OnDisk, Stands, Verdict, Watch, parallel};
+use crate::gate::{self, Case, Draft, Grant, Lost, Means, OnDisk, Stands, Verdict, Watch, parallel};
 use crate::policy::{Baseline, Language, Policy, Profile, Terms, language_of};
 use crate::store::{Cache, FilePlace, Revision, Was};
 use crate::text::{Buffer, LineMap};
@@ -107,6 +107,7 @@ impl Workspace {
                 among: 0,
                 on_disk: OnDisk::After,
                 dead_links: &[],
+                lost: Lost::none(),
             })
             .collect();
         gate::judge_all(&cases, watch)

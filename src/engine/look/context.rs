@@ -3,6 +3,7 @@
 //! Invariant: what is shown of a file is of one version of it, and that version is named.
 
 mod fresh;
+mod lost;
 mod survey;
 mod tagging;
 

@@ -88,7 +88,7 @@ fn trouble(run: &Run) -> Option<String> {
 /// What a caller should know of gates that could not be asked, and of those that changed the draft.
 pub(super) fn notes(verdict: &Verdict) -> Vec<String> {
     let runs = || verdict.runs.iter();
-    let fixed = runs().filter(|run| run.outcome == Outcome::Fixed);
+    let fixed = runs().filter(|run| run.outcome == Outcome::Fixed || run.partial);
     let mut notes: Vec<String> = fixed
         .map(|run| format!("{} {}", run.gate, run.why.as_deref().unwrap_or("changed the draft")))
         .collect();
@@ -149,6 +149,7 @@ mod tests {
             blocking: false,
             withheld: false,
             softened: false,
+            partial: false,
         }
     }
 

@@ -4,16 +4,18 @@
 //! edit. docs/decisions/0010-damage.md says how often each is right, and how that was measured.
 //!
 //! Invariant: every rule's time is linear in both texts, but for the look at a tree, which counts its steps; none reads
-//! anything but the draft.
+//! anything but the draft, and what it is told of the definitions that other files use.
 
 mod conflict_markers;
 mod doubled_lines;
+mod dropped_definitions;
 mod elided_code;
 mod elided_words;
 mod escaped_newlines;
 mod lexis;
 mod line_prefixes;
 mod lost_decorators;
+mod lost_indentation;
 mod nul_bytes;
 mod scene;
 mod shrunk_file;
@@ -23,6 +25,7 @@ mod tabs_to_spaces;
 mod tests;
 mod tongue;
 mod typographic_quotes;
+mod used_definitions;
 
 use regex::Regex;
 
@@ -30,6 +33,7 @@ use self::scene::{Scene, Spot};
 use super::delta::Mark;
 use super::draft::Draft;
 use super::finding::Severity;
+use super::lost::Lost;
 use super::syntax::Trouble;
 use super::watch::Limit;
 use crate::policy::{Accident, Damage, Weight};
@@ -51,6 +55,9 @@ const fn rule(accident: Accident) -> fn(&Scene<'_>) -> Vec<Spot> {
         Accident::TabsToSpaces => tabs_to_spaces::look,
         Accident::LostDecorators => lost_decorators::look,
         Accident::NulBytes => nul_bytes::look,
+        Accident::LostIndentation => lost_indentation::look,
+        Accident::UsedDefinitions => used_definitions::look,
+        Accident::DroppedDefinitions => dropped_definitions::look,
     }
 }
 
@@ -60,12 +67,13 @@ pub(super) fn judge(
     draft: &Draft<'_>,
     own: Option<&Buffer>,
     damage: &Damage,
+    lost: &Lost,
     limit: Limit<'_>,
 ) -> Result<Vec<(Mark, bool)>, Trouble> {
     if draft.changes_nothing() {
         return Ok(Vec::new());
     }
-    let scene = Scene::new(draft).formatted(own);
+    let scene = Scene::new(draft, lost).formatted(own);
     let mut marks = Vec::new();
     for (accident, _) in Accident::ALL {
         let severity = match damage.weight(accident) {

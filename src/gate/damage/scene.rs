@@ -10,6 +10,7 @@ use super::lexis::{Lexis, Part};
 use super::tongue::{self, Sort, Tongue};
 use crate::gate::delta::{Piece, pieces};
 use crate::gate::draft::Draft;
+use crate::gate::lost::Lost;
 use crate::grammar::{self, Parsed};
 use crate::text::{Buffer, Lines};
 
@@ -27,6 +28,8 @@ pub(super) struct Spot {
 /// A draft as the rules see it.
 pub(super) struct Scene<'a> {
     pub(super) draft: &'a Draft<'a>,
+    /// The definitions that the edit takes away, as far as others know them.
+    pub(super) lost: &'a Lost,
     /// The lines after the edit.
     pub(super) after: Lines<'a>,
     /// The lines before it; of a new file none.
@@ -44,7 +47,7 @@ pub(super) struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
-    pub(super) fn new(draft: &'a Draft<'a>) -> Scene<'a> {
+    pub(super) fn new(draft: &'a Draft<'a>, lost: &'a Lost) -> Scene<'a> {
         let after = draft.after.lines();
         let before = draft.before.map(Buffer::lines);
         let count = after.count();
@@ -56,6 +59,7 @@ impl<'a> Scene<'a> {
         let tongue = draft.language.and_then(|language| tongue::of(&language.name));
         Scene {
             draft,
+            lost,
             after,
             before,
             pieces,
@@ -146,6 +150,13 @@ impl<'a> Scene<'a> {
         });
         let next = fences.partition_point(|fence| fence.end <= line);
         fences.get(next).is_some_and(|fence| fence.contains(&line))
+    }
+
+    /// Where a line of the text before stands now, or what was put in its place.
+    pub(super) fn line_after(&self, line: usize) -> usize {
+        let piece = || self.pieces.iter().find(|piece| (piece.old.0..=piece.old.1).contains(&line));
+        let now = self.draft.map.carry(line).or_else(|| piece().map(|piece| piece.new.0));
+        now.unwrap_or(1).clamp(1, self.after.count().max(1))
     }
 
     /// The column, from 1 and in characters, of a byte of a line.

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::scene::Spot;
 use super::{Scene, judge, rule};
-use crate::gate::{Draft, Stands, Watch};
+use crate::gate::{Draft, Lost, LostDefinition, Stands, Watch};
 use crate::policy::{Accident, Damage, language_of};
 use crate::text::{Buffer, Hints};
 
@@ -16,7 +16,7 @@ fn buffer(text: &str) -> Buffer {
 
 /// What one rule finds in an edit.
 fn spots(accident: Accident, path: &str, before: Option<&str>, after: &str) -> Vec<Spot> {
-    with_draft(path, before, after, |draft| rule(accident)(&Scene::new(draft)))
+    with_draft(path, before, after, |draft| rule(accident)(&Scene::new(draft, Lost::none())))
 }
 
 fn with_draft<T>(path: &str, before: Option<&str>, after: &str, look: impl FnOnce(&Draft<'_>) -> T) -> T {
@@ -39,31 +39,10 @@ const SEEDS: [&str; 14] = [
     "+a\n",
     "@@ -1 +1 @@\n",
     "# ... rest of code\n",
-    "<<<<<<< a\n",
-    "=======\n",
-    ">>>>>>> b\n",
-    "f(“a”)\n",
-    "a\\nb\\n",
-    "@a\ndef f():\n",
-    "#[a]\nfn f() {}\n",
-    "\t a\n",
-    "\0",
-    "r#\"'`\"\"\"/*",
-];
-
-#[test]
-fn a_text_of_nothing_but_accidents_is_read_in_linear_time() {
-    let watch = Watch::idle();
-    let slow = if cfg!(debug_assertions) { 20 } else { 1 };
-    for seed in SEEDS {
-        for path in ["a.py", "a.rs", "a.js", "a.md", "a.sh", "a.yaml", "a"] {
-            let text = seed.repeat(200_000 / seed.len());
-            let half = seed.repeat(100_000 / seed.len());
-            let began = Instant::now();
-            for before in [None, Some(half.as_str())] {
-                with_draft(path, before, &text, |draft| {
-                    let limit = watch.until(Instant::now() + Duration::from_secs(60));
-                    assert!(judge(draft, None, &Damage::default(), limit).is_ok(), "{path}: {seed:?}");
+    "                    assert!(
+                        judge(draft, None, &Damage::default(), Lost::none(), limit).is_ok(),
+                        "{path}: {seed:?}"
+                    );
                 });
             }
             assert!(
@@ -78,7 +57,7 @@ fn a_text_of_nothing_but_accidents_is_read_in_linear_time() {
 #[test]
 fn a_limit_that_is_reached_ends_it() {
     with_draft("a.py", None, "x\n", |draft| {
-        assert!(judge(draft, None, &Damage::default(), Watch::idle().until(Instant::now())).is_err());
+        assert!(judge(draft, None, &Damage::default(), Lost::none(), Watch::idle().until(Instant::now())).is_err());
     });
 }
 
@@ -126,6 +105,82 @@ fn keys_of_a_table_are_no_line_numbers() {
     none("a.lua", "-- a\n-- b\n");
 }
 
+#[test]
+fn a_line_that_loses_its_indentation_leaves_its_block() {
+    let found = |path: &str, before: &str, after: &str| {
+        let spots = spots(Accident::LostIndentation, path, Some(before), after);
+        spots.into_iter().map(|spot| spot.line).collect::<Vec<_>>()
+    };
+    let none: [usize; 0] = [];
+    let python = "def f(a):\n    b = a\n    c = b + 1\n\nd = 1\n";
+    assert_eq!(found("a.py", python, "def f(a):\n    b = a\nc = b + 2\n\nd = 1\n"), [3]);
+    let nested = "def f(a):\n    if a:\n        b = a\n        c = b + 1\n    return 1\n";
+    assert_eq!(found("a.py", nested, &nested.replace("        c = b + 1", "    c = b + 2")), [4]);
+    let after_block = "def f(a):\n    if a:\n        b = a\n    return b + 1\n";
+    assert_eq!(found("a.py", after_block, &after_block.replace("    return b + 1", "return b + 2")), [4]);
+    let alone = "def f(a):\n    return a + 1\n";
+    assert_eq!(
+        found("a.py", alone, &alone.replace("    return a", "return a * 2")),
+        none,
+        "the parser sees it"
+    );
+    let go = "func f() {\n\ta := 1\n\tb := a\n\tc := b\n}\n";
+    assert_eq!(found("a.go", go, &go.replace("\tb := a", "b := a + 1")), [3]);
+    let rust = "fn f() {\n    let a = 1;\n    let b = a;\n    g(b);\n}\n";
+    assert_eq!(found("a.rs", rust, &rust.replace("    let b = a", "let b = a + 1")), [3]);
+    // Edits that mean it.
+    for (path, before, after, why) in [
+        ("a.py", python, python.replace("    c = b", "c = b"), "nothing but the indentation is another"),
+        ("a.py", python, python.replace("    c = b + 1", "    c = b + 2"), "it stays"),
+        ("a.py", python, python.replace("    c = b + 1", "def g():\n    c = b"), "a new function"),
+        ("a.py", python, python.replace("    c = b + 1", "print(f)"), "another statement"),
+        (
+            "a.py",
+            nested,
+            nested.replace("    if a:\n        b = a\n        c = b + 1\n", "    b = a\n    c = b + 2\n"),
+            "the head is gone",
+        ),
+        ("a.py", "x = '''\n    a b\n    a c\n'''\n", "x = '''\n    a b\na d\n'''\n".to_owned(), "a string"),
+        ("a.go", go, go.replace("\tc := b", "c := b + 1"), "at the end of a block"),
+        (
+            "a.c",
+            "int f() {\n  a();\n  b(1);\n  c();\n}\n",
+            "int f() {\n  a();\nb:\n  c();\n}\n".to_owned(),
+            "a label",
+        ),
+        ("a.yaml", "a:\n  b: 1\n  c: 1\n  d: 1\n", "a:\n  b: 1\nc: 2\n  d: 1\n".to_owned(), "no code"),
+    ] {
+        assert_eq!(found(path, before, &after), none, "{why}");
+    }
+}
+
+#[test]
+fn definitions_that_others_use_are_told_with_three_of_their_uses() {
+    let uses: Vec<(String, usize)> = (1..=5).map(|line| ("b.py".to_owned(), line)).collect();
+    let used = |uses: &[(String, usize)]| LostDefinition {
+        name: "A.one".to_owned(),
+        line: 2,
+        count: uses.len(),
+        uses: uses.to_vec(),
+    };
+    let lost = Lost { used: vec![used(&uses), used(&uses[..1])], dropped: vec![used(&[]); 7] };
+    let told = |accident, lost: &Lost| {
+        with_draft("a.py", Some("x = 1\ny = 2\n"), "x = 1\nz = 2\n", |draft| {
+            let spots = rule(accident)(&Scene::new(draft, lost));
+            spots.into_iter().map(|spot| (spot.line, spot.message)).collect::<Vec<_>>()
+        })
+    };
+    let [many, one] = told(Accident::UsedDefinitions, &lost).try_into().unwrap();
+    assert_eq!(many.0, 2);
+    assert!(many.1.contains("5 uses of it remain: b.py:1, b.py:2, b.py:3 and 2 more;"), "{}", many.1);
+    assert!(one.1.contains("1 use of it remains: b.py:1;"), "{}", one.1);
+    let [dropped] = told(Accident::DroppedDefinitions, &lost).try_into().unwrap();
+    assert!(dropped.1.contains("drops 7 definitions of the text before: `A.one`, "), "{}", dropped.1);
+    assert!(dropped.1.contains(" and 2 more; "), "{}", dropped.1);
+    assert_eq!(told(Accident::UsedDefinitions, Lost::none()), []);
+    assert_eq!(told(Accident::DroppedDefinitions, Lost::none()), []);
+}
+
 proptest! {
     #[test]
     fn any_edit_is_judged(
@@ -137,7 +192,7 @@ proptest! {
             let count = after.lines().count().max(1);
             with_draft(&path, old, &after, |draft| {
                 for (accident, _) in Accident::ALL {
-                    for spot in rule(accident)(&Scene::new(draft)) {
+                    for spot in rule(accident)(&Scene::new(draft, Lost::none())) {
                         prop_assert!(spot.line >= 1 && spot.line <= count && spot.column >= 1, "{accident:?} {spot:?}");
                     }
                 }

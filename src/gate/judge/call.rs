@@ -83,7 +83,7 @@ impl<'a> Call<'a> {
         let limit = self.limit.within(seat.rule.timeout);
         let said = self.guarded(|| match seat.how {
             Here::Syntax => Ok(syntax::report(draft, limit)?),
-            Here::Damage => Ok(damage::judge(draft, own, &self.case.terms.damage, limit)?),
+            Here::Damage => Ok(damage::judge(draft, own, &self.case.terms.damage, self.case.lost, limit)?),
             Here::Pattern(PatternRules::Markdown) => {
                 let dead = links::marks(self.case.dead_links, draft, seat.rule);
                 let found = patterns(draft, &PatternRules::Markdown)?;
@@ -109,18 +109,20 @@ impl<'a> Call<'a> {
             let among = Among { company: &[], past: &[] };
             let program = self.program(&[left], seat.rule, seat.how, among);
             let isolation = program.isolation();
-            let said = self.guarded(|| fix(&program, &left)).and_then(|new| match new {
-                Some(new) => self.accepted(new, draft, here).map(Some),
-                None => Ok(None),
-            });
+            let accept = |new: Mended| self.accepted(new, draft, here);
+            let said = self.guarded(|| fix(&program, &left, &accept));
             let told = match said {
-                Ok(Some((new, again))) => {
-                    board.extend(again);
-                    let told = Told::fixed(seat.rule, new.told(), program.ran());
-                    mended = Some(new);
-                    told
+                Ok(fixed) => {
+                    let (what, ran) = (fixed.told(), program.ran());
+                    match fixed.mended {
+                        Some((new, again)) => {
+                            board.extend(again);
+                            mended = Some(new);
+                            Told::fixed(seat.rule, what.unwrap_or_default(), ran)
+                        }
+                        None => what.into_iter().fold(Told::found(seat.rule, Vec::new(), ran), Told::noting),
+                    }
                 }
-                Ok(None) => Told::found(seat.rule, Vec::new(), program.ran()),
                 Err(silence) => Told::silent(seat.rule, &silence, program.ran()),
             };
             board.insert(seat.at, told.kept_apart(isolation));

@@ -1,15 +1,23 @@
 //! Gates that mend: what a program would make of the draft, before the checks look at it.
 //!
 //! Invariant: what a program could not have meant changes nothing: an empty text, one that the file cannot hold, or one
-//! that a gate in process refuses.
+//! that a gate in process refuses. With `scope: edit`, a part of the program's changes is taken only where the program
+//! makes the same text of it as of the draft.
 
 use std::collections::BTreeSet;
 
+use super::Board;
+use super::partial::{Changes, writes_most};
 use super::program::{Program, Proven};
 use crate::error::Error;
 use crate::gate::draft::Draft;
 use crate::gate::silence::Silence;
+use crate::policy::FixScope;
 use crate::text::{Buffer, LineMap};
+
+/// Why a draft stays as the edit has it, where the changes of its lines alone do not hold.
+const ALL_OR_NOTHING: &str = "left the edit unformatted: its changes to the edited lines do not hold without those \
+                              outside of the edit (`scope: file` takes all)";
 
 /// A draft as a program left it.
 pub(super) struct Mended {
@@ -36,17 +44,101 @@ impl Mended {
     }
 }
 
-/// Has a program mend a draft; nothing where it leaves the text as it is.
-pub(super) fn fix(program: &Program<'_>, draft: &Draft<'_>) -> Result<Option<Mended>, Silence> {
+/// A draft after a program, and how many lines outside of the edit were left that it would change.
+pub(super) struct Fixed {
+    /// The draft as it is now, with what the gates in process say of it; nothing where it stays as it was.
+    pub(super) mended: Option<(Mended, Board)>,
+    /// The number of lines.
+    pub(super) left: usize,
+}
+
+impl Fixed {
+    /// What is said of the program: `changed 3 lines; left 20 lines outside of the edit`.
+    pub(super) fn told(&self) -> Option<String> {
+        let changed = self.mended.as_ref().map(|(mended, _)| mended.told());
+        let left = (self.left > 0).then(|| {
+            let lines = if self.left == 1 { "1 line".to_owned() } else { format!("{} lines", self.left) };
+            format!("left {lines} outside of the edit as they were (`scope: file` changes them)")
+        });
+        let said: Vec<String> = changed.into_iter().chain(left).collect();
+        (!said.is_empty()).then(|| said.join("; "))
+    }
+}
+
+/// Has the gates in process judge a text that a program made; an error where they refuse it.
+pub(super) type Accept<'f> = &'f dyn Fn(Mended) -> Result<(Mended, Board), Silence>;
+
+/// Has a program mend a draft, as far as its rule lets it.
+pub(super) fn fix(program: &Program<'_>, draft: &Draft<'_>, accept: Accept<'_>) -> Result<Fixed, Silence> {
     let view = program.mend()?;
     if view == draft.after.view() {
         let proven = program.prove(&[], BTreeSet::from([0])).pop();
-        return proven.unwrap_or(Ok(Proven::Works)).map(|_| None);
+        return proven.unwrap_or(Ok(Proven::Works)).map(|_| Fixed { mended: None, left: 0 });
     }
     if view.trim().is_empty() && !draft.after.view().trim().is_empty() {
         return Err(Silence::Broken("gave an empty text for one that is not".to_owned()));
     }
-    let mended = take(draft, &view).map_err(|error| Silence::Broken(error.message))?;
+    let whole = |view: &str| {
+        let mended = accept(taken(draft, view)?)?;
+        Ok(Fixed { mended: Some(mended), left: 0 })
+    };
+    let Some(before) = draft.before.filter(|_| program.rule().scope == FixScope::Edit) else {
+        return whole(&view);
+    };
+    let changes = Changes::new(draft.after.view(), &view);
+    if writes_most(draft, draft.after) || !changes.reach_out(draft) {
+        return whole(&view);
+    }
+    let made_of_before = match program.formatted(before) {
+        Ok(made) => Some(made),
+        // Nobody knows what it would have changed in a text that it cannot read.
+        Err(Silence::Skipped(_) | Silence::Broken(_)) => None,
+        Err(silence) => return Err(silence),
+    };
+    let due = made_of_before.as_deref().map(|made| Changes::new(before.view(), made));
+    let selection = changes.select(draft, due.as_ref());
+    if selection.is_all() {
+        return whole(&view);
+    }
+    let left = selection.lines_left();
+    if selection.is_none() {
+        return Ok(Fixed { mended: None, left });
+    }
+    for text in selection.texts() {
+        if text == draft.after.view() {
+            return Ok(Fixed { mended: None, left });
+        }
+        if let Some(mended) = stable(program, draft, (&text, &view), accept)? {
+            return Ok(Fixed { mended: Some(mended), left });
+        }
+    }
+    Err(Silence::Partial(ALL_OR_NOTHING))
+}
+
+/// Takes a part of what a program made, where that is as good as all of it: the gates in process take it, and the
+/// program makes the same of it as of the draft. So it means what the draft means.
+fn stable(
+    program: &Program<'_>,
+    draft: &Draft<'_>,
+    (part, view): (&str, &str),
+    accept: Accept<'_>,
+) -> Result<Option<(Mended, Board)>, Silence> {
+    let Ok(mended) = taken(draft, part) else { return Ok(None) };
+    let (mended, board) = match accept(mended) {
+        Ok(accepted) => accepted,
+        Err(Silence::Broken(_)) => return Ok(None),
+        Err(silence) => return Err(silence),
+    };
+    match program.formatted(&mended.text) {
+        Ok(again) if *again == *view => Ok(Some((mended, board))),
+        Ok(_) | Err(Silence::Skipped(_) | Silence::Broken(_)) => Ok(None),
+        Err(silence) => Err(silence),
+    }
+}
+
+/// Takes a text that a program made for the draft.
+fn taken(draft: &Draft<'_>, view: &str) -> Result<Mended, Silence> {
+    let mended = take(draft, view).map_err(|error| Silence::Broken(error.message))?;
     if mended.text.view() != view {
         return Err(Silence::Broken("gave a text with line ends of its own".to_owned()));
     }
@@ -54,7 +146,7 @@ pub(super) fn fix(program: &Program<'_>, draft: &Draft<'_>) -> Result<Option<Men
         let why = format!("gave a text that would no longer be read as {}", draft.after.encoding());
         return Err(Silence::Broken(why));
     }
-    Ok(Some(mended))
+    Ok(mended)
 }
 
 fn take(draft: &Draft<'_>, view: &str) -> Result<Mended, Error> {

@@ -10,6 +10,7 @@ mod call;
 mod consult;
 mod count;
 mod fix;
+mod partial;
 mod program;
 mod repair;
 mod runs;
@@ -31,6 +32,7 @@ use self::seats::Seats;
 use self::told::Told;
 use super::draft::Draft;
 use super::links::DeadLinks;
+use super::lost::Lost;
 use super::means::Means;
 use super::parallel::parallel;
 use super::silence::Silence;
@@ -55,6 +57,8 @@ pub struct Case<'a> {
     pub on_disk: OnDisk,
     /// The links of other pages that the call would leave without their target in this file.
     pub dead_links: &'a [DeadLinks],
+    /// The definitions that it takes away, as far as they are known to be missed.
+    pub lost: &'a Lost,
 }
 
 /// Which text of a draft is on disk.
@@ -85,6 +89,7 @@ pub fn judge(draft: &Draft<'_>, terms: &Terms<'_>, means: &Means<'_>, watch: &Wa
         among: 0,
         on_disk: OnDisk::Before,
         dead_links: &[],
+        lost: Lost::none(),
     };
     judge_all(&[case], watch).into_iter().next().unwrap_or_default()
 }

@@ -4,6 +4,7 @@
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::seats::{Tool, Voice};
@@ -143,6 +144,27 @@ impl<'a> Program<'a> {
         let limit = self.limit.within(self.rule.timeout);
         let ask = self.ask(draft, Some(draft.after), self.company, &[]);
         self.timed(|| command::mend(&ask, limit))
+    }
+
+    /// The view of another text of the draft's file as it would have it: what it gave before, where that is still true.
+    pub(super) fn formatted(&self, text: &Buffer) -> Result<Arc<str>, Silence> {
+        let Some(draft) = self.drafts.first() else { return Err(unasked()) };
+        let workshop = self.means.workshop;
+        let kept = self.basis.as_ref().and_then(|basis| {
+            Some((basis.of_texts(&[Some(text.stamp())], company::stamp(self.company))?, basis.lives))
+        });
+        if let Some(made) = kept.and_then(|(key, _)| workshop.formatted.get(key, Instant::now())) {
+            return Ok(made);
+        }
+        let asked = Instant::now();
+        let _slot = workshop.slots.take(self.limit).map_err(|halt| self.halted(halt.into()))?;
+        let limit = self.limit.within(self.rule.timeout);
+        let ask = self.ask(draft, Some(text), self.company, &[]);
+        let made: Arc<str> = self.timed(|| command::mend(&ask, limit))?.into();
+        if let Some((key, lives)) = kept {
+            workshop.formatted.keep(key, &made, asked + lives);
+        }
+        Ok(made)
     }
 
     /// Makes sure that it looked at those of the drafts whose places are given, which it calls clean; an answer for each

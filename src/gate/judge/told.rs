@@ -32,6 +32,7 @@ impl Told {
         let run = Run {
             blocking: rule.required && silence.is_trouble(),
             withheld: matches!(silence, Silence::Withheld(_)),
+            partial: matches!(silence, Silence::Partial(_)),
             ..run(rule, outcome, Some(clean(why)), took)
         };
         Told { run, findings: Vec::new() }
@@ -100,5 +101,6 @@ fn run(rule: &Rule, outcome: Outcome, why: Option<String>, took: Duration) -> Ru
         blocking: false,
         withheld: false,
         softened: false,
+        partial: false,
     }
 }

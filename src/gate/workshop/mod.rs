@@ -4,6 +4,7 @@ mod around;
 mod basis;
 mod cache;
 mod canary;
+mod formatted;
 mod kin;
 mod slots;
 mod traits;
@@ -17,6 +18,7 @@ pub(super) use self::cache::Answer;
 use self::cache::Answers;
 use self::canary::Proofs;
 pub(super) use self::canary::{Proof, Subject};
+use self::formatted::Formatted;
 pub(super) use self::slots::Slots;
 pub(super) use self::traits::Traits;
 pub(super) use self::versions::Versions;
@@ -30,6 +32,7 @@ pub struct Workshop {
     pub(super) slots: Slots,
     pub(super) answers: Answers,
     pub(super) proofs: Proofs,
+    pub(super) formatted: Formatted,
     /// What programs are kept apart by at most.
     pub(super) ceiling: Ceiling,
     pub(super) fleet: Fleet,
@@ -72,6 +75,7 @@ impl Default for Workshop {
             slots: Slots::new(cores),
             answers: Answers::default(),
             proofs: Proofs::default(),
+            formatted: Formatted::default(),
             ceiling: Ceiling::default(),
             fleet: Fleet::default(),
             versions: Versions::default(),

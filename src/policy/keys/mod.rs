@@ -11,7 +11,7 @@ use super::demands::{CONFIRMED, GUARDED, INTERACTIVE, RUN};
 use super::isolation::ISOLATIONS;
 use super::paths::ACCESS;
 use super::publishing::{DURABILITIES, HARD_LINKED};
-use super::rule::{BASELINES, LEVELS, PROFILES};
+use super::rule::{BASELINES, FIX_SCOPES, LEVELS, PROFILES};
 use super::served::{BESIDE, SERVED, SERVER_KIND};
 use super::severity::SEVERITIES;
 use super::shape::Absent::{Is, Refused, Says};
@@ -104,6 +104,8 @@ tables! {
             => "`true`: a gate that is not trusted, unavailable, broken or timed out refuses the edit in `strict`";
         "role": Words(&words(&ROLES)), Says("that of the gate")
             => "`fix`: the gate mends the draft before the checks look at it; only for one that gives the formatted text";
+        "scope": Words(&words(&FIX_SCOPES)), Is("edit")
+            => "with `role: fix`: `edit`: in a file that was not formatted before, the gate changes what the edit touched and what that brings about; `file`: it changes the whole file";
     }
     /// One entry of `paths`.
     PATH {
@@ -148,6 +150,9 @@ tables! {
         "tabs_to_spaces": WEIGHT, Is("warn") => "tabs turned to spaces";
         "lost_decorators": WEIGHT, Is("warn") => "decorators or attributes lost above an edited symbol";
         "nul_bytes": WEIGHT, Is("block") => "NUL bytes";
+        "lost_indentation": WEIGHT, Is("warn") => "a replaced line that is indented less than before, and so leaves its block";
+        "used_definitions": WEIGHT, Is("warn") => "a definition that is gone while the index knows uses of it in other files";
+        "dropped_definitions": WEIGHT, Is("warn") => "definitions that `content` for a file that is there does not have any more";
     }
     /// Every definition, whatever its kind.
     COMMON {

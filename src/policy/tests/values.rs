@@ -78,7 +78,7 @@ fn unknown_words_are_refused_with_the_word_that_was_meant() {
         ),
         (
             "quality_gates:\n  python:\n    - tool: qqq\n      levle: warn\n",
-            "4:7: unknown key `levle`, did you mean `level`? (known: tool, enabled, level, fail_on, on, args, timeout, required, role)\n 4 |       levle: warn\n   |       ^",
+            "4:7: unknown key `levle`, did you mean `level`? (known: tool, enabled, level, fail_on, on, args, timeout, required, role, scope)\n 4 |       levle: warn\n   |       ^",
         ),
         (
             "quality_gates: { python: [{ tool: syntax, level: error }] }\n",

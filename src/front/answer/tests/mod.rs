@@ -119,6 +119,7 @@ fn a_one_line_edit_is_answered_briefly() {
             blocking: false,
             withheld: false,
             softened: false,
+            partial: false,
         }],
         findings: Vec::new(),
         places: Vec::new(),
@@ -219,6 +220,7 @@ async fn a_gate_that_should_have_looked_and_has_not_is_warned_of() {
         blocking: false,
         withheld: false,
         softened: false,
+        partial: false,
     };
     report.verdict.runs = vec![
         run(Outcome::TimedOut, Some("no answer in time")),

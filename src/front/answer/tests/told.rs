@@ -152,6 +152,7 @@ pub(super) fn run() -> impl Strategy<Value = Run> {
         blocking: false,
         withheld: false,
         softened: false,
+        partial: false,
     })
 }
 

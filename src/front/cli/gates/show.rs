@@ -11,8 +11,8 @@ use super::shelf::{Ruled, Shelf};
 use crate::front::cli::paint::{DONE, LABEL, TITLE, WARNING, labelled, paint};
 use crate::front::cli::trust::shown::{line, visible, word, words};
 use crate::policy::{
-    Columns, Command, Form, Gate, Input, Level, Profiles, Rule, Scope, Server, Stream, Unconfigured,
-    languages,
+    Columns, Command, FixScope, Form, Gate, Input, Level, Profiles, Rule, Scope, Server, Stream,
+    Unconfigured, languages,
 };
 
 /// All that there is to know of a gate, for people.
@@ -190,6 +190,7 @@ fn setting(rule: &Rule) -> String {
     let said = [
         (!rule.enabled).then(|| "enabled: false".to_owned()),
         (rule.role != rule.gate.role).then(|| format!("role: {}", role(rule.role))),
+        (rule.scope == FixScope::File).then(|| "scope: file".to_owned()),
         Some(level),
         on,
         (!rule.args.is_empty()).then(|| format!("args: [{}]", rule.args.join(", "))),

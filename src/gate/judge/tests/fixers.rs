@@ -16,6 +16,15 @@ fn mending(scripts: &[&str], rules: &str) -> Trial {
     define.policy(&format!("{{ tool: syntax }}, {}{rules}", fixers.join(", ")), "")
 }
 
+/// One fixer, with further options of its entry.
+fn mending_by(script: &str, options: &str, rules: &str) -> Trial {
+    let define = Define::default().gate("fix1", script, TEXT, "role: fix").gate("finder", FINDER, LINES, "");
+    define.policy(&format!("{{ tool: syntax }}, {{ tool: fix1{options} }}{rules}"), "")
+}
+
+const LEFT_ONE: &str = "left 1 line outside of the edit as they were (`scope: file` changes them)";
+const LEFT_TWO: &str = "left 2 lines outside of the edit as they were (`scope: file` changes them)";
+
 #[test]
 fn each_mends_what_the_one_before_left_and_the_checks_see_the_last() {
     let trial = mending(&["sed s/badly/bad/", "sed s/bad/good/", "cat"], ", { tool: finder }");
@@ -81,7 +90,7 @@ fn an_empty_text_for_one_that_is_not_is_not_taken() {
 
 #[test]
 fn what_it_changed_counts_as_written_by_the_edit() {
-    let trial = mending(&["sed 's/^two$/badly/'"], ", { tool: finder }");
+    let trial = mending_by("sed 's/^two$/badly/'", ", scope: file", ", { tool: finder }");
     let told = trial.judge("a.txt", Some("one\ntwo\n"), "ONE\ntwo\n");
     assert_eq!((text(&told), blocked(&told)), (Some("ONE\nbadly\n"), vec![2]));
 }
@@ -111,4 +120,88 @@ fn the_indentation_of_a_formatter_is_no_damage() {
     assert!(!warned(to_spaces, "\tbad();\n\tgood();"));
     assert!(warned("sed s/bad/worse/", "    good();\n\tbad();"), "the edit wrote spaces, and they stay");
     assert!(!warned("sed 's/^    /\\t/'", "    good();"), "the edit wrote spaces, and they went");
+}
+
+/// Fixers of space and line ends, each with a text that it would change in every line.
+#[test]
+fn only_what_the_edit_touched_is_mended_in_a_text_that_was_not_before() {
+    for (script, before, edited, mended, left) in [
+        ("sed 's/ *$//'", "a \nb \nc \n", "a \nB  \nc \n", "a \nB\nc \n", LEFT_TWO),
+        ("expand -t 4", "a\tx\nb\tx\nc\tx\n", "a\tx\nb\ty\nc\tx\n", "a\tx\nb   y\nc\tx\n", LEFT_TWO),
+        ("sed 's/ *$//; $a\\'", "a \nb \nc", "A \nb \nc", "A\nb \nc", LEFT_TWO),
+        ("sed '$a\\'", "a\nb", "A\nb", "A\nb", LEFT_ONE),
+    ] {
+        let part = mending_by(script, "", "").judge("a.txt", Some(before), edited);
+        let told = part.runs[1].why.clone().unwrap_or_default();
+        assert_eq!(text(&part).unwrap_or(edited), mended, "{script}: {told}");
+        assert!(told.ends_with(left), "{script}: {told}");
+        // The whole text, where the policy asks for it.
+        let all = mending_by(script, ", scope: file", "").judge("a.txt", Some(before), edited);
+        assert_ne!(text(&all), Some(mended), "{script}");
+    }
+}
+
+#[test]
+fn a_text_that_is_new_was_mended_before_or_is_mostly_written_anew_is_mended_whole() {
+    let trial = mending_by("sed 's/ *$//; s/^1/0/'", "", "");
+    assert_eq!(text(&trial.judge("a.txt", None, "a \nb \n")), Some("a\nb\n"), "new");
+    let told = trial.judge("a.txt", Some("a\nb\nc\n"), "a\nb \nc\n");
+    assert_eq!((text(&told), &*told.runs[1].why.clone().unwrap()), (Some("a\nb\nc\n"), "changed 1 line"));
+    let told = trial.judge("a.txt", Some("a \nb \nc \n"), "A \nB \nc \n");
+    assert_eq!(text(&told), Some("A\nB\nc\n"), "two of three lines");
+    let told = trial.judge("a.txt", Some("a \nb \nc \n"), "A \nb \nc \n");
+    assert_eq!(text(&told), Some("A\nb \nc \n"), "one of three lines");
+}
+
+#[test]
+fn a_part_that_does_not_hold_alone_leaves_the_edit_as_it_is_and_says_so() {
+    // It changes each line at every run, so its text of a part is another than that of the draft.
+    let told = mending_by("sed 's/^/+/'", "", "").judge("a.txt", Some("a\nb\nc\n"), "a\nB\nc\n");
+    assert_eq!((text(&told), told.runs[1].outcome, told.runs[1].partial), (None, Outcome::Skipped, true));
+    let why = told.runs[1].why.clone().unwrap();
+    assert!(why.starts_with("left the edit unformatted: ") && why.contains("`scope: file`"), "{why}");
+    let told = mending_by("sed 's/^/+/'", ", scope: file", "").judge("a.txt", Some("a\nb\nc\n"), "a\nB\nc\n");
+    assert_eq!(text(&told), Some("+a\n+B\n+c\n"));
+    // A part that a gate in process refuses: one of two brackets.
+    let (before, after) = ("[\n0,\n1\n]\n", "[\n0,\n1 ]\n");
+    let told = mending_by("tr '[]' '()'", "", "").judge("a.json", Some(before), after);
+    assert_eq!((text(&told), told.runs[1].outcome), (None, Outcome::Skipped), "{:?}", told.runs);
+}
+
+#[test]
+fn no_line_changes_its_block_where_the_neighbours_keep_their_indentation() {
+    // Two spaces become four in all lines: taken alone, the edited line would belong to the `if`.
+    let script = r"sed 's/^    /        /; t; s/^  /    /; s/ *= */ = /'";
+    let before = "def f():\n  if a:\n    b=1\n  c=2\n  d=3\n";
+    let after = before.replace("c=2", "c=4");
+    let told = mending_by(script, "", "").judge("a.py", Some(before), &after);
+    assert_eq!(text(&told), Some(&*before.replace("c=2", "c = 4")), "{:?}", told.runs);
+    // The parser alone would let the other text pass.
+    let joined = before.replace("  c=2", "    c = 4");
+    let told = mending_by("cat", "", "").judge("a.py", Some(before), &joined);
+    assert_eq!(told.runs[0].outcome, Outcome::Passed);
+}
+
+#[test]
+fn the_text_before_is_formatted_once_for_many_edits() {
+    let script = "echo x >> {project}/runs; sed 's/ *$//'";
+    let trial = mending_by(script, "", "");
+    let before = "a \nb \nc \n";
+    let once = |after: &str| {
+        let told = trial.judge("a.txt", Some(before), after);
+        (text(&told).map(str::to_owned), trial.runs("runs"))
+    };
+    assert_eq!(
+        once("A  \nb \nc \n"),
+        (Some("A\nb \nc \n".to_owned()), 3),
+        "the draft, the text before, the part"
+    );
+    assert_eq!(once("B  \nb \nc \n"), (Some("B\nb \nc \n".to_owned()), 5), "the draft and the part");
+    // What was made of the part is known when that is the text before.
+    let told = trial.judge("a.txt", Some("B\nb \nc \n"), "B\nC  \nc \n");
+    assert_eq!((text(&told), trial.runs("runs")), (Some("B\nC\nc \n"), 7));
+    // Where nothing is changed outside of the edit, nothing else is asked.
+    let trial = mending_by(script, "", "");
+    trial.judge("a.txt", Some("a\nb\nc\n"), "a\nb \nc\n");
+    assert_eq!(trial.runs("runs"), 1);
 }

@@ -137,6 +137,7 @@ impl Trial {
                 among: 0,
                 on_disk,
                 dead_links: &[],
+                lost: Lost::none(),
             }
         });
         judge_all(&cases.collect::<Vec<_>>(), &Watch::idle())

@@ -157,6 +157,7 @@ impl Trial {
                 among: 0,
                 on_disk: OnDisk::Before,
                 dead_links: &[],
+                lost: Lost::none(),
             }
         });
         judge_all(&cases.collect::<Vec<_>>(), &Watch::idle())

@@ -1,0 +1,421 @@
+//! Definitions that a call takes away while other files of the index use them.
+//!
+//! A name in another file counts as a use only where it cannot well mean anything else: it is brought in from the file
+//! that defined it, it is written as a member of that module or type, or, in languages that share names without
+//! imports, no other file defines it.
+//!
+//! Invariant: the index is read and never changed; what it says of a file is compared with the texts of the call alone.
+
+use std::collections::HashSet;
+
+use super::index::{Definition, Filed, Index};
+use super::near::{Distance, is_test};
+use super::subject::{Family, Standing, family, imports, standing};
+use super::symbol::{Found, owners};
+use super::tags::Tags;
+use crate::locate::scope::Kind;
+
+/// The most definitions of one call that are looked at: a call that takes away more is no accident of one name.
+const MOST_DEFINITIONS: usize = 50;
+
+/// A file of a call as it is left.
+#[derive(Debug, Clone, Copy)]
+pub struct Left<'t> {
+    /// Its path, as the index has it.
+    pub path: &'t str,
+    /// What its text says; nothing where that cannot be read.
+    pub tags: Option<&'t Tags>,
+    /// True where the index knows the text that it had before the call.
+    pub is_known: bool,
+}
+
+/// A definition that a call takes away while other files use it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Vanished {
+    /// Which file of the call defined it, by its place among them.
+    pub file: usize,
+    /// Its name with the names around it, as in `Class.method`.
+    pub name: String,
+    /// The line with its name, from 1, in the text before.
+    pub line: usize,
+    /// Each use: its file, and its line from 1; the nearest first.
+    pub uses: Vec<(String, usize)>,
+}
+
+/// The keys under which uses of a lost definition are kept.
+#[derive(Debug, Default)]
+struct Keys {
+    /// Keys that mean it by themselves.
+    sure: HashSet<u32>,
+    /// Of those the ones that bring it in, so that its bare name means it.
+    imports: HashSet<u32>,
+    /// Its bare name.
+    plain: Option<u32>,
+    /// Its name as a member of something.
+    member: Option<u32>,
+    /// The name of the type that it belongs to.
+    owner: Option<u32>,
+    /// True where no other file of languages that can use it defines its name.
+    is_only: bool,
+}
+
+impl Index {
+    /// Tells whether the definition of a name stands on a line of a file for which `gone` is true.
+    pub fn defines_on(&self, path: &str, gone: impl Fn(usize) -> bool) -> bool {
+        let file = self.files.get(path);
+        file.is_some_and(|file| file.definitions.iter().any(|it| is_told(it) && gone(line_of(it.place.line))))
+    }
+
+    /// Finds the definitions that none of these files has any more, and that others use: files of the index, and
+    /// files of the call in the text that they are left with.
+    pub fn vanished(&self, left: &[Left<'_>]) -> Vec<Vanished> {
+        let kept: HashSet<&str> = left.iter().filter_map(|left| left.tags).flat_map(names).collect();
+        let mut vanished = Vec::new();
+        for (at, one) in left.iter().enumerate().filter(|(_, left)| left.is_known) {
+            let Some((file, tags)) = self.files.get(one.path).zip(one.tags) else { continue };
+            let lost: Vec<Found<'_>> = self.lost(one.path, file, tags, &kept);
+            for found in lost.into_iter().take(MOST_DEFINITIONS) {
+                let uses = self.uses(&found, left, at);
+                if !uses.is_empty() {
+                    let name = file.path(found.definition, &self.names);
+                    let line = line_of(found.definition.place.line);
+                    vanished.push(Vanished { file: at, name, line, uses });
+                }
+            }
+        }
+        vanished
+    }
+
+    /// The definitions of a file whose names are defined nowhere in the call any more, nor brought into the file.
+    fn lost<'i>(
+        &'i self,
+        path: &'i str,
+        file: &'i Filed,
+        tags: &Tags,
+        kept: &HashSet<&str>,
+    ) -> Vec<Found<'i>> {
+        let mut seen: HashSet<String> = HashSet::new();
+        let is_gone = |definition: &Definition| !kept.contains(self.names.text(definition.name));
+        let is_brought_in = |definition: &Definition| {
+            let start = format!("+{}<", self.names.text(definition.name));
+            tags.uses.range(start.clone()..).next().is_some_and(|(key, _)| key.starts_with(&start))
+        };
+        let outer_is_gone = |definition: &Definition| {
+            let around = definition.around.and_then(|around| file.definition(around));
+            around.is_some_and(|around| is_told(around) && is_gone(around))
+        };
+        file.definitions
+            .iter()
+            .filter(|it| is_told(it) && is_gone(it) && !outer_is_gone(it) && !is_brought_in(it))
+            .map(|definition| Found { path, file, definition })
+            .filter(|found| standing(found) != Standing::Local)
+            .filter(|found| seen.insert(file.path(found.definition, &self.names)))
+            .collect()
+    }
+
+    fn uses(&self, lost: &Found<'_>, left: &[Left<'_>], own: usize) -> Vec<(String, usize)> {
+        let keys = self.keys(lost, left);
+        let kin = family(lost.file.language);
+        let same_folder = |path: &str| folder(path) == folder(lost.path);
+        let mut uses: Vec<(&str, u32)> = Vec::new();
+        for (path, file) in &self.files {
+            if path == lost.path || family(file.language) != kin {
+                continue;
+            }
+            let before = lines(&keys, kin, same_folder(path), &|key| file.lines(key));
+            match left.iter().enumerate().find(|(_, left)| left.path == path) {
+                Some((at, _)) if at == own => {}
+                // Of a file of the call, only what is left of the uses counts.
+                Some((_, Left { tags: Some(tags), .. })) if !before.is_empty() => {
+                    let after = |key| tags.uses.get(self.names.text(key)).cloned().unwrap_or_default();
+                    let after = lines(&keys, kin, same_folder(path), &after);
+                    uses.extend(after.into_iter().map(|line| (path.as_str(), line)));
+                }
+                Some(_) => {}
+                None => uses.extend(before.into_iter().map(|line| (path.as_str(), line))),
+            }
+        }
+        uses.sort_by_cached_key(|(path, line)| {
+            (is_test(path), Distance::between(lost.path, path), *path, *line)
+        });
+        uses.into_iter().map(|(path, line)| (path.to_owned(), line_of(line))).collect()
+    }
+
+    fn keys(&self, lost: &Found<'_>, left: &[Left<'_>]) -> Keys {
+        let name = self.names.text(lost.definition.name);
+        let kin = family(lost.file.language);
+        let others: Vec<Found<'_>> = self
+            .files
+            .iter()
+            .filter(|(path, file)| {
+                let is_left = left.iter().any(|left| left.path == path.as_str());
+                !is_left && family(file.language) == kin
+            })
+            .flat_map(|(path, file)| {
+                file.definitions.iter().map(move |definition| Found { path, file, definition })
+            })
+            .filter(|found| found.definition.name == lost.definition.name)
+            .collect();
+        let mut keys = Keys { is_only: others.is_empty(), ..Keys::default() };
+        let parent = lost.definition.around.and_then(|around| lost.file.definition(around));
+        let parent = parent.map(|parent| self.names.text(parent.name));
+        let end = format!(".{name}");
+        let modules: HashSet<&str> = match standing(lost) {
+            Standing::Free => {
+                let brought_in = imports(self, &[*lost], name);
+                let elsewhere = imports(self, &others, name);
+                keys.imports = brought_in.difference(&elsewhere).copied().collect();
+                keys.plain = Some(lost.definition.name);
+                let foreign: HashSet<&str> =
+                    others.iter().flat_map(|other| owners(self, other.path)).collect();
+                let own = owners(self, lost.path).into_iter().chain(parent);
+                own.filter(|owner| !foreign.contains(owner)).collect()
+            }
+            Standing::Member | Standing::Local => {
+                keys.member = self.names.number(&end);
+                keys.owner = parent.and_then(|parent| self.names.number(parent));
+                parent.into_iter().collect()
+            }
+        };
+        let owned = self.names.ending(&end).filter(|(_, key)| {
+            key.strip_suffix(&end).is_some_and(|owner| !owner.is_empty() && modules.contains(owner))
+        });
+        keys.sure = owned.map(|(key, _)| key).chain(keys.imports.iter().copied()).collect();
+        keys
+    }
+}
+
+/// The lines of one file on which a lost definition is used; `at` gives those of a key.
+fn lines(keys: &Keys, kin: Family, same_folder: bool, at: &dyn Fn(u32) -> Vec<u32>) -> Vec<u32> {
+    let mut lines: Vec<u32> = keys.sure.iter().flat_map(|key| at(*key)).collect();
+    let is_brought_in = || keys.imports.iter().any(|key| !at(*key).is_empty());
+    let plain_means_it = match kin {
+        Family::Python | Family::Rust | Family::Script => is_brought_in(),
+        Family::Go => same_folder && keys.is_only,
+        Family::Java | Family::C => keys.is_only,
+        Family::Other => false,
+    };
+    if plain_means_it {
+        lines.extend(keys.plain.into_iter().flat_map(at));
+    }
+    // A member of something else may have that name, unless the file speaks of the type as well.
+    let names_owner = || keys.owner.is_some_and(|owner| !at(owner).is_empty());
+    if keys.is_only && keys.member.is_some() && names_owner() {
+        lines.extend(keys.member.into_iter().flat_map(at));
+    }
+    lines.sort_unstable();
+    lines.dedup();
+    lines
+}
+
+/// The names that a text defines.
+fn names(tags: &Tags) -> impl Iterator<Item = &str> {
+    tags.definitions.iter().map(|tag| tag.part.rsplit('.').next().unwrap_or(&tag.part))
+}
+
+/// Tells whether a definition is of a kind that other files use by its name.
+fn is_told(definition: &Definition) -> bool {
+    match definition.kind {
+        Kind::Function
+        | Kind::Method
+        | Kind::Class
+        | Kind::Struct
+        | Kind::Enum
+        | Kind::Trait
+        | Kind::Interface
+        | Kind::Type
+        | Kind::Constant
+        | Kind::Macro => true,
+        Kind::Variable => definition.around.is_none(),
+        Kind::Variant
+        | Kind::Impl
+        | Kind::Module
+        | Kind::Field
+        | Kind::Heading
+        | Kind::Key
+        | Kind::Rule
+        | Kind::Element => false,
+    }
+}
+
+/// Gives the definitions of one text that none of the others has, by their names and lines: functions, types and their
+/// like, and of one that holds others only itself.
+pub fn dropped(before: &Tags, after: &Tags, others: &[&Tags]) -> Vec<(String, usize)> {
+    let kept: HashSet<&str> = std::iter::once(after).chain(others.iter().copied()).flat_map(names).collect();
+    let last = |part: &str| part.rsplit('.').next().unwrap_or(part).to_owned();
+    let is_gone = |part: &str| !kept.contains(last(part).as_str());
+    let is_brought_in = |part: &str| {
+        let start = format!("+{}<", last(part));
+        after.uses.range(start.clone()..).next().is_some_and(|(key, _)| key.starts_with(&start))
+    };
+    let is_named = |kind: Kind| {
+        matches!(
+            kind,
+            Kind::Function
+                | Kind::Method
+                | Kind::Class
+                | Kind::Struct
+                | Kind::Enum
+                | Kind::Trait
+                | Kind::Interface
+                | Kind::Type
+                | Kind::Macro
+        )
+    };
+    let mut seen = HashSet::new();
+    let mut dropped = Vec::new();
+    for tag in before.definitions.iter().filter(|tag| is_named(tag.kind) && is_gone(&tag.part)) {
+        let around = tag.around.and_then(|around| before.definitions.get(around));
+        let is_told_with_outer = around.is_some_and(|outer| outer.kind.runs() || is_gone(&outer.part));
+        let path = around.map_or(tag.part.clone(), |outer| format!("{}.{}", outer.part, tag.part));
+        if !is_told_with_outer && !is_brought_in(&tag.part) && seen.insert(path.clone()) {
+            dropped.push((path, line_of(tag.place.line)));
+        }
+    }
+    dropped
+}
+
+fn folder(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+fn line_of(line: u32) -> usize {
+    usize::try_from(line).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tags::reading;
+    use super::*;
+    use crate::policy::language_of;
+    use crate::text::Stamp;
+
+    fn tags(path: &str, text: &str) -> Tags {
+        let language = &language_of(path, None).unwrap().name;
+        reading(|reader| reader.tags(language, path, text)).unwrap().unwrap()
+    }
+
+    /// What vanishes where files of a project become these; each as `name: file:line ...`.
+    #[track_caller]
+    fn said(project: &[(&str, &str)], call: &[(&str, &str)]) -> Vec<String> {
+        let mut index = Index::of("project");
+        for (path, text) in project {
+            index.put(path, Stamp::of(text.as_bytes()), &tags(path, text));
+        }
+        let after: Vec<(&str, Tags)> = call.iter().map(|(path, text)| (*path, tags(path, text))).collect();
+        let left: Vec<Left<'_>> =
+            after.iter().map(|(path, tags)| Left { path, tags: Some(tags), is_known: true }).collect();
+        let told = |it: Vanished| {
+            let uses: Vec<String> = it.uses.iter().map(|(path, line)| format!("{path}:{line}")).collect();
+            format!("{}@{}: {}", it.name, it.line, uses.join(" "))
+        };
+        index.vanished(&left).into_iter().map(told).collect()
+    }
+
+    const NONE: [&str; 0] = [];
+
+    #[test]
+    fn a_name_that_is_used_elsewhere_is_told_with_its_uses() {
+        for (project, call, told) in [
+            (
+                vec![("a.py", "x = 1\ndef one(): pass\n"), ("b/c.py", "from a import one\none()\n")],
+                ("a.py", "x = 1\ndef two(): pass\n"),
+                "one@2: b/c.py:1 b/c.py:2",
+            ),
+            (
+                vec![("pkg/a.py", "def one(): pass\n"), ("c.py", "import pkg.a\npkg.a.one()\n")],
+                ("pkg/a.py", "def two(): pass\n"),
+                "one@1: c.py:2",
+            ),
+            (
+                vec![
+                    ("a.py", "class A:\n    def one(self): pass\n    def two(self): pass\n"),
+                    ("c.py", "from a import A\nx = A()\nx.one()\n"),
+                ],
+                ("a.py", "class A:\n    def two(self): pass\n"),
+                "A.one@2: c.py:3",
+            ),
+            (
+                vec![
+                    ("src/a.ts", "export function one() {}\n"),
+                    ("src/c.ts", "import { one } from './a'\none()\n"),
+                ],
+                ("src/a.ts", "export function two() {}\n"),
+                "one@1: src/c.ts:1 src/c.ts:2",
+            ),
+            (
+                vec![
+                    ("p/a.go", "package p\n\nfunc one() {}\n"),
+                    ("p/c.go", "package p\n\nfunc f() { one() }\n"),
+                ],
+                ("p/a.go", "package p\n\nfunc two() {}\n"),
+                "one@3: p/c.go:3",
+            ),
+            (
+                vec![
+                    ("src/a.rs", "pub fn one() {}\n"),
+                    ("src/c.rs", "use crate::a::one;\nfn f() { one() }\n"),
+                ],
+                ("src/a.rs", "pub fn two() {}\n"),
+                "one@1: src/c.rs:1 src/c.rs:2",
+            ),
+        ] {
+            assert_eq!(said(&project, &[call]), [told], "{call:?}");
+            // As it was, nothing vanishes.
+            let (path, text) = project[0];
+            assert_eq!(said(&project, &[(path, text)]), NONE, "{path}");
+        }
+    }
+
+    #[test]
+    fn the_files_of_a_call_are_taken_together() {
+        let project = [
+            ("a.py", "def one(): pass\n"),
+            ("b.py", "from a import one\none()\n"),
+            ("c.py", "from a import one\none()\n"),
+        ];
+        let renamed = ("a.py", "def two(): pass\n");
+        let [b, c] = ["b.py", "c.py"].map(|path| (path, "from a import two\ntwo()\n"));
+        assert_eq!(said(&project, &[renamed, b, c]), NONE);
+        assert_eq!(said(&project, &[renamed, b]), ["one@1: c.py:1 c.py:2"], "one file was forgotten");
+        let half = ("c.py", "from a import two\ntwo()\nfrom a import one\n");
+        assert_eq!(said(&project, &[renamed, b, half]), ["one@1: c.py:3"], "one use was forgotten");
+        assert_eq!(said(&project, &[("a.py", "x = 1\n"), ("d.py", "def one(): pass\n")]), NONE, "moved");
+        assert_eq!(said(&project, &[("a.py", "from d import one\n")]), NONE, "it is brought in now");
+    }
+
+    #[test]
+    fn names_that_may_mean_something_else_are_not_told() {
+        let gone = ("a.py", "x = 1\n");
+        let quiet = |a: &str, more: &[(&str, &str)]| {
+            let project: Vec<_> = std::iter::once(("a.py", a)).chain(more.iter().copied()).collect();
+            assert_eq!(said(&project, &[gone]), NONE, "{a:?} {more:?}");
+        };
+        quiet("def one(): pass\n", &[("b.py", "from other import one\none()\n")]);
+        quiet("def one(): pass\n", &[("b.py", "def one(): pass\none()\n")]);
+        quiet("def one(): pass\n", &[("b.py", "one = 1\nprint(one)\n")]);
+        quiet("def one(): pass\none()\n", &[("b.py", "# one\nx = 'one'\n")]);
+        quiet("class A:\n    def close(self): pass\n", &[("b.py", "f = open('x')\nf.close()\n")]);
+        let two = [
+            ("p/one.py", "def f(): pass\n"),
+            ("q/one.py", "def f(): pass\n"),
+            ("c.py", "import q.one\nq.one.f()\n"),
+        ];
+        assert_eq!(said(&two, &[("p/one.py", "x = 1\n")]), NONE, "another module of that name");
+    }
+
+    #[test]
+    fn what_a_new_content_drops_is_named_without_what_lies_in_it() {
+        let before = tags(
+            "a.py",
+            "class A:\n    def b(self): pass\nclass C:\n    def d(self): pass\n    def e(self): pass\ndef f(): pass\ndef g(): pass\n",
+        );
+        let after = tags("a.py", "class C:\n    def e(self): pass\nfrom x import g\n");
+        let named = |others: &[&Tags]| {
+            dropped(&before, &after, others).into_iter().map(|(name, _)| name).collect::<Vec<_>>()
+        };
+        assert_eq!(named(&[]), ["A", "C.d", "f"]);
+        assert_eq!(named(&[&tags("b.py", "def f(): pass\nclass A:\n    def b(self): pass\n")]), ["C.d"]);
+        assert_eq!(dropped(&before, &before, &[]), []);
+    }
+}

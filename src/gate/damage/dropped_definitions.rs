@@ -1,0 +1,21 @@
+//! Definitions that a new content of a whole file does not have any more.
+
+use super::scene::{Scene, Spot};
+
+/// The definitions that are named.
+const MOST_NAMES: usize = 5;
+
+pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
+    let dropped = &scene.lost.dropped;
+    let Some(first) = dropped.first() else { return Vec::new() };
+    let named: Vec<String> = dropped.iter().take(MOST_NAMES).map(|lost| format!("`{}`", lost.name)).collect();
+    let more = dropped.len().saturating_sub(named.len());
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let what =
+        if dropped.len() == 1 { "1 definition".to_owned() } else { format!("{} definitions", dropped.len()) };
+    let message = format!(
+        "the new content drops {what} of the text before: {}{more}; if that is not meant, send all of the file, or edit only a part of it",
+        named.join(", "),
+    );
+    vec![Spot { line: scene.line_after(first.line), column: 1, message }]
+}

@@ -1,0 +1,106 @@
+//! A line that is replaced by one with less indentation, and so leaves its block.
+//!
+//! An edit that changes nothing but the indentation means it. In Python the lines above must stay in the block, so that
+//! the new text still parses and only its meaning is another; in languages with brackets, where it is a matter of style,
+//! the lines on both sides must have the indentation that the replaced line had.
+
+use std::collections::HashSet;
+
+use super::lexis::Part;
+use super::scene::{Scene, Spot};
+use super::tongue::Sort;
+use crate::gate::delta::Piece;
+use crate::text::Lines;
+
+/// Languages whose blocks are told by their indentation.
+const INDENTED: &str = "python";
+/// Languages whose blocks have brackets.
+const BRACKETED: [&str; 7] = ["go", "rust", "javascript", "typescript", "java", "c", "cpp"];
+
+/// Words with which a line goes on with a block above it, or begins one of its own.
+const HEADS: [&str; 13] =
+    ["def", "class", "@", "async", "else", "elif", "except", "finally", "case", "if", "for", "while", "with"];
+
+/// The words of a line that are compared, and the least letters of one that may have grown.
+const MOST_WORDS: usize = 100;
+const LEAST_GROWN: usize = 3;
+
+pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
+    let Some(before) = scene.before.filter(|_| scene.sort == Sort::Code) else { return Vec::new() };
+    scene.pieces.iter().filter_map(|piece| left_block(scene, before, piece)).collect()
+}
+
+fn left_block(scene: &Scene<'_>, before: Lines<'_>, piece: &Piece) -> Option<Spot> {
+    let after = scene.after;
+    let is_text = |lines: Lines<'_>, line: usize| !lines.text(line).trim().is_empty();
+    let old = (piece.old.0..=piece.old.1).find(|line| is_text(before, *line))?;
+    let new = (piece.new.0..=piece.new.1).find(|line| is_text(after, *line))?;
+    let [was, is] = [before.text(old), after.text(new)];
+    let [deep, flat] = [was, is].map(indent);
+    if !deep.starts_with(flat) || deep.len() == flat.len() || was.trim() == is.trim() || !is_alike(was, is) {
+        return None;
+    }
+    if scene.part_of_line(new) != Part::Code {
+        return None;
+    }
+    let above = (1..piece.new.0).rev().find(|line| is_text(after, *line))?;
+    let below = (piece.new.1 + 1..=after.count()).find(|line| is_text(after, *line));
+    let stays_in_block = |line: usize| indent(after.text(line)) == deep;
+    let leaves = match scene.language() {
+        INDENTED => {
+            let begins = HEADS.iter().any(|head| first_word(is) == *head) || is.trim_start().starts_with('@');
+            // Where the last line above is nested deeper, its block ends with it.
+            let in_block = stays_in_block(above)
+                || (indent(after.text(above)).len() > deep.len() && has_sibling(after, above, deep));
+            !begins && in_block && is_statement_end(after.text(above))
+        }
+        language if BRACKETED.contains(&language) => {
+            let is_label = is.trim_end().ends_with(':') || is.trim_start().starts_with(['#', '}', ')', ']']);
+            !is_label && stays_in_block(above) && below.is_some_and(stays_in_block)
+        }
+        _ => false,
+    };
+    let short: String = is.trim().chars().take(60).collect();
+    let message = format!(
+        "`{short}` is indented by {}, and the line that it replaces by {}, so it leaves its block; indent it as the lines around it are",
+        flat.chars().count(),
+        deep.chars().count(),
+    );
+    leaves.then(|| Spot { line: new, column: scene.column(new, flat.len()), message })
+}
+
+/// Tells whether one of the lines above, before the block ends, has this indentation.
+fn has_sibling(lines: Lines<'_>, from: usize, deep: &str) -> bool {
+    let texts = (1..=from).rev().map(|line| lines.text(line)).filter(|text| !text.trim().is_empty());
+    let mut within = texts.take_while(|text| indent(text).len() >= deep.len());
+    within.any(|text| indent(text) == deep)
+}
+
+/// Tells whether the statement of a line ends with it, as far as the line shows.
+fn is_statement_end(text: &str) -> bool {
+    !text.trim_end().ends_with(['(', '[', '{', ',', '\\', ':', '+', '='])
+}
+
+/// Tells whether two lines are the same statement: half of the words of the shorter one are in the other, where a word may
+/// have grown.
+fn is_alike(was: &str, is: &str) -> bool {
+    let words = |text: &str| -> HashSet<String> {
+        let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
+        words.take(MOST_WORDS).map(str::to_owned).collect()
+    };
+    let (old, new) = (words(was), words(is));
+    let grew = |one: &str, other: &str| one.len() >= LEAST_GROWN && other.starts_with(one);
+    let is_in_both = |word: &&String| {
+        new.contains(*word) || new.iter().any(|other| grew(word, other) || grew(other, word))
+    };
+    let shared = old.iter().filter(is_in_both).count();
+    shared > 0 && shared * 2 >= old.len().min(new.len())
+}
+
+fn first_word(text: &str) -> &str {
+    text.trim_start().split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default()
+}
+
+fn indent(text: &str) -> &str {
+    text.get(..text.len() - text.trim_start().len()).unwrap_or_default()
+}

@@ -1,0 +1,25 @@
+//! A definition that is gone while other files of the project use its name.
+
+use super::scene::{Scene, Spot};
+
+/// The uses that are named.
+const MOST_USES: usize = 3;
+
+pub(super) fn look(scene: &Scene<'_>) -> Vec<Spot> {
+    let spot = |lost: &crate::gate::LostDefinition| {
+        let named: Vec<String> =
+            lost.uses.iter().take(MOST_USES).map(|(path, line)| format!("{path}:{line}")).collect();
+        let more = lost.count.saturating_sub(named.len());
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let verb = if lost.count == 1 { "use of it remains" } else { "uses of it remain" };
+        let message = format!(
+            "`{}`, on line {} before, is gone, and {} {verb}: {}{more}; change them in the same call, or keep the name",
+            lost.name,
+            lost.line,
+            lost.count,
+            named.join(", "),
+        );
+        Spot { line: scene.line_after(lost.line), column: 1, message }
+    };
+    scene.lost.used.iter().map(spot).collect()
+}

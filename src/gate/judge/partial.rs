@@ -1,0 +1,460 @@
+//! The part of a fixer's changes that an edit asks for.
+//!
+//! A formatter gives a whole text. In a file that was not formatted before, most of its changes are of lines that the
+//! edit left alone. A change belongs to the edit where it meets a line that the edit wrote, or where the fixer would not
+//! have made it in the text before: an import that the new lines need, neighbours that are aligned with them. So a file
+//! that was formatted before is formatted whole.
+//!
+//! Changes are compared as stretches of lines, as short as they can be while both sides have the same letters and marks.
+//!
+//! Invariant: stretches are sorted and disjoint, and all of them together make the one text into the other.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use crate::gate::draft::Draft;
+use crate::text::{Buffer, differing_lines};
+
+/// Lines of a text and the lines that a fixer puts in their place, both counted from 0.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Stretch {
+    old: Range<usize>,
+    new: Range<usize>,
+}
+
+impl Stretch {
+    fn lines(&self) -> usize {
+        self.old.len().max(self.new.len())
+    }
+
+    /// The same in a text that has so many lines before it, on either side.
+    fn moved(self, old: usize, new: usize) -> Stretch {
+        Stretch {
+            old: self.old.start + old..self.old.end + old,
+            new: self.new.start + new..self.new.end + new,
+        }
+    }
+}
+
+/// A text and what a fixer makes of it.
+#[derive(Debug)]
+pub(super) struct Changes<'a> {
+    old: Vec<&'a str>,
+    new: Vec<&'a str>,
+    stretches: Vec<Stretch>,
+}
+
+/// Which of a fixer's changes belong to an edit.
+#[derive(Debug)]
+pub(super) struct Selection<'c, 'a> {
+    changes: &'c Changes<'a>,
+    taken: Vec<&'c Stretch>,
+    left: Vec<&'c Stretch>,
+}
+
+/// The indentation of the lines that are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Indent {
+    /// As the fixer has it.
+    Fixer,
+    /// As the first line of each stretch has it in the draft.
+    Draft,
+}
+
+impl<'a> Changes<'a> {
+    /// Compares a text with what a fixer makes of it.
+    pub(super) fn new(given: &'a str, made: &'a str) -> Changes<'a> {
+        let old: Vec<&str> = given.split_inclusive('\n').collect();
+        let new: Vec<&str> = made.split_inclusive('\n').collect();
+        let stretches = stretches(&old, &new);
+        Changes { old, new, stretches }
+    }
+
+    /// Tells whether one of the changes is of lines that the edit did not write.
+    pub(super) fn reach_out(&self, draft: &Draft<'_>) -> bool {
+        self.stretches.iter().any(|stretch| !self.meets(stretch, draft))
+    }
+
+    /// Chooses the changes that belong to the edit; `before` is what the fixer makes of the text before, where it could
+    /// read that.
+    pub(super) fn select(&self, draft: &Draft<'_>, before: Option<&Changes<'_>>) -> Selection<'_, 'a> {
+        let old_lines = self.untouched(draft);
+        let due: HashSet<(Range<usize>, String)> = before.map(Changes::contents).unwrap_or_default();
+        let (taken, left) = self.stretches.iter().partition(|stretch| {
+            self.meets(stretch, draft)
+                || match before {
+                    Some(_) => !self.was_due(stretch, &old_lines, &due),
+                    None => self.adjoins(stretch, draft),
+                }
+        });
+        Selection { changes: self, taken, left }
+    }
+
+    /// Each change as the lines that it replaces and the text that it puts there.
+    fn contents(&self) -> HashSet<(Range<usize>, String)> {
+        self.stretches.iter().map(|stretch| (stretch.old.clone(), self.text(stretch))).collect()
+    }
+
+    fn text(&self, stretch: &Stretch) -> String {
+        self.new.get(stretch.new.clone()).unwrap_or_default().concat()
+    }
+
+    /// The places in the text before of lines that the edit left alone.
+    fn untouched(&self, draft: &Draft<'_>) -> HashMap<usize, usize> {
+        let count = draft.before.map_or(0, |before| before.lines().count());
+        (0..count).filter_map(|old| Some((draft.map.carry(old + 1)? - 1, old))).collect()
+    }
+
+    /// Tells whether the fixer makes the same change in the text before.
+    fn was_due(
+        &self,
+        stretch: &Stretch,
+        old_lines: &HashMap<usize, usize>,
+        due: &HashSet<(Range<usize>, String)>,
+    ) -> bool {
+        let is_due = |old: Range<usize>| due.contains(&(old, self.text(stretch)));
+        let at = |line: usize| old_lines.get(&line).copied();
+        let Range { start, end } = stretch.old;
+        if start < end {
+            let Some((first, last)) = at(start).zip(at(end - 1)) else { return false };
+            let is_one_block = last.checked_sub(first).is_some_and(|span| span + 1 == end - start);
+            return is_one_block && is_due(first..last + 1);
+        }
+        let behind = start.checked_sub(1).map_or(Some(0), |line| Some(at(line)? + 1));
+        behind.is_some_and(|place| is_due(place..place))
+            || at(start).is_some_and(|place| is_due(place..place))
+    }
+
+    /// Tells whether a change is of a line that the edit wrote, or between two of them.
+    fn meets(&self, stretch: &Stretch, draft: &Draft<'_>) -> bool {
+        let Range { start, end } = stretch.old;
+        if start < end {
+            return (start..end).any(|line| draft.wrote(line + 1));
+        }
+        let behind = start == 0 || draft.wrote(start);
+        let ahead = start == self.old.len() || draft.wrote(start + 1);
+        behind && ahead
+    }
+
+    /// Tells whether lines are put next to one that the edit wrote.
+    fn adjoins(&self, stretch: &Stretch, draft: &Draft<'_>) -> bool {
+        let at = stretch.old.start;
+        stretch.old.is_empty() && (draft.wrote(at) || draft.wrote(at + 1))
+    }
+}
+
+impl Selection<'_, '_> {
+    /// Tells whether all changes belong to the edit.
+    pub(super) fn is_all(&self) -> bool {
+        self.left.is_empty()
+    }
+
+    /// Tells whether none does.
+    pub(super) fn is_none(&self) -> bool {
+        self.taken.is_empty()
+    }
+
+    /// The number of lines that are left as they are.
+    pub(super) fn lines_left(&self) -> usize {
+        self.left.iter().map(|stretch| stretch.lines()).sum()
+    }
+
+    /// The text with the changes that belong to the edit, in each indentation that may be right, the better first.
+    pub(super) fn texts(&self) -> Vec<String> {
+        let order = if self.stands_among_others() {
+            [Indent::Draft, Indent::Fixer]
+        } else {
+            [Indent::Fixer, Indent::Draft]
+        };
+        let mut texts: Vec<String> = order.into_iter().map(|indent| self.text(indent)).collect();
+        texts.dedup();
+        texts
+    }
+
+    /// Tells whether the fixer would indent a neighbour of the taken lines anew, which is left as it is.
+    fn stands_among_others(&self) -> bool {
+        let Changes { old, new, .. } = self.changes;
+        let is_blank = |line: usize| old.get(line).is_none_or(|text| text.trim().is_empty());
+        let is_indented_anew = |line: usize| {
+            let stretch = self.left.iter().find(|stretch| stretch.old.contains(&line));
+            stretch.is_some_and(|stretch| {
+                let [was, is] = [old.get(stretch.old.start), new.get(stretch.new.start)];
+                was.map(|line| indent(line)) != is.map(|line| indent(line))
+            })
+        };
+        let neighbours = |stretch: &&Stretch| {
+            let above = (0..stretch.old.start).rev().find(|line| !is_blank(*line));
+            let below = (stretch.old.end..old.len()).find(|line| !is_blank(*line));
+            [above, below].into_iter().flatten().any(is_indented_anew)
+        };
+        self.taken.iter().any(|stretch| neighbours(stretch))
+    }
+
+    fn text(&self, indentation: Indent) -> String {
+        let Changes { old, new, .. } = self.changes;
+        let (mut text, mut from) = (String::new(), 0);
+        for stretch in &self.taken {
+            text.extend(old.get(from..stretch.old.start).unwrap_or_default().iter().copied());
+            let lines = new.get(stretch.new.clone()).unwrap_or_default();
+            let first = |lines: &[&str]| lines.first().map_or(String::new(), |line| indent(line).to_owned());
+            let own = first(old.get(stretch.old.clone()).unwrap_or_default());
+            let made = first(lines);
+            for line in lines {
+                match (indentation, line.strip_prefix(made.as_str())) {
+                    (Indent::Draft, Some(rest)) if !stretch.old.is_empty() && !line.trim().is_empty() => {
+                        text.push_str(&own);
+                        text.push_str(rest);
+                    }
+                    (Indent::Draft | Indent::Fixer, _) => text.push_str(line),
+                }
+            }
+            from = stretch.old.end;
+        }
+        text.extend(old.get(from..).unwrap_or_default().iter().copied());
+        text
+    }
+}
+
+/// Tells whether an edit wrote most of the lines of a text, so that there is little to be left alone.
+pub(super) fn writes_most(draft: &Draft<'_>, after: &Buffer) -> bool {
+    let count = after.lines().count();
+    let written = (1..=count).filter(|line| draft.wrote(*line)).count();
+    written * 2 > count
+}
+
+fn indent(line: &str) -> &str {
+    let text = line.trim_start_matches([' ', '\t']);
+    line.get(..line.len() - text.len()).unwrap_or_default()
+}
+
+/// The characters of a text that formatters leave as they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Letters {
+    /// All but space, line ends, commas and semicolons; all quotes are one.
+    Marks,
+    /// Letters, digits and `_`, whatever their case.
+    Words,
+}
+
+impl Letters {
+    fn kept_of<'a>(self, lines: &'a [&'a str]) -> impl Iterator<Item = char> + 'a {
+        lines.iter().flat_map(|line| line.chars()).filter_map(move |letter| self.kept(letter))
+    }
+
+    fn kept(self, letter: char) -> Option<char> {
+        match self {
+            Letters::Marks if letter.is_whitespace() || matches!(letter, ',' | ';' | '\\') => None,
+            Letters::Marks if matches!(letter, '\'' | '"' | '`') => Some('"'),
+            Letters::Marks => Some(letter),
+            Letters::Words if letter.is_alphanumeric() || letter == '_' => letter.to_lowercase().next(),
+            Letters::Words => None,
+        }
+    }
+
+    /// How many there are before each line, and in all.
+    fn sums(self, lines: &[&str]) -> Vec<usize> {
+        let mut sum = 0;
+        let ends = lines.iter().map(|line| {
+            sum += self.kept_of(std::slice::from_ref(line)).count();
+            sum
+        });
+        std::iter::once(0).chain(ends).collect()
+    }
+}
+
+fn stretches(old: &[&str], new: &[&str]) -> Vec<Stretch> {
+    let whole = || split(old, new, Letters::Marks);
+    let in_pieces = || {
+        let pieces = differing_lines(old, new).into_iter();
+        pieces.flat_map(|(gone, come)| refined(old, new, gone, come)).collect()
+    };
+    let all: Vec<Stretch> = whole().unwrap_or_else(in_pieces);
+    let differs = |stretch: &Stretch| old.get(stretch.old.clone()) != new.get(stretch.new.clone());
+    all.into_iter().filter(differs).collect()
+}
+
+/// Cuts a difference into shorter ones: where both sides have the same letters, and else at lines that have.
+fn refined(old: &[&str], new: &[&str], gone: Range<usize>, come: Range<usize>) -> Vec<Stretch> {
+    let (before, after) =
+        (old.get(gone.clone()).unwrap_or_default(), new.get(come.clone()).unwrap_or_default());
+    let cut = with_same_letters(before, after).unwrap_or_else(|| at_same_lines(before, after));
+    cut.into_iter().map(|stretch| stretch.moved(gone.start, come.start)).collect()
+}
+
+fn with_same_letters(old: &[&str], new: &[&str]) -> Option<Vec<Stretch>> {
+    [Letters::Marks, Letters::Words].into_iter().find_map(|letters| split(old, new, letters))
+}
+
+/// Cuts a difference at lines that have the same words on both sides.
+fn at_same_lines(old: &[&str], new: &[&str]) -> Vec<Stretch> {
+    let words = |lines: &[&str]| -> Vec<String> {
+        lines.iter().map(|line| Letters::Words.kept_of(std::slice::from_ref(line)).collect()).collect()
+    };
+    let (before, after) = (words(old), words(new));
+    let (before, after): (Vec<&str>, Vec<&str>) =
+        (before.iter().map(String::as_str).collect(), after.iter().map(String::as_str).collect());
+    let (mut cut, mut at) = (Vec::new(), (0, 0));
+    let end = (old.len()..old.len(), new.len()..new.len());
+    for (gone, come) in differing_lines(&before, &after).into_iter().chain([end]) {
+        let same = (at.0..gone.start).zip(at.1..come.start);
+        cut.extend(same.map(|(i, j)| Stretch { old: i..i + 1, new: j..j + 1 }));
+        at = (gone.end, come.end);
+        let (was, is) =
+            (old.get(gone.clone()).unwrap_or_default(), new.get(come.clone()).unwrap_or_default());
+        let (first, second) = (gone.start, come.start);
+        let whole = || vec![Stretch { old: 0..was.len(), new: 0..is.len() }];
+        let inside = with_same_letters(was, is).unwrap_or_else(whole);
+        cut.extend(inside.into_iter().map(|stretch| stretch.moved(first, second)));
+    }
+    cut
+}
+
+/// Cuts two texts with the same letters where as many of them stand before a line on either side; nothing where the
+/// letters are others.
+fn split(old: &[&str], new: &[&str], letters: Letters) -> Option<Vec<Stretch>> {
+    if old.is_empty() || new.is_empty() || !letters.kept_of(old).eq(letters.kept_of(new)) {
+        return None;
+    }
+    let (before, after) = (letters.sums(old), letters.sums(new));
+    let (mut cuts, mut i, mut j) = (vec![(0, 0)], 0, 0);
+    while let (Some(one), Some(other)) = (before.get(i), after.get(j)) {
+        if one < other {
+            i += 1;
+        } else if one > other {
+            j += 1;
+        } else {
+            let last = |sums: &[usize], from: usize| {
+                from + sums.get(from..).unwrap_or_default().iter().take_while(|sum| *sum == one).count() - 1
+            };
+            // Lines without letters between two others: of marks, they are blank; of words, they end what is above.
+            if letters == Letters::Marks {
+                cuts.push((i, j));
+            }
+            (i, j) = (last(&before, i), last(&after, j));
+            cuts.push((i, j));
+            (i, j) = (i + 1, j + 1);
+        }
+    }
+    let between = cuts.iter().zip(cuts.iter().skip(1));
+    let stretch =
+        |(from, to): (&(usize, usize), &(usize, usize))| Stretch { old: from.0..to.0, new: from.1..to.1 };
+    Some(between.map(stretch).map(|stretch| without_common_blanks(stretch, old, new)).collect())
+}
+
+/// Leaves the blank lines that both sides have out of a stretch of blank lines.
+fn without_common_blanks(stretch: Stretch, old: &[&str], new: &[&str]) -> Stretch {
+    let Stretch { old: mut gone, new: mut come } = stretch;
+    let is_blank = |lines: &[&str], range: &Range<usize>| {
+        lines.get(range.clone()).unwrap_or_default().iter().all(|line| line.trim().is_empty())
+    };
+    if is_blank(old, &gone) && is_blank(new, &come) {
+        while !gone.is_empty() && !come.is_empty() && old.get(gone.start) == new.get(come.start) {
+            (gone.start, come.start) = (gone.start + 1, come.start + 1);
+        }
+    }
+    Stretch { old: gone, new: come }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gate::draft::Stands;
+    use crate::text::Hints;
+
+    /// What is taken of a fixer's text, in the better indentation, and how many lines are left.
+    fn taken(before: &str, after: &str, made_of_before: Option<&str>, made: &str) -> (String, usize) {
+        let read = |text: &str| Buffer::read(text.as_bytes().to_vec(), Hints::default()).unwrap();
+        let (old, new) = (read(before), read(after));
+        let map = old.rewrite(after).unwrap().line_map(&old, &new);
+        let draft = Draft {
+            path: "a",
+            language: None,
+            before: Some(&old),
+            after: &new,
+            map: &map,
+            stands: Stands::OverFile,
+            beside: &|_| false,
+        };
+        let changes = Changes::new(after, made);
+        let due = made_of_before.map(|made| Changes::new(before, made));
+        let selection = changes.select(&draft, due.as_ref());
+        (selection.texts().into_iter().next().unwrap(), selection.lines_left())
+    }
+
+    /// All stretches together make the one text into the other.
+    #[track_caller]
+    fn cut(old: &str, new: &str) -> Vec<(Range<usize>, Range<usize>)> {
+        let changes = Changes::new(old, new);
+        let all = Selection { changes: &changes, taken: changes.stretches.iter().collect(), left: vec![] };
+        assert_eq!(all.text(Indent::Fixer), new);
+        changes.stretches.iter().map(|stretch| (stretch.old.clone(), stretch.new.clone())).collect()
+    }
+
+    #[test]
+    fn lines_that_are_next_to_each_other_are_changes_of_their_own() {
+        assert_eq!(
+            cut("a=1\nb=2\nc=3\n", "a = 1\nb = 2\nc = 3\n"),
+            [(0..1, 0..1), (1..2, 1..2), (2..3, 2..3)]
+        );
+        assert_eq!(cut("f('a', b)\ng(c)\n", "f(\n  \"a\",\n  b,\n)\ng( c )\n"), [(0..1, 0..4), (1..2, 4..5)]);
+        assert_eq!(cut("f(\na)\nx=1\n", "f(a)\nx = 1\n"), [(0..2, 0..1), (2..3, 1..2)]);
+        assert_eq!(
+            cut("x = 1\ndef f(): pass\n", "x = 1\n\n\ndef f():\n    pass\n"),
+            [(1..1, 1..3), (1..2, 3..5)]
+        );
+        assert_eq!(cut("b\n\n\n\na\n", "b\n\na\n"), [(2..4, 2..2)]);
+        assert_eq!(cut("a\nb", "a\nb\n"), [(1..2, 1..2)]);
+    }
+
+    #[test]
+    fn other_letters_are_cut_as_far_as_lines_stay() {
+        assert_eq!(cut("x\nimport b\n", "import a\nx\nimport b\n"), [(0..0, 0..1)]);
+        assert_eq!(cut("0XFF\nx=1\n", "0xff\nx = 1\n"), [(0..1, 0..1), (1..2, 1..2)]);
+        assert_eq!(cut("", "a\n"), [(0..0, 0..1)]);
+        assert_eq!(cut("a\n", ""), [(0..1, 0..0)]);
+    }
+
+    #[test]
+    fn only_what_the_edit_wrote_is_taken_of_a_text_that_was_not_formatted() {
+        let before = "a=1\nb=2\nc=3\n";
+        let (after, made) = ("a=1\nb=5\nc=3\n", "a = 1\nb = 5\nc = 3\n");
+        assert_eq!(
+            taken(before, after, Some("a = 1\nb = 2\nc = 3\n"), made),
+            ("a=1\nb = 5\nc=3\n".into(), 2)
+        );
+        assert_eq!(taken(before, after, None, made), ("a=1\nb = 5\nc=3\n".into(), 2));
+    }
+
+    #[test]
+    fn what_the_edit_brought_about_elsewhere_is_taken() {
+        let (before, after) = ("y=1\nuse x\n", "y=1\nuse a\n");
+        let made = "import a\ny = 1\nuse a\n";
+        assert_eq!(taken(before, after, Some("y = 1\nuse x\n"), made), ("import a\ny=1\nuse a\n".into(), 1));
+        assert_eq!(taken(before, after, Some(before), made), (made.into(), 0), "was formatted before");
+        assert_eq!(taken(before, after, None, made), (after.into(), 2), "nobody knows what was due");
+    }
+
+    #[test]
+    fn lines_keep_the_indentation_of_neighbours_that_are_left() {
+        let before = "if a:\n  b=1\n  c=2\n  d=3\n";
+        let after = "if a:\n  b=1\n  c=[4,5]\n  d=3\n";
+        let was = "if a:\n    b = 1\n    c = 2\n    d = 3\n";
+        let made = "if a:\n    b = 1\n    c = [4, 5]\n    d = 3\n";
+        assert_eq!(taken(before, after, Some(was), made), ("if a:\n  b=1\n  c = [4, 5]\n  d=3\n".into(), 2));
+        let (before, after) = ("if a:\n    b=1\n    c = 2\n", "if a:\n    b=1\n      c=4\n");
+        let was = "if a:\n    b = 1\n    c = 2\n";
+        let made = "if a:\n    b = 1\n    c = 4\n";
+        assert_eq!(taken(before, after, Some(was), made), ("if a:\n    b=1\n    c = 4\n".into(), 1));
+    }
+
+    #[test]
+    fn blank_lines_beside_the_edit_are_taken_only_where_it_brought_them() {
+        let was = "x = 1\n\n\ndef f():\n    return 1\n";
+        let (before, after) = ("x = 1\ndef f():\n    return 1\n", "x = 1\ndef f(a):\n    return 1\n");
+        let made = "x = 1\n\n\ndef f(a):\n    return 1\n";
+        assert_eq!(taken(before, after, Some(was), made), (after.into(), 2));
+        let (before, after) = ("x=1\n", "x=1\ndef f(): pass\n");
+        let made = "x = 1\n\n\ndef f(): pass\n";
+        assert_eq!(taken(before, after, Some("x = 1\n"), made), ("x=1\n\n\ndef f(): pass\n".into(), 1));
+    }
+}
