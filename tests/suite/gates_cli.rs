@@ -1,6 +1,7 @@
 //! `lockgate gates`: what is known, what works on this machine, and the samples of every gate judged by the real tools.
 
 mod doctor;
+mod go;
 mod live;
 mod samples;
 
