@@ -1,5 +1,6 @@
 //! `lockgate gates`: what is known, what works on this machine, and the samples of every gate judged by the real tools.
 
+mod canaries;
 mod doctor;
 mod go;
 mod live;
