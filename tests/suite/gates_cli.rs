@@ -4,6 +4,7 @@ mod canaries;
 mod doctor;
 mod go;
 mod live;
+mod offline;
 mod samples;
 
 use std::fs;
