@@ -35,7 +35,7 @@ mod watch;
 mod workshop;
 
 pub use agreement::{Mismatch, mismatch};
-pub use command::{Standing, live, replay};
+pub use command::{Installed, NoAnswer, Standing, live, replay};
 pub use draft::{Draft, Stands};
 pub use finding::{Finding, Severity, clean};
 pub use judge::{Case, OnDisk, judge, judge_all};
@@ -46,7 +46,7 @@ pub use parallel::parallel;
 pub use pins::{Pin, Pins, Search, search_path};
 pub use process::{adopt_orphans, close_inherited_on_exec};
 pub use syntax::{parse_for_parent, parse_large_texts_with};
-pub use trial::{canary, inside, version};
+pub use trial::{canaries, inside, version};
 pub use verdict::{Outcome, Run, Verdict};
 pub use watch::{Progress, Waits, Watch};
 pub use workshop::Workshop;

@@ -16,7 +16,9 @@ use super::stage::Stage;
 use super::verdict::{Outcome, Verdict};
 use super::watch::{Halt, Limit, Watch};
 use super::workshop::Workshop;
-use crate::policy::{Gate, Isolation, Languages, Rule, Sample, Terms, language_named, language_of};
+use crate::policy::{
+    Attempt, Gate, Isolation, Language, Languages, Rule, Sample, Shows, Terms, language_named, language_of,
+};
 use crate::text::{Buffer, Hints};
 
 /// How long a program may take to say its version: some set themselves up when they run for the first time.
@@ -65,27 +67,34 @@ fn said(verdict: Verdict) -> Result<Vec<Finding>, String> {
     }
 }
 
-/// The canary of a gate that runs a program, in the project of its first good sample: one that the program has its
-/// configuration in. Nothing where the gate has no canary, or no file that it could lie in.
-pub fn canary(gate: &Gate) -> Option<Sample> {
-    let canary = gate.canary.as_ref()?;
+/// The texts of a gate's canary in the order in which they are tried, each with what a finding in it shows, in the project
+/// of the gate's first good sample: one that the program has its configuration in. None where the gate has no canary, or
+/// no file that it could lie in.
+pub fn canaries(gate: &Gate) -> Vec<(Sample, Shows)> {
     let good = gate.samples.iter().find(|sample| sample.finds.is_empty());
     let path = match (good, &gate.languages) {
-        (Some(good), _) => good.path.clone(),
-        (None, Languages::Every) => "canary.txt".to_owned(),
-        (None, Languages::Only(names)) => language_named(names.first()?)?.example(),
+        (Some(good), _) => Some(good.path.clone()),
+        (None, Languages::Every) => Some("canary.txt".to_owned()),
+        (None, Languages::Only(names)) => {
+            names.first().and_then(|name| language_named(name)).map(Language::example)
+        }
     };
-    Some(Sample {
-        path,
-        draft: canary.attempts(good.map_or("", |good| &good.draft)).into_iter().next()?.text,
-        before: None,
-        beside: Vec::new(),
-        with: good.map(|good| good.with.clone()).unwrap_or_default(),
-        output: None,
-        errors: String::new(),
-        exit: 0,
-        finds: Vec::new(),
-    })
+    let (Some(canary), Some(path)) = (&gate.canary, path) else { return Vec::new() };
+    let sample = |Attempt { text, shows }: Attempt| {
+        let sample = Sample {
+            path: path.clone(),
+            draft: text,
+            before: None,
+            beside: Vec::new(),
+            with: good.map(|good| good.with.clone()).unwrap_or_default(),
+            output: None,
+            errors: String::new(),
+            exit: 0,
+            finds: Vec::new(),
+        };
+        (sample, shows)
+    };
+    canary.attempts(good.map_or("", |good| &good.draft)).into_iter().map(sample).collect()
 }
 
 /// Asks the program at this absolute path for its version, by these words; nothing where there are none. `search` is
@@ -172,9 +181,10 @@ mod tests {
     #[test]
     fn every_canary_of_the_catalogue_lies_where_its_gate_looks() {
         let gates = Catalogue::embedded().gates().iter();
-        let canaries: Vec<_> = gates.filter_map(|gate| Some((gate, canary(gate)?))).collect();
-        assert!(canaries.len() > 10, "{}", canaries.len());
-        for (gate, sample) in canaries {
+        let all = gates.flat_map(|gate| canaries(gate).into_iter().map(move |(sample, _)| (gate, sample)));
+        let all: Vec<_> = all.collect();
+        assert!(all.len() > 10, "{}", all.len());
+        for (gate, sample) in all {
             assert!(gate.covers(language_of(&sample.path, None)), "{}: {}", gate.name, sample.path);
             let passed_over = gate.command().is_some_and(|command| command.passes_over(&sample.path));
             assert!(!passed_over, "{}: {}", gate.name, sample.path);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use lockgate::gate::{Finding, Outcome, Severity, inside, mismatch, replay};
 use lockgate::policy::{
-    Catalogue, Command, Expected, Form, Gate, Input, Kind, Languages, Sample, language_of,
+    Catalogue, Command, Expected, Form, Gate, Input, Kind, Languages, Sample, Shows, language_of,
 };
 
 /// The gates that are asked live, as tests/run installs their programs.
@@ -61,6 +61,55 @@ fn a_sample_that_expects_something_else_is_noticed() {
             }
             assert!(disagreement(gate, &spoilt).is_some(), "{}: {:?}", gate.name, sample.draft);
         }
+    }
+}
+
+/// The gates whose canary is no mistake behind the draft that only the tool's own analysis finds, and why.
+const OTHER_CANARIES: [(&str, &str); 4] = [
+    ("actionlint", "a workflow is one document, and a second one is not read"),
+    ("zizmor", "a workflow is one document, and a second one is not read"),
+    ("rust-analyzer", "which of its own findings every version has was not seen"),
+    ("golangci-lint", "a project chooses its linters, so that whatever is found counts"),
+];
+
+#[test]
+fn every_canary_is_a_mistake_behind_the_draft_or_has_a_reason_to_be_none() {
+    for gate in Catalogue::embedded().gates().iter().filter(|gate| gate.runs_program()) {
+        let canary = gate.canary.as_ref().unwrap_or_else(|| panic!("{} has no canary", gate.name));
+        let is_own = canary.append.is_some() && canary.finds.is_some();
+        let reason = OTHER_CANARIES.iter().find(|(name, _)| *name == gate.name);
+        assert_eq!(is_own, reason.is_none(), "{}: {reason:?}", gate.name);
+    }
+    for (name, _) in OTHER_CANARIES {
+        assert!(Catalogue::embedded().find(name).is_some(), "{name}");
+    }
+}
+
+/// The gates that have no sample whose finding is another one than their mistake: most of them take every text.
+const EVERY_FINDING: [&str; 10] = [
+    "bandit",
+    "biome",
+    "clang-format",
+    "codespell",
+    "hadolint",
+    "isort",
+    "prettier",
+    "ruff-imports",
+    "rumdl",
+    "typos",
+];
+
+/// An error of syntax shows that a tool parses, and not that it judges, so that `finds` must not take it.
+#[test]
+fn a_canary_is_not_found_by_whatever_is_found() {
+    for gate in Catalogue::embedded().gates() {
+        let Some(canary) = gate.canary.as_ref().filter(|canary| canary.finds.is_some()) else { continue };
+        let found = |found: &Expected| {
+            let message = found.message.as_deref().unwrap_or_default();
+            canary.is_found_by(Shows::Analysis, found.code.as_deref(), message)
+        };
+        let differs = gate.samples.iter().flat_map(|sample| &sample.finds).any(|finding| !found(finding));
+        assert_eq!(differs, !EVERY_FINDING.contains(&gate.name.as_str()), "{}", gate.name);
     }
 }
 

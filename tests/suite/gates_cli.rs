@@ -1,7 +1,10 @@
 //! `lockgate gates`: what is known, what works on this machine, and the samples of every gate judged by the real tools.
 
+mod canaries;
 mod doctor;
+mod go;
 mod live;
+mod offline;
 mod samples;
 
 use std::fs;

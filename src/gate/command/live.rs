@@ -1,18 +1,20 @@
 //! What a gate's program makes of a sample here and now.
 
 use std::ffi::OsStr;
+use std::fmt::{self, Display, Formatter};
 use std::fs;
 use std::io;
 use std::path::{Component, Path};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::replay::{finding, told};
+use super::replay::finding;
 use super::{Ask, look};
 use crate::gate::finding::Finding;
 use crate::gate::process::Ceiling;
 use crate::gate::server;
 use crate::gate::stage::{self, Stage};
+use crate::gate::verdict::Outcome;
 use crate::gate::watch::Watch;
 use crate::gate::workshop::Workshop;
 use crate::policy::{Gate, Isolation, Rule, Sample, language_of};
@@ -30,34 +32,66 @@ pub enum Standing {
     Missing,
 }
 
-/// Asks the program at this absolute path about a sample, in a project of the sample's own, as it would be asked about a
-/// draft; or gives why it says nothing. `search` is the search path for the programs that it starts itself, and `cache` a
-/// folder in which the gates keep what they know from one sample to the next, each for itself.
+/// A program that is there, and how it is run.
+#[derive(Debug, Clone, Copy)]
+pub struct Installed<'a> {
+    /// Its absolute path.
+    pub program: &'a Path,
+    /// The search path for the programs that it starts itself.
+    pub search: &'a OsStr,
+    /// A folder in which the gates keep what they know from one sample to the next, each for itself.
+    pub cache: Option<&'a Path>,
+    /// The isolation that the policy requires.
+    pub isolation: Isolation,
+}
+
+/// Why a gate gave no answer about a sample.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoAnswer {
+    /// The outcome that an edit would have.
+    pub outcome: Outcome,
+    /// The reason.
+    pub why: String,
+}
+
+impl NoAnswer {
+    fn broken(why: impl ToString) -> NoAnswer {
+        NoAnswer { outcome: Outcome::Broken, why: why.to_string() }
+    }
+}
+
+impl Display for NoAnswer {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.outcome.name(), self.why)
+    }
+}
+
+/// Asks a program about a sample, in a project of the sample's own, as it would be asked about a draft.
+///
+/// Errors: the outcome that an edit would have.
 pub fn live(
     gate: &Arc<Gate>,
     sample: &Sample,
-    program: &Path,
-    search: &OsStr,
+    installed: &Installed<'_>,
     standing: Standing,
-    cache: Option<&Path>,
     watch: &Watch,
-) -> Result<Vec<Finding>, String> {
+) -> Result<Vec<Finding>, NoAnswer> {
     let text = Buffer::read(sample.draft.as_bytes().to_vec(), Hints::default());
-    let text = text.map_err(|error| error.message)?;
-    let stage = Stage::new().map_err(|error| error.to_string())?;
-    let root = stage.folder("sample").map_err(|error| error.to_string())?;
+    let text = text.map_err(|error| NoAnswer::broken(error.message))?;
+    let stage = Stage::new().map_err(NoAnswer::broken)?;
+    let root = stage.folder("sample").map_err(NoAnswer::broken)?;
     let empty = (standing == Standing::Empty).then_some((sample.path.as_str(), ""));
     let with = sample.with.iter().map(|(path, text)| (path.as_str(), text.as_str()));
     for (path, text) in with.chain(empty) {
-        write(&root, path, text).map_err(|error| format!("{path}: {error}"))?;
+        write(&root, path, text).map_err(|error| NoAnswer::broken(format!("{path}: {error}")))?;
     }
     let rule = Rule::plain(Arc::clone(gate));
-    let cache = cache.map(|cache| cache.join(&gate.name));
+    let cache = installed.cache.map(|cache| cache.join(&gate.name));
     let workshop = Workshop::default();
     let ask = Ask {
         rule: &rule,
-        program,
-        search,
+        program: installed.program,
+        search: installed.search,
         root: &root,
         path: &sample.path,
         language: language_of(&sample.path, sample.draft.lines().next()),
@@ -66,7 +100,7 @@ pub fn live(
         gone: false,
         company: &[],
         also: &[],
-        isolation: Isolation::None,
+        isolation: installed.isolation,
         ceiling: Ceiling::default(),
         cache: cache.as_deref(),
         versions: &workshop.versions,
@@ -79,7 +113,10 @@ pub fn live(
         }
         (Some(_), _) | (None, None) => look(&ask, limit),
     };
-    let seen = seen.map_err(|silence| told(&silence))?;
+    let seen = seen.map_err(|silence| {
+        let (outcome, why) = silence.told();
+        NoAnswer { outcome, why: why.to_owned() }
+    })?;
     Ok(seen.into_iter().map(|seen| finding(gate, seen)).collect())
 }
 

@@ -30,7 +30,7 @@ use super::workshop::Versions;
 use crate::policy::{Command, Form, Isolation, Language, Rule};
 use crate::text::Buffer;
 
-pub use self::live::{Standing, live};
+pub use self::live::{Installed, NoAnswer, Standing, live};
 pub use self::replay::replay;
 pub(super) use self::sharing::{Shared, lists_files, runs_without_file, shared};
 

@@ -81,7 +81,7 @@ pub(super) fn finding(gate: &Gate, seen: Seen) -> Finding {
 }
 
 /// What became of the gate, and why.
-pub(super) fn told(silence: &Silence) -> String {
+fn told(silence: &Silence) -> String {
     let (outcome, why) = silence.told();
     format!("{}: {why}", outcome.name())
 }

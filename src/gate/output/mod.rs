@@ -186,7 +186,23 @@ fn looked(command: &Command, said: &Said<'_>) -> Result<(), Silence> {
             return Err(Silence::Skipped(format!("passed over the file: {}", clean(unseen.as_str()))));
         }
     }
+    if let Some(why) = lacking(command, said) {
+        return Err(Silence::Unavailable(why));
+    }
     if command.ran.contains(&said.code) { Ok(()) } else { Err(Silence::Broken(said.trouble())) }
+}
+
+/// Returns the dependencies that a program failed without, and the command that fetches them.
+fn lacking(command: &Command, said: &Said<'_>) -> Option<String> {
+    let output = if said.code == 0 { return None } else { said.on(Stream::Both) };
+    command.missing.iter().find_map(|missing| {
+        let said = missing.pattern.find(&output)?;
+        let fetch = &missing.fetch;
+        Some(format!(
+            "dependencies are not on this machine ({}): run `{fetch}`, then retry",
+            clean(said.as_str())
+        ))
+    })
 }
 
 /// Says what is to be said of a program that left a part of the draft unread: what it says itself, where its exit code

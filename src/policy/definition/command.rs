@@ -20,6 +20,15 @@ pub struct Older {
     pub command: Command,
 }
 
+/// A failure for lack of dependencies.
+#[derive(Debug)]
+pub struct Missing {
+    /// What the program prints.
+    pub pattern: Regex,
+    /// The command that fetches them.
+    pub fetch: String,
+}
+
 /// A program that judges drafts. It is started with an argument vector, never by a shell.
 #[derive(Debug)]
 pub struct Command {
@@ -41,6 +50,8 @@ pub struct Command {
     pub output: Output,
     /// What it prints when it did not look at the file, be it on standard output or on standard error.
     pub unseen: Option<Regex>,
+    /// What it prints when it fails because dependencies are not on this machine.
+    pub missing: Vec<Missing>,
     /// In what it counts columns.
     pub columns: Columns,
     /// What its answer depends on.
@@ -88,6 +99,7 @@ impl Command {
             ran: (0..=255).collect(),
             output: Output { form: Form::Exit(String::new()), from: Stream::Both, severity: Severity::Error },
             unseen: None,
+            missing: Vec::new(),
             columns: Columns::Characters,
             scope: Scope::Project,
             config: Vec::new(),
@@ -219,6 +231,7 @@ fn asked_by(fields: &Fields, argv: &Node, input: &Node) -> Result<Command, Fault
         ran: fields.optional("ran", exit_codes)?.unwrap_or_else(|| vec![0, 1]),
         output: output(fields.require("output")?)?,
         unseen: fields.optional("unseen", super::regex)?,
+        missing: fields.optional("missing", missing)?.unwrap_or_default(),
         columns: fields.optional("columns", columns)?.unwrap_or(Columns::Characters),
         scope: fields.optional("scope", scope)?.unwrap_or(Scope::File),
         config: fields.optional("config", configurations)?.unwrap_or_default(),
@@ -290,6 +303,15 @@ fn own_folders(node: &Node, what: &str) -> Result<Vec<Template>, Fault> {
         _ => Err(item.fault(format!("{what} holds `{{venv}}/bin` and `{{node_modules}}/.bin` only"))),
     };
     node.list(what)?.iter().map(folder).collect()
+}
+
+fn missing(node: &Node, what: &str) -> Result<Vec<Missing>, Fault> {
+    let read = |item: &Node| -> Result<Missing, Fault> {
+        let fields = item.settings(what, &[keys::MISSING])?;
+        let pattern = super::regex(fields.require("pattern")?, "`pattern`")?;
+        Ok(Missing { pattern, fetch: fields.require("fetch")?.text("`fetch`")?.to_owned() })
+    };
+    node.list(what)?.iter().map(read).collect()
 }
 
 fn exit_codes(node: &Node, what: &str) -> Result<Vec<i32>, Fault> {

@@ -184,6 +184,8 @@ tables! {
             => "`command`: it runs in the nearest folder above the file that has one of these files, else in the root";
         "ran": List(&Whole(EXIT), 0), Is("[0, 1]") => "`command`: the exit codes after which its output is read";
         "unseen": Regex, Says("none") => "`command`: what it prints when it did not look at the file";
+        "missing": List(&Map(&[MISSING]), 0), Is("[]")
+            => "`command`: what it prints when it fails because dependencies are not on this machine";
         "columns": Words(&words(&COLUMNS)), Is("characters") => "`command`: in what it counts columns";
         "scope": Words(&words(&SCOPES)), Is("file") => "`command`: what its answer depends on";
         "config": List(&Text, 0), Is("[]")
@@ -201,6 +203,10 @@ tables! {
         "probe": List(&Text, 0), Is("[]") => "`command`: the words that print its version";
         "install": List(&Text, 0), Is("[]") => "`command`: where it can be had, as package URLs";
         "older": Map(&[OLDER]), Says("the same") => "`command`: how a program is asked that is older than `command` needs it";
+    }
+    MISSING {
+        "pattern": Regex, Refused => "what it prints, on either stream";
+        "fetch": Text, Refused => "the command that fetches them, for the answer to name";
     }
     OLDER {
         "than": Text, Refused => "the first version that `command` is for, as `1.24`; it is read from what `probe` prints";

@@ -93,3 +93,67 @@ fn a_gate_that_skips_its_canary_needs_a_configuration() {
     );
     assert_eq!(entry(&json(&scene, &["doctor", "--trust"], 0), "it")["state"], "works");
 }
+
+/// The doctor, the samples and an edit say the same of a set-up, in the words of each.
+#[test]
+fn the_doctor_the_samples_and_an_edit_agree() {
+    let isolated = format!("{DEFINED}require_isolation: bubblewrap\n");
+    let setups: [(&str, Option<&str>, &str, [&str; 3]); 5] = [
+        ("it works", Some(FINDS), DEFINED, ["works", "passed", "passed"]),
+        ("no program", None, DEFINED, ["unavailable", "unavailable", "unavailable"]),
+        ("it fails", Some(FAILS), DEFINED, ["broken", "failed", "broken"]),
+        ("it is blind", Some(BLIND), DEFINED, ["broken", "failed", "broken"]),
+        ("no sandbox", Some(FINDS), isolated.as_str(), ["unavailable", "unavailable", "unavailable"]),
+    ];
+    for (what, program, policy, due) in setups {
+        let scene = scene(FINDS);
+        scene.write("root/quality.yaml", policy);
+        match program {
+            Some(program) => executable(&scene, "bin/it", program),
+            None => fs::remove_file(scene.at("bin/it")).unwrap(),
+        }
+        let exit = if due[0] == "works" { 0 } else { ILL };
+        let doctor = json(&scene, &["doctor", "it", "--trust"], exit);
+        let doctor = entry(&doctor, "it");
+        let tested = json(&scene, &["test", "it", "--trust", "--require-all"], exit);
+        let tested = entry(&tested, "it");
+        let mut server = scene.server(&["--tools", "all", "--trust"]);
+        let edit = server.call("safe_edit_file", &serde_json::json!({"path": "new.py", "content": "good\n"}));
+        let edited = &edit.structured["gates"][0];
+        let said = [&doctor["state"], &tested["outcome"], &edited["outcome"]];
+        assert_eq!(said.map(|said| said.as_str().unwrap_or_default()), due, "{what}: {}", edit.text);
+        // Where all say the same word, they give the same reason.
+        if due[0] == due[2] {
+            assert_eq!(doctor["why"], edited["why"], "{what}");
+        }
+        if due[0] == "unavailable" {
+            assert_eq!(tested["why"], edited["why"], "{what}");
+        }
+        let installs = doctor["install_hints"].as_array().is_some_and(|hints| !hints.is_empty());
+        assert_eq!(installs, program.is_none(), "{what}: a program that is there is not to be installed");
+    }
+}
+
+/// A program that does not find the mistake behind the draft, or finds something else there, does not work.
+#[test]
+fn the_doctor_tries_every_text_of_a_canary() {
+    let canary = |more: &str| DEFINED.replace("canary: \"bad\\n\"", &format!("canary: {{ {more} }}"));
+    for (more, state, why) in [
+        ("append: \"bad\\n\", finds: bad, text: \"x\\n\"", "works", ""),
+        (
+            "append: \"bad\\n\", finds: worse, text: \"bad\\n\"",
+            "broken",
+            "parses its canary, but does not find the mistake",
+        ),
+        ("append: \"x\\n\", finds: bad, text: \"y\\n\"", "broken", "tried: a mistake behind a draft"),
+    ] {
+        let scene = scene(FINDS);
+        let policy = canary(more);
+        assert_ne!(policy, DEFINED);
+        scene.write("root/quality.yaml", &policy);
+        let told = json(&scene, &["doctor", "it", "--trust"], if state == "works" { 0 } else { ILL });
+        let it = entry(&told, "it");
+        assert_eq!(it["state"], state, "{more}: {it:#}");
+        assert!(it["why"].as_str().unwrap_or_default().contains(why), "{more}: {it:#}");
+    }
+}

@@ -15,7 +15,7 @@ use crate::suite::trust::scene::{Scene, outcome};
 use crate::suite::wire::tools_path;
 
 /// The search path with the suite's tools, and rustfmt itself before the one that asks rustup.
-fn path() -> OsString {
+pub(super) fn path() -> OsString {
     let asked = Command::new("rustc").args(["--print", "sysroot"]).output();
     let sysroot =
         asked.ok().map(|told| PathBuf::from(String::from_utf8_lossy(&told.stdout).trim()).join("bin"));
@@ -40,7 +40,7 @@ fn call_within(scene: &Scene, level: Option<&str>, arguments: &[&str]) -> (i32, 
     (done.exit, answer.unwrap_or_else(|why| panic!("{why}: {}{}", done.stdout, done.stderr)))
 }
 
-fn installed() -> bool {
+pub(super) fn installed() -> bool {
     let is_set = ["LOCKGATE_TEST_VENV", "LOCKGATE_TEST_NODE"].map(|name| std::env::var_os(name).is_some());
     if is_set != [true; 2] {
         not_run("the tools of the catalogue, live: tests/run installs them");

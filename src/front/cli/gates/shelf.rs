@@ -3,15 +3,14 @@
 //! Invariant: a program inside the root, and a command that the policy itself defines, may run only where the policy
 //! names the gate and a person trusts the policy: [`Shelf::ready`] is the one way to a program.
 
-use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::engine::{Cache, Commands, ProjectRoot, Promise, Workspace};
 use crate::error::{Code, Error};
 use crate::front::cli::roots::current_folder;
-use crate::gate::{Pin, Pins, Search, search_path};
-use crate::policy::{Catalogue, Gate, Policy, Rule};
+use crate::gate::{Installed, Pin, Pins, Search, search_path};
+use crate::policy::{Catalogue, Gate, Isolation, Policy, Rule};
 use crate::text::nearest;
 
 /// The gates that a policy can name.
@@ -31,13 +30,6 @@ pub(super) struct Ruled {
     pub(super) commands: Commands,
     /// Why its commands may not run; nothing when they may.
     pub(super) withheld: Option<String>,
-}
-
-/// A program that may run, the search path for what it starts itself, and a folder for what it knows of samples.
-pub(super) struct Ready<'a> {
-    pub(super) program: &'a Path,
-    pub(super) search: &'a OsStr,
-    pub(super) cache: Option<&'a Path>,
 }
 
 /// Why a gate's program is not run.
@@ -116,8 +108,8 @@ impl Shelf {
         self.pins_of(gate).passed_over(&pinned_as(gate))
     }
 
-    /// The gate's program, when it is there and may run.
-    pub(super) fn ready(&self, gate: &Gate) -> Result<Ready<'_>, Held> {
+    /// The gate's program, when it is there and may run, kept apart as the policy requires.
+    pub(super) fn ready(&self, gate: &Gate) -> Result<Installed<'_>, Held> {
         let pins = self.pins_of(gate);
         let name = pinned_as(gate);
         let Some(pin) = pins.pin(&name) else {
@@ -126,11 +118,8 @@ impl Shelf {
         if pin.inside || self.is_own(gate) {
             self.trusted(gate, pin)?;
         }
-        Ok(Ready {
-            program: &pin.program,
-            search: pins.path(),
-            cache: self.cache.as_ref().map(Cache::folder),
-        })
+        let isolation = self.ruled.as_ref().map_or(Isolation::None, |ruled| ruled.policy.isolation);
+        Ok(Installed { program: &pin.program, search: pins.path(), cache: self.cache.as_ref().map(Cache::folder), isolation })
     }
 
     /// Whether a person trusts what the repository has to say of a gate.

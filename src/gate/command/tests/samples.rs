@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::gate::{Finding, Standing, live, replay};
-use crate::policy::Sample;
+use crate::gate::{Finding, Installed, Standing, live, replay};
+use crate::policy::{Gate, Sample};
 
 fn sample(output: Option<&str>, exit: i32) -> Sample {
     Sample {
@@ -49,6 +49,13 @@ fn a_recorded_output_is_read_as_if_it_had_just_been_said() {
     assert_eq!(replay(&rule.gate, &sample(None, 0)), Err("the sample has no `output`".to_owned()));
 }
 
+fn ask(world: &World, gate: &Arc<Gate>, sample: &Sample, standing: Standing) -> Result<Vec<Finding>, String> {
+    let (program, search) = (python(), &world.search);
+    let installed = Installed { program: &program, search, cache: None, isolation: Isolation::None };
+    let found = live(gate, sample, &installed, standing, &Watch::idle());
+    found.map_err(|silence| silence.to_string())
+}
+
 #[test]
 fn a_program_is_asked_about_a_sample_as_about_a_draft() {
     let world = World::new(&[]);
@@ -60,9 +67,7 @@ fn a_program_is_asked_about_a_sample_as_about_a_draft() {
     {
         let rule = world.rule(script, words, &format!("input: {input}\n{MORE}"));
         for standing in [Standing::Empty, Standing::Missing] {
-            let found =
-                live(&rule.gate, &sample(None, 0), &python(), &world.search, standing, None, &Watch::idle())
-                    .unwrap();
+            let found = ask(&world, &rule.gate, &sample(None, 0), standing).unwrap();
             assert_eq!(
                 shown(&found),
                 [(None, 2, 1, "bad"), (Some("src/b.py"), 1, 1, "bad")],
@@ -72,15 +77,13 @@ fn a_program_is_asked_about_a_sample_as_about_a_draft() {
     }
     // A program that reads the file on disk and not the draft is found out: it finds nothing.
     let rule = world.rule(reads_disk, "'{draft}', '{path}'", &format!("input: shadow\n{MORE}"));
-    let blind =
-        live(&rule.gate, &sample(None, 0), &python(), &world.search, Standing::Empty, None, &Watch::idle());
+    let blind = ask(&world, &rule.gate, &sample(None, 0), Standing::Empty);
     assert_eq!(blind, Ok(Vec::new()));
     let outside = Sample { with: vec![("../x".to_owned(), String::new())], ..sample(None, 0) };
-    let said = live(&rule.gate, &outside, &python(), &world.search, Standing::Empty, None, &Watch::idle());
-    assert_eq!(said, Err("../x: no path below a root".to_owned()));
+    let said = ask(&world, &rule.gate, &outside, Standing::Empty);
+    assert_eq!(said, Err("broken: ../x: no path below a root".to_owned()));
     let failing: Arc<_> =
         world.rule("raise SystemExit(7)", "'{path}'", &format!("input: staged\n{MORE}")).gate;
-    let said =
-        live(&failing, &sample(None, 0), &python(), &world.search, Standing::Missing, None, &Watch::idle());
+    let said = ask(&world, &failing, &sample(None, 0), Standing::Missing);
     assert_eq!(said, Err("broken: ended with exit code 7".to_owned()));
 }

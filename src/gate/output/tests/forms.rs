@@ -215,6 +215,38 @@ fn a_program_that_says_that_it_did_not_look_is_skipped() {
     }
 }
 
+/// What cargo 1.95 and Go 1.19 and 1.27 print where a dependency is not on the machine.
+#[test]
+fn a_failure_for_lack_of_dependencies_names_the_command_that_fetches_them() {
+    let no_package = "error: no matching package named `itoa` found\nlocation searched: crates.io index\n";
+    let no_sum = "a.go:3:8: missing go.sum entry for module providing package x (imported by y); to add:\n\tgo get y\n";
+    let no_proxy = "go: downloading x v1.3.0\na.go:3:8: module lookup disabled by GOPROXY=off\n";
+    let no_host =
+        "a.go:3:8: x@v1.3.0: Get \"https://proxy.example\": dial tcp: lookup proxy.example: no such host\n";
+    for (gate, code, errors, fetch) in [
+        ("cargo-check", 101, no_package, Some("cargo fetch")),
+        ("clippy", 101, no_package, Some("cargo fetch")),
+        ("go-vet", 1, no_sum, Some("go mod tidy")),
+        ("go-build", 1, no_proxy, Some("go mod download")),
+        ("go-build", 1, no_host, Some("go mod download")),
+        // The controls: what the text itself lacks is a finding, and a program that succeeded lacks nothing.
+        ("go-build", 1, "a.go:3:8: no required module provides package x; to add it:\n\tgo get x\n", None),
+        ("cargo-check", 101, "a.py:1:1: error[E0433]: failed to resolve: use of undeclared crate\n", None),
+        ("go-build", 0, no_sum, None),
+    ] {
+        let gate = crate::policy::Catalogue::embedded().find(gate).unwrap();
+        let said = Said { code, stdout: b"", stderr: errors.as_bytes() };
+        let read = read(gate.command().unwrap(), &said, &buffer(TEXT), &whose);
+        match (fetch, &read) {
+            (Some(fetch), Err(Silence::Unavailable(why))) => {
+                assert!(why.ends_with(&format!("): run `{fetch}`, then retry")), "{why}");
+            }
+            (None, other) => assert!(!matches!(other, Err(Silence::Unavailable(_))), "{errors}: {other:?}"),
+            (Some(_), other) => panic!("{errors}: {other:?}"),
+        }
+    }
+}
+
 #[test]
 fn columns_are_those_of_characters() {
     let pattern = r"^(?P<line>\d+):(?P<column>\d+) (?P<message>.+)$";

@@ -32,6 +32,7 @@ pub(super) fn command(form: Form) -> Command {
         ran: vec![0, 1],
         output: Output { form, from: Stream::Stdout, severity: Severity::Error },
         unseen: None,
+        missing: Vec::new(),
         columns: Columns::Characters,
         scope: Scope::File,
         config: Vec::new(),

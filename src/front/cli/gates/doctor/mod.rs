@@ -1,8 +1,8 @@
 //! `lockgate gates doctor`: whether the gates work on this machine.
 //!
-//! A program works that finds something in its canary, a text that no configuration lets pass. It is given that text in
-//! a temporary project that holds nothing but what the gate's own first good sample has, so that no code and no
-//! configuration of a repository is loaded.
+//! A program works that finds the mistake in its canary. It is given the same texts of it, one after another, as for a
+//! draft, and kept apart as the policy requires, in a temporary project that holds nothing but what the gate's own first
+//! good sample has, so that no code and no configuration of a repository is loaded.
 
 mod shown;
 
@@ -12,14 +12,16 @@ use std::time::Instant;
 
 use super::crew::side_by_side;
 use super::install;
-use super::shelf::{Held, Ready, Shelf};
+use super::shelf::{Held, Shelf};
 use crate::error::Error;
 use crate::front::cli::paint;
-use crate::gate::{Outcome, Standing, Watch, canary, live, version};
-use crate::policy::{Gate, Input};
+use crate::gate::{Finding, Installed, NoAnswer, Outcome, Standing, Watch, canaries, live, version};
+use crate::policy::{Canary, Gate, Input, Sample, Shows};
 
 /// What is wrong with a program that finds nothing where it must.
 const BLIND: &str = "finds nothing in its canary (a text that must not pass)";
+/// What is wrong with one that finds the text that does not parse, and not the mistake.
+const READS: &str = "parses its canary, but does not find the mistake in it that only its own analysis finds";
 
 /// What came of looking at one gate.
 struct Checkup {
@@ -43,7 +45,7 @@ enum State {
     Unproven,
     /// It does not work; why.
     Broken(String),
-    /// Its program is not here; what was tried.
+    /// Its program is not here, or may not run here; why.
     Unavailable(String),
     /// Its program was not run, because nobody trusts it; why.
     Untrusted(String),
@@ -128,7 +130,7 @@ fn checkup(shelf: &Shelf, gate: &Arc<Gate>, asked: bool, watch: &Watch) -> Check
         version,
         state,
         ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
-        install: install::hints(gate.install()),
+        install: if shelf.pin(gate).is_none() { install::hints(gate.install()) } else { Vec::new() },
     }
 }
 
@@ -149,25 +151,60 @@ fn examined(shelf: &Shelf, gate: &Arc<Gate>, watch: &Watch) -> (Option<String>, 
     }
 }
 
-/// Gives the gate its canary, in each of the ways in which it is given drafts.
-fn tried(gate: &Arc<Gate>, ready: &Ready<'_>, watch: &Watch) -> State {
-    let Some(canary) = canary(gate) else { return State::Unproven };
-    for standing in standings(gate) {
-        match live(gate, &canary, ready.program, ready.search, *standing, ready.cache, watch) {
-            Ok(found) if found.iter().any(|finding| finding.elsewhere.is_none()) => {}
-            Ok(_) => return State::Broken(BLIND.to_owned()),
-            Err(why) => return silent(&why),
-        }
-    }
-    State::Works
+/// Gives the gate each text of its canary, in each of the ways in which it is given drafts.
+fn tried(gate: &Arc<Gate>, ready: &Installed<'_>, watch: &Watch) -> State {
+    let texts = canaries(gate);
+    let Some(canary) = gate.canary.as_ref().filter(|_| !texts.is_empty()) else { return State::Unproven };
+    let mut states =
+        standings(gate).iter().map(|standing| shown(gate, canary, &texts, (ready, *standing), watch));
+    states.find(|state| !matches!(state, State::Works)).unwrap_or(State::Works)
 }
 
-/// What it means that a gate said nothing of its canary, in the words of [`live`]: the outcome, and why.
-fn silent(why: &str) -> State {
-    match why.split_once(": ") {
-        Some((outcome, why)) if outcome == Outcome::Skipped.name() => State::Unconfigured(why.to_owned()),
-        Some((outcome, why)) if outcome == Outcome::Broken.name() => State::Broken(why.to_owned()),
-        Some(_) | None => State::Broken(why.to_owned()),
+/// Tries one text of the canary after another, as for a draft, until one is found.
+fn shown(
+    gate: &Arc<Gate>,
+    canary: &Canary,
+    texts: &[(Sample, Shows)],
+    (ready, standing): (&Installed<'_>, Standing),
+    watch: &Watch,
+) -> State {
+    let mut failed = None;
+    for (sample, shows) in texts {
+        let found = match live(gate, sample, ready, standing, watch) {
+            Ok(found) => found,
+            Err(silence) if silence.outcome == Outcome::Broken => {
+                failed.get_or_insert(silence.why);
+                continue;
+            }
+            Err(silence) => return silent(silence),
+        };
+        let is_it = |finding: &Finding| {
+            let (code, message) = (finding.code.as_deref(), finding.message.as_str());
+            finding.elsewhere.is_none() && canary.is_found_by(*shows, code, message)
+        };
+        if found.iter().any(is_it) {
+            return match shows {
+                Shows::Analysis => State::Works,
+                Shows::Reading => State::Broken(READS.to_owned()),
+            };
+        }
+    }
+    State::Broken(failed.unwrap_or_else(|| match texts.len() {
+        1 => BLIND.to_owned(),
+        _ => {
+            format!("{BLIND}; tried: a mistake behind a draft, the mistake alone, a text that does not parse")
+        }
+    }))
+}
+
+/// What it means that a gate gave no answer about its canary.
+fn silent(NoAnswer { outcome, why }: NoAnswer) -> State {
+    match outcome {
+        Outcome::Skipped => State::Unconfigured(why),
+        Outcome::Unavailable => State::Unavailable(why),
+        Outcome::Passed | Outcome::Found | Outcome::Fixed | Outcome::Broken | Outcome::TimedOut => {
+            State::Broken(why)
+        }
     }
 }
 

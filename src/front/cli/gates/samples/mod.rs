@@ -11,10 +11,12 @@ use std::time::Instant;
 use super::crew::side_by_side;
 use super::doctor::standings;
 use super::install;
-use super::shelf::{Held, Ready, Shelf};
+use super::shelf::{Held, Shelf};
 use crate::error::Error;
 use crate::front::cli::paint;
-use crate::gate::{Finding, Mismatch, Standing, Watch, inside, live, mismatch};
+use crate::gate::{
+    Finding, Installed, Mismatch, NoAnswer, Outcome as GateOutcome, Standing, Watch, inside, live, mismatch,
+};
 use crate::policy::{Gate, Sample};
 
 /// What came of one gate.
@@ -114,15 +116,24 @@ fn is_well(tested: &Tested, require_all: bool) -> bool {
 }
 
 fn tested(shelf: &Shelf, gate: &Arc<Gate>, watch: &Watch) -> Tested {
-    let (trials, held) = if gate.runs_program() {
-        match shelf.ready(gate) {
-            Ok(ready) => (by_program(gate, standings(gate), &ready, watch), None),
-            Err(held) => (Vec::new(), Some(held)),
+    let name = gate.name.clone();
+    if !gate.runs_program() {
+        return Tested { name, trials: in_process(gate), held: None, install: Vec::new() };
+    }
+    let ready = match shelf.ready(gate) {
+        Ok(ready) => ready,
+        Err(held) => {
+            let install = install::hints(gate.install());
+            return Tested { name, trials: Vec::new(), held: Some(held), install };
         }
-    } else {
-        (in_process(gate), None)
     };
-    Tested { name: gate.name.clone(), trials, held, install: install::hints(gate.install()) }
+    // The program is there, so that there is nothing to install, whatever keeps it from running.
+    match by_program(gate, standings(gate), &ready, watch) {
+        Ok(trials) => Tested { name, trials, held: None, install: Vec::new() },
+        Err(why) => {
+            Tested { name, trials: Vec::new(), held: Some(Held::Unavailable(why)), install: Vec::new() }
+        }
+    }
 }
 
 fn in_process(gate: &Arc<Gate>) -> Vec<Trial> {
@@ -130,18 +141,33 @@ fn in_process(gate: &Arc<Gate>) -> Vec<Trial> {
     samples.map(|(at, sample)| trial(at, sample, None, || inside(gate, sample))).collect()
 }
 
-fn by_program(gate: &Arc<Gate>, standings: &[Standing], ready: &Ready<'_>, watch: &Watch) -> Vec<Trial> {
-    let each = gate
-        .samples
-        .iter()
-        .enumerate()
-        .flat_map(|each| standings.iter().map(move |standing| (each, *standing)));
-    let asked = |((at, sample), standing)| {
-        trial(at, sample, Some(standing), || {
-            live(gate, sample, ready.program, ready.search, standing, ready.cache, watch)
-        })
-    };
-    each.map(asked).collect()
+/// The samples judged by a program in each of the ways in which it is given drafts.
+///
+/// Errors: why it may not run here at all.
+fn by_program(
+    gate: &Arc<Gate>,
+    standings: &[Standing],
+    ready: &Installed<'_>,
+    watch: &Watch,
+) -> Result<Vec<Trial>, String> {
+    let mut trials = Vec::new();
+    for (at, sample) in gate.samples.iter().enumerate() {
+        for standing in standings {
+            let mut unavailable = None;
+            let trial = trial(at, sample, Some(*standing), || {
+                live(gate, sample, ready, *standing, watch).map_err(|silence: NoAnswer| {
+                    let told = silence.to_string();
+                    unavailable = (silence.outcome == GateOutcome::Unavailable).then_some(silence.why);
+                    told
+                })
+            });
+            if let Some(why) = unavailable {
+                return Err(why);
+            }
+            trials.push(trial);
+        }
+    }
+    Ok(trials)
 }
 
 fn trial(
