@@ -3,7 +3,8 @@
 //! Findings are compared as multisets by file, code, words without numbers, and the text of the line they stand on. A finding
 //! whose words change from run to run brings an identity of its own, which is compared in their place. A
 //! finding that moved with its line is the old one, and so is one whose line was written anew; a second copy of an old
-//! finding is new. The lines of other files are not known here, and do not move.
+//! finding is new. The lines of other files are not known here, and do not move. Of a long line both ends and the length are
+//! compared: a page of ten megabytes on one line took ten gigabytes when each finding on it had a copy of the line.
 //!
 //! Invariant: the number of old findings after an edit is never larger than the number of findings before it.
 
@@ -21,6 +22,9 @@ pub(super) enum Belief {
     /// Good texts give it too.
     Doubtful,
 }
+
+/// The most bytes of a line that are kept with a finding.
+const LONGEST_LINE: usize = 512;
 
 /// A finding, as far as it is compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +49,7 @@ pub(super) struct Mark {
     pub(super) identity: BTreeSet<String>,
     /// Whether whoever saw it can be believed.
     pub(super) belief: Belief,
-    /// The text of the line around, without the space at its ends; empty for another file.
+    /// The text of the line around, without the space at its ends; empty for another file. Of a long line its ends and its length.
     pub(super) around: String,
 }
 
@@ -73,7 +77,7 @@ impl Mark {
             message,
             identity: BTreeSet::new(),
             belief: Belief::Certain,
-            around: around.to_owned(),
+            around: shortened(around),
         }
     }
 
@@ -116,6 +120,16 @@ impl Mark {
     fn carried(&self, map: &LineMap) -> Option<usize> {
         if self.elsewhere.is_some() { Some(self.line) } else { map.carry(self.line) }
     }
+}
+
+/// A line as it is compared: whole, or where it is long its ends with its length between them.
+fn shortened(line: &str) -> String {
+    if line.len() <= LONGEST_LINE {
+        return line.to_owned();
+    }
+    let start = line.get(..line.floor_char_boundary(LONGEST_LINE / 2)).unwrap_or_default();
+    let end = line.get(line.ceil_char_boundary(line.len() - LONGEST_LINE / 2)..).unwrap_or_default();
+    format!("{start}\n{}\n{end}", line.len())
 }
 
 /// What makes two findings the same.
@@ -555,5 +569,20 @@ mod tests {
                 proptest::prop_assert_eq!(flagged(&before, &result.gone), count(&before).saturating_sub(count(&after)));
             }
         }
+    }
+
+    #[test]
+    fn findings_on_a_long_line_do_not_each_have_a_copy_of_it() {
+        let line = "é ".repeat(100_000);
+        let text = Buffer::read(line.clone().into_bytes(), Hints::default()).unwrap();
+        let mark = |column| Mark::new(text.lines(), (1, column), "bad".to_owned());
+        let held: usize = (2..1002).map(|column| mark(column).around.len()).sum();
+        // The control: a copy each would be 300 MB.
+        assert!(held < 1000 * (LONGEST_LINE + 20) && line.len() * 1000 > 100 * held, "{held}");
+        // The line is still known where it moved, and told from another one.
+        assert_eq!(shortened(&line), shortened(&line.clone()));
+        assert_ne!(shortened(&line), shortened(&format!("{line}{line}")));
+        assert_ne!(shortened(&line), shortened(&line.replacen('é', "aa", 1)));
+        assert_eq!(shortened("short"), "short");
     }
 }

@@ -8,19 +8,34 @@
 use std::collections::HashMap;
 
 use pulldown_cmark::{Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd};
+use serde::{Deserialize, Serialize};
 
 use super::finding::Severity;
-use super::pattern::Fault;
+use super::pattern::{self, Fault, unread};
 use super::percent;
+use super::silence::Silence;
+use super::syntax::child::{self, Reply, Task};
 
-/// Finds what a page lacks; `path` is where it lies, `beside` tells whether another root-relative path exists.
-pub(super) fn faults(path: &str, text: &str, beside: &(dyn Fn(&str) -> bool + Sync)) -> Vec<Fault> {
+/// The most links of a page, and the most rows of its tables, that are looked at.
+const MOST: usize = 20_000;
+
+/// Finds what a page lacks.
+///
+/// Errors: why it could not be read.
+pub(super) fn faults(page: &pattern::Page<'_>) -> Result<Vec<Fault>, Silence> {
+    let pattern::Page { path, text, beside, limit, .. } = *page;
     if text.trim().is_empty() {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let front = Front::of(text);
     let body = text.get(front.end..).unwrap_or_default();
-    let page = Page::read(body);
+    let page = match child::program_for(body.len()) {
+        None => Page::read(body),
+        Some(program) => match child::ask(program, Task::Page, ("markdown", path), body, limit) {
+            Ok(Reply::Page(page)) => page,
+            other => return Err(unread("pulldown-cmark", other)),
+        },
+    };
     let is_front_alone = front.has_keys && body.trim().is_empty();
     let needs_title = !is_front_alone && !is_untitled_by_custom(path);
     let untitled = (needs_title && !front.has_title && !page.has_title).then(|| Fault {
@@ -37,17 +52,33 @@ pub(super) fn faults(path: &str, text: &str, beside: &(dyn Fn(&str) -> bool + Sy
     });
     let mut known = HashMap::new();
     let links = if is_form(path) { Vec::new() } else { page.links };
-    let broken = links.into_iter().filter_map(|link| {
-        let target = target(path, &link.destination)?;
-        let exists = *known.entry(target.clone()).or_insert_with(|| is_there(path, &target, beside));
-        (!exists).then(|| Fault {
+    let mut broken = Vec::new();
+    if let Some(last) = links.get(MOST - 1) {
+        broken.push(Fault {
+            offset: front.end + last.offset,
+            code: Some("many-links"),
+            severity: Severity::Warning,
+            message: format!("only the first {MOST} links of a page are looked up"),
+        });
+    }
+    for link in links {
+        let Some(target) = target(path, &link.destination) else { continue };
+        let exists = match known.get(&target) {
+            Some(exists) => *exists,
+            // Each new target takes several looks at the disk.
+            None => match limit.reached() {
+                Some(halt) => return Err(Silence::Halted(halt)),
+                None => *known.entry(target.clone()).or_insert_with(|| is_there(path, &target, beside)),
+            },
+        };
+        broken.extend((!exists).then(|| Fault {
             offset: front.end + link.offset,
             code: Some("broken-link"),
             severity: Severity::Error,
             message: format!("the link leads to {target}, which does not exist"),
-        })
-    });
-    untitled.into_iter().chain(ragged).chain(broken).collect()
+        }));
+    }
+    Ok(untitled.into_iter().chain(ragged).chain(broken).collect())
 }
 
 fn counted(cells: usize) -> String {
@@ -147,19 +178,22 @@ fn is_other_key(line: &str, separator: char) -> bool {
     !key.is_empty() && !key.starts_with([' ', '#', '[']) && !matches!(key, "title" | "\"title\"" | "'title'")
 }
 
+#[derive(Debug, Serialize, Deserialize)]
 struct Link {
     offset: usize,
     destination: String,
 }
 
 /// What counts in the body of a page.
-struct Page {
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Page {
     has_title: bool,
     links: Vec<Link>,
     ragged: Vec<Row>,
 }
 
 /// A row of a table that has another number of cells than its head.
+#[derive(Debug, Serialize, Deserialize)]
 struct Row {
     offset: usize,
     cells: usize,
@@ -181,13 +215,18 @@ fn cells(row: &str) -> usize {
 }
 
 impl Page {
-    fn read(body: &str) -> Page {
+    /// Reads the body of a page: the first [`MOST`] links and rows of it.
+    pub(super) fn read(body: &str) -> Page {
         let options = Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_TASKLISTS;
         let events = Parser::new_ext(body, options).into_offset_iter();
         let defined = events.reference_definitions().iter();
         let mut links: Vec<Link> = defined
             .map(|(_, link)| Link { offset: link.span.start, destination: link.dest.to_string() })
             .collect();
+        // They come in no order.
+        links.sort_by_key(|link| link.offset);
+        links.truncate(MOST);
+        let most = links.len() + MOST;
         let mut title = Title::default();
         let (mut columns, mut ragged) = (0, Vec::new());
         for (event, range) in events {
@@ -196,7 +235,7 @@ impl Page {
                 Event::Start(Tag::Table(alignments)) => columns = alignments.len(),
                 Event::Start(Tag::TableRow) => {
                     let cells = cells(body.get(range.clone()).unwrap_or_default());
-                    if cells < columns {
+                    if cells < columns && ragged.len() < MOST {
                         ragged.push(Row { offset: range.start, cells, columns });
                     }
                 }
@@ -206,11 +245,13 @@ impl Page {
                 Tag::Link { link_type, dest_url, .. } | Tag::Image { link_type, dest_url, .. },
             ) = event
                 && link_type == LinkType::Inline
+                && links.len() < most
             {
                 links.push(Link { offset: range.start, destination: dest_url.into_string() });
             }
         }
         links.sort_by_key(|link| link.offset);
+        links.truncate(MOST);
         Page { has_title: title.seen, links, ragged }
     }
 }
@@ -318,7 +359,18 @@ pub(super) fn page_of(target: &str) -> impl Iterator<Item = String> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::{Duration, Instant};
+
     use super::*;
+    use crate::gate::Watch;
+    use crate::gate::watch::Halt;
+
+    fn faults(path: &str, text: &str, beside: &(dyn Fn(&str) -> bool + Sync)) -> Vec<Fault> {
+        let limit = Watch::idle();
+        let limit = limit.until(Instant::now() + Duration::from_secs(60));
+        super::faults(&pattern::Page { path, language: "markdown", text, beside, limit }).unwrap()
+    }
 
     fn codes(path: &str, text: &str, beside: &[&str]) -> Vec<String> {
         let spoken = |fault: Fault| format!("{}@{}", fault.code.unwrap_or_default(), fault.offset);
@@ -529,6 +581,32 @@ mod tests {
         let text = "---\ntitle: é\n---\n\n[x](x) [self](a.md) [folder](../docs) [other](../doc)\n";
         assert_eq!(codes("docs/a.md", text, &[]), ["broken-link@19", "broken-link@57"]);
         assert_eq!(codes("docs/a.md", text, &["docs/x", "doc"]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn links_are_not_looked_up_when_the_time_is_up() {
+        let text: String = (0..1000).map(|n| format!("[a](b{n}.md)\n")).collect();
+        let (watch, looks) = (Watch::idle(), AtomicUsize::new(0));
+        let ends_after = |time: u64| {
+            let beside = |_: &str| {
+                looks.fetch_add(1, Ordering::Relaxed);
+                // The limit is reached at the tenth look, however long that takes.
+                time > 1 || looks.load(Ordering::Relaxed) < 10 || {
+                    std::thread::sleep(Duration::from_millis(60));
+                    true
+                }
+            };
+            let limit = watch.until(Instant::now() + Duration::from_millis(50 * time));
+            let text = format!("# T\n\n{text}");
+            let page =
+                pattern::Page { path: "a.md", language: "markdown", text: &text, beside: &beside, limit };
+            (super::faults(&page), looks.swap(0, Ordering::Relaxed))
+        };
+        let (faults, looks) = ends_after(1);
+        assert_eq!(faults, Err(Silence::Halted(Halt::TimedOut)));
+        assert!(looks <= 10, "{looks}");
+        // The control: with time left, all are looked up.
+        assert_eq!(ends_after(10_000), (Ok(Vec::new()), 1000));
     }
 
     #[test]

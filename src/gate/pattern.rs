@@ -8,6 +8,8 @@ use regex::Regex;
 use super::finding::{Finding, Severity};
 use super::silence::Silence;
 use super::syntax::Trouble;
+use super::syntax::child::{NoReply, Reply};
+use super::watch::Limit;
 use super::{markdown, scaffold};
 use crate::grammar::{Query, Unreadable};
 use crate::policy::PatternRules;
@@ -28,6 +30,8 @@ pub(super) struct Page<'a> {
     pub(super) text: &'a str,
     /// Tells whether another root-relative path exists.
     pub(super) beside: &'a (dyn Fn(&str) -> bool + Sync),
+    /// How long it may be looked at.
+    pub(super) limit: Limit<'a>,
 }
 
 /// What a rule finds, at an offset of the text.
@@ -42,7 +46,7 @@ pub(super) struct Fault {
 /// Looks at a text by the rules; why not, where they are not for it.
 pub(super) fn check(rules: &PatternRules, page: Page<'_>) -> Result<Vec<Finding>, Silence> {
     let faults = match rules {
-        PatternRules::Markdown => markdown::faults(page.path, page.text, page.beside),
+        PatternRules::Markdown => markdown::faults(&page)?,
         PatternRules::Scaffold(rules) => scaffold::faults(rules, page)?,
         PatternRules::Regex { must_match, must_not_match, message } => {
             matched(must_match.as_ref(), must_not_match.as_ref(), message, page.text)
@@ -70,6 +74,16 @@ pub(super) fn unreadable(why: Unreadable) -> Trouble {
         Unreadable::TooLarge(shortage) => Trouble::Unreadable(shortage.to_string()),
         Unreadable::TooLong => Trouble::Unreadable("takes too many steps to be looked through".to_owned()),
         Unreadable::Broken => Trouble::Broken("tree-sitter panicked".to_owned()),
+    }
+}
+
+/// Why a text was not read that another process should have read; `reader` is the library that does.
+pub(super) fn unread(reader: &str, reply: Result<Reply, NoReply>) -> Silence {
+    match reply {
+        Err(NoReply::Halted(halt)) => Silence::Halted(halt),
+        Err(NoReply::Failed(why)) => Silence::Unavailable(format!("{reader} {why}")),
+        Err(NoReply::Panicked(words)) => Silence::Broken(format!("{reader} panicked: {words}")),
+        Ok(_) => Silence::Broken(format!("{reader} gave another answer than was asked for")),
     }
 }
 
@@ -103,7 +117,10 @@ fn placed(text: &str, mut faults: Vec<Fault>) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::*;
+    use crate::gate::Watch;
 
     fn rules(must_match: Option<&str>, must_not_match: Option<&str>) -> PatternRules {
         let regex = |pattern: &str| regex::RegexBuilder::new(pattern).multi_line(true).build().unwrap();
@@ -115,7 +132,9 @@ mod tests {
     }
 
     fn places(rules: &PatternRules, text: &str) -> Vec<(usize, usize)> {
-        let page = Page { path: "a.txt", language: "", text, beside: &|_| false };
+        let watch = Watch::idle();
+        let limit = watch.until(Instant::now() + Duration::from_secs(60));
+        let page = Page { path: "a.txt", language: "", text, beside: &|_| false, limit };
         check(rules, page).unwrap().iter().map(|finding| (finding.line, finding.column)).collect()
     }
 
@@ -136,12 +155,17 @@ mod tests {
     #[test]
     fn ten_thousand_places_on_one_line_are_found_in_one_walk() {
         let text = "[a](b) ".repeat(50_000);
+        let watch = Watch::idle();
+        let limit = watch.until(Instant::now() + Duration::from_secs(60));
         let seen = check(
             &PatternRules::Markdown,
-            Page { path: "a.md", language: "", text: &text, beside: &|_| false },
+            Page { path: "a.md", language: "", text: &text, beside: &|_| false, limit },
         )
         .unwrap();
-        assert_eq!(seen.len(), 50_001);
-        assert_eq!(seen.last().map(|finding| finding.column), Some(7 * 49_999 + 1));
+        // The page has no title, and its further links are not looked up.
+        assert_eq!(seen.len(), 20_002);
+        assert_eq!(seen.last().map(|finding| finding.column), Some(7 * 19_999 + 1));
+        let cut = seen.iter().filter(|finding| finding.code.as_deref() == Some("many-links"));
+        assert_eq!(cut.count(), 1);
     }
 }

@@ -18,7 +18,7 @@ use std::sync::Once;
 use tree_sitter::{Allocator, set_allocator};
 
 /// What a parse may take: so many bytes for each byte of the text, and so many for every text.
-const PER_BYTE: usize = 8;
+const PER_BYTE: usize = 5;
 const ALWAYS: usize = 56 << 20;
 
 /// The size of a node of tree-sitter's stack, `StackNode` in its stack.c.
@@ -43,16 +43,25 @@ pub struct Shortage {
 
 impl std::fmt::Display for Shortage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mib = |bytes: usize| bytes.div_ceil(1 << 20);
         let Shortage { needed, allowed } = self;
+        let mib = |bytes: usize| bytes.div_ceil(1 << 20);
+        let needed = mib(*needed).max(mib(*allowed) + 1);
         write!(
             f,
-            "its syntax tree would take about {} MiB of memory; the limit for a text of its size is {} MiB \
-             ({PER_BYTE} times the text and {} MiB)",
-            mib(*needed).max(mib(*allowed) + 1),
-            mib(*allowed),
-            mib(ALWAYS)
+            "its syntax tree would take about {needed} MiB of memory; the limit for a text of its size is {}",
+            MemoryLimit(*allowed)
         )
+    }
+}
+
+/// How many bytes the parse of a text may take; in words, it says how that follows from the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemoryLimit(pub usize);
+
+impl std::fmt::Display for MemoryLimit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mib = |bytes: usize| bytes.div_ceil(1 << 20);
+        write!(f, "{} MiB ({PER_BYTE} times the text and {} MiB)", mib(self.0), mib(ALWAYS))
     }
 }
 
@@ -357,8 +366,8 @@ mod tests {
         let said = Shortage { needed: 600 << 20, allowed: allowed(10 << 20) }.to_string();
         assert_eq!(
             said,
-            "its syntax tree would take about 600 MiB of memory; the limit for a text of its size is 136 MiB \
-             (8 times the text and 56 MiB)"
+            "its syntax tree would take about 600 MiB of memory; the limit for a text of its size is 106 MiB \
+             (5 times the text and 56 MiB)"
         );
     }
 }

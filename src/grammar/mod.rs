@@ -23,10 +23,10 @@ mod weight;
 
 use std::ops::ControlFlow;
 
-pub use self::memory::{Shortage, allowed};
+pub use self::memory::{MemoryLimit, Shortage, allowed};
 pub use self::parse::{Deep, Stop, deep, on_stack, parse};
 pub use self::query::Query;
-pub use self::slots::Slot;
+pub use self::slots::{SMALL, Slot};
 pub use self::table::{Grammar, of};
 pub use self::tags::{Use, uses};
 pub use self::walk::{Next, walk};

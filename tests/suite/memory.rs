@@ -1,26 +1,35 @@
-//! Memory: however a text is made, the server takes a bounded multiple of its size to judge it, and gives it back.
+//! Memory: however a text is made, the server takes a bounded multiple of its size to judge it, and gives it back. The memory
+//! of the processes that it starts counts as its own.
 //!
 //! `large_texts_of_every_language` prints the figures of docs/benchmarks.md; the others are samples of it.
 
 use std::fs;
 use std::io::Write as _;
-use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::http::raw::Era;
+use super::http::served::{Served, TOKEN};
 use super::wire::{Answer, Server};
 
 /// Promised above what an idle server takes: so many bytes for each byte of the text, and so many for every text.
 const PER_BYTE: usize = 12;
 const ALWAYS: usize = 64 << 20;
+/// Of these, what the parsers of a text may take: as much for each of the [`SLOTS`] texts that are read at the same time.
+const PARSER_PER_BYTE: usize = 5;
+const PARSER_ALWAYS: usize = 56 << 20;
+const SLOTS: usize = 2;
 /// What may be left above that of an idle server once an answer is given.
 const LEFT: usize = 48 << 20;
 
 /// A text of pieces: a name, a path, what goes before the pieces and after them. `first` is what an edit replaces.
 type Shape = (&'static str, &'static str, &'static str, &'static str, &'static str);
 
-const SHAPES: [Shape; 40] = [
+const SHAPES: [Shape; 42] = [
     ("stanzas", "a.toml", "[first]\n", "[[a]]\nb=1\n", ""),
     ("array", "a.toml", "first = [", "1,", "]\n"),
     ("keys", "a.toml", "first = 1\n", "\"k#\" = 1\n", ""),
@@ -43,6 +52,7 @@ const SHAPES: [Shape; 40] = [
     ("macro", "a.rs", "first! {", "a,", "}\n"),
     ("array", "a.json", "[\"first\",", "1,", "1]\n"),
     ("nested", "a.json", "[\"first\",", "[[[]]],", "1]\n"),
+    ("maps", "a.json", "[\"first\"", ",{\"a\":{\"b\":{\"c\":{\"d\":1,\"e#\":2}}}}", "]\n"),
     ("array", "tsconfig.json", "[\"first\",", "1,", "1]\n"),
     ("list", "a.yaml", "- first\n", "- a\n", ""),
     ("flow", "a.yaml", "first: [", "a,", "]\n"),
@@ -59,6 +69,7 @@ const SHAPES: [Shape; 40] = [
     ("elements", "a.html", "<p>first</p>\n", "<i a=b>c</i>", "\n"),
     ("rules", "a.css", "first{b:1}\n", "a{b:1}", "\n"),
     ("emphasis", "a.md", "# first\n\n", "*a* ", "\n"),
+    ("links", "a.md", "# first\n\n", "[a](k#)", "\n"),
     ("rows", "a.md", "# first\n\n|a|b|\n|-|-|\n", "|c|d|\n", ""),
     ("items", "a.md", "# first\n\n", "- a\n", ""),
 ];
@@ -98,11 +109,62 @@ impl Lab {
 
     /// Edits the file, and returns the answer, the peak and what is left, both above an idle server.
     fn edit(&mut self, path: &str) -> (Answer, usize, usize) {
+        let peak = Peak::of(self.server.id());
         let answer =
             self.server.call("safe_edit_file", &json!({"path": path, "search": "first", "replace": "other"}));
-        let peak = status(self.server.id(), "VmHWM:").saturating_sub(self.idle);
+        let peak = peak.end().max(status(self.server.id(), "VmHWM:"));
         std::thread::sleep(Duration::from_millis(100));
-        (answer, peak, status(self.server.id(), "VmRSS:").saturating_sub(self.idle))
+        let left = status(self.server.id(), "VmRSS:");
+        (answer, peak.saturating_sub(self.idle), left.saturating_sub(self.idle))
+    }
+}
+
+/// The processes that a process started, those of its threads.
+fn children(process: u32) -> Vec<u32> {
+    let tasks = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    let lists = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
+    lists
+        .flat_map(|list| list.split_whitespace().filter_map(|id| id.parse().ok()).collect::<Vec<_>>())
+        .collect()
+}
+
+/// The names of the threads of a process.
+fn threads(process: u32) -> Vec<String> {
+    let tasks = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    tasks.filter_map(|task| fs::read_to_string(task.path().join("comm")).ok()).collect()
+}
+
+/// The resident memory of a process and of those that it started, in bytes; one that has ended has none.
+fn resident(process: u32) -> usize {
+    let own = fs::read_to_string(format!("/proc/{process}/statm")).ok();
+    let pages = own.and_then(|statm| statm.split_whitespace().nth(1)?.parse::<usize>().ok()).unwrap_or(0);
+    pages * 4096 + children(process).into_iter().map(resident).sum::<usize>()
+}
+
+/// The most memory of a process and of those that it starts.
+struct Peak {
+    ended: Arc<AtomicBool>,
+    thread: std::thread::JoinHandle<usize>,
+}
+
+impl Peak {
+    fn of(process: u32) -> Peak {
+        let ended = Arc::new(AtomicBool::new(false));
+        let ends = Arc::clone(&ended);
+        let thread = std::thread::spawn(move || {
+            let mut most = 0;
+            while !ends.load(Ordering::Relaxed) {
+                most = most.max(resident(process));
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            most
+        });
+        Peak { ended, thread }
+    }
+
+    fn end(self) -> usize {
+        self.ended.store(true, Ordering::Relaxed);
+        self.thread.join().unwrap()
     }
 }
 
@@ -127,8 +189,15 @@ fn allowed(length: usize) -> usize {
 #[test]
 fn a_server_takes_a_bounded_multiple_of_a_text_and_gives_it_back() {
     for shape in SHAPES.iter().filter(|shape| {
-        [("stanzas", "a.toml"), ("list", "a.py"), ("emphasis", "a.md"), ("faults", "a.js")]
-            .contains(&(shape.0, shape.1))
+        [
+            ("stanzas", "a.toml"),
+            ("list", "a.py"),
+            ("emphasis", "a.md"),
+            ("items", "a.md"),
+            ("faults", "a.js"),
+            ("maps", "a.json"),
+        ]
+        .contains(&(shape.0, shape.1))
     }) {
         let text = text(shape, 3_000_000);
         let mut lab = Lab::new(shape.1, &text);
@@ -143,29 +212,176 @@ fn a_server_takes_a_bounded_multiple_of_a_text_and_gives_it_back() {
     }
 }
 
-/// The process that reads a text, started by hand: whether it could read the text within so much memory.
-fn reads_within(language: &str, path: &str, text: &str, memory: usize) -> bool {
+/// The process that reads a text, started by hand.
+fn reader(task: &str, (language, path): (&str, &str), text: &str, memory: usize) -> Child {
     let mut child = Command::new(env!("CARGO_BIN_EXE_lockgate"))
-        .args(["__parse", language, path, &memory.to_string()])
+        .args(["__parse", task, language, path, &memory.to_string()])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
     child.stdin.take().unwrap().write_all(text.as_bytes()).ok();
-    let output = child.wait_with_output().unwrap();
-    output.status.success() && output.stdout == b"{\"Read\":[]}"
+    child
+}
+
+/// Whether such a process could read the text within so much memory.
+fn reads_within(task: &str, names: (&str, &str), text: &str, memory: usize) -> bool {
+    let output = reader(task, names, text, memory).wait_with_output().unwrap();
+    let reply = output.stdout.get(..9).unwrap_or_default();
+    output.status.success() && (reply == b"{\"Faults\"" || reply == b"{\"Page\":{" || reply == b"{\"Keys\":[")
 }
 
 #[test]
 fn a_parser_that_is_not_limited_takes_more_than_is_promised() {
-    let text = text(&SHAPES[0], 3_000_000);
-    let promised = allowed(text.len());
-    assert!(
-        !reads_within("toml", "a.toml", &text, 3 * promised),
-        "it takes over three times what is promised"
+    let toml = text(&SHAPES[0], 3_000_000);
+    let emphasis = SHAPES.iter().find(|shape| shape.0 == "emphasis").unwrap();
+    let page = text(emphasis, 10_000_000);
+    let maps = "{\"a\":".repeat(1_600_000) + "1" + &"}".repeat(1_600_000);
+    for (task, names, text) in [
+        ("faults", ("toml", "a.toml"), &toml),
+        ("page", ("markdown", "a.md"), &page),
+        ("keys", ("json", "a.json"), &maps),
+    ] {
+        let promised = allowed(text.len());
+        assert!(!reads_within(task, names, text, promised), "{task} takes over what is promised");
+        assert!(reads_within(task, names, text, 4 << 30), "{task}: it is read where memory suffices");
+    }
+}
+
+/// The limit of the parsers of a text, in the words of an answer.
+fn limit(length: usize) -> String {
+    let limit = (PARSER_PER_BYTE * length + PARSER_ALWAYS).div_ceil(1 << 20);
+    format!("{limit} MiB ({PARSER_PER_BYTE} times the text and {} MiB)", PARSER_ALWAYS >> 20)
+}
+
+#[test]
+fn what_was_not_read_as_usual_is_named_with_the_limit() {
+    // Toml_edit takes 160 bytes for each byte of this text, tree-sitter fewer.
+    let large = text(&SHAPES[0], 450_000);
+    let mut lab = Lab::new("a.toml", &large);
+    let (outcome, why) = syntax(&lab.edit("a.toml").0);
+    assert_eq!(outcome, "passed", "{why}");
+    let limit_of_large = limit(large.len());
+    assert_eq!(
+        why,
+        format!(
+            "toml_edit does not read it with {limit_of_large} of memory; tree-sitter read the text instead"
+        )
     );
-    assert!(reads_within("toml", "a.toml", &text, 4 << 30), "it is good, and read where memory suffices");
+    // The control: a text that it reads.
+    let mut lab = Lab::new("a.toml", &text(&SHAPES[0], 60_000));
+    assert_eq!(syntax(&lab.edit("a.toml").0), ("passed".to_owned(), String::new()));
+
+    let maps = "{\"first\":".to_owned() + &"{\"a\":".repeat(600_000) + "1" + &"}".repeat(600_001);
+    let mut lab = Lab::new("a.json", &maps);
+    let (answer, peak, _) = lab.edit("a.json");
+    let (outcome, why) = syntax(&answer);
+    assert_eq!(outcome, "passed", "{why}");
+    let limit_of_maps = limit(maps.len());
+    assert_eq!(
+        why,
+        format!("what looks for keys that stand twice does not read it with {limit_of_maps} of memory")
+    );
+    assert!(peak < allowed(maps.len()), "{peak}");
+}
+
+#[test]
+fn a_page_that_takes_too_much_memory_is_not_looked_at_and_a_required_gate_blocks() {
+    let emphasis = SHAPES.iter().find(|shape| shape.0 == "emphasis").unwrap();
+    let text = text(emphasis, 6_000_000);
+    let mut lab = Lab::new("a.md", &text);
+    let policy = "quality_gates:\n  markdown: [{ tool: markdown-structure, required: true, timeout: 120s }]\nlimits: { total: 120s }\n";
+    fs::write(lab.root.path().join("quality.yaml"), policy).unwrap();
+    let (answer, peak, _) = lab.edit("a.md");
+    let gate = &answer.structured["gates"][0];
+    assert!(answer.is_error && gate["outcome"] == json!("unavailable"), "{}", answer.structured);
+    let limit_of_page = limit(text.len());
+    assert_eq!(gate["why"], json!(format!("pulldown-cmark does not read it with {limit_of_page} of memory")));
+    assert!(peak < allowed(text.len()), "{peak}");
+    // The control: a page of half a megabyte is large, too, and is read.
+    let page =
+        "# first\n\n".to_owned() + &"A page of *ordinary* text.\n".repeat(20_000) + "[a](missing.md)\n";
+    fs::write(lab.root.path().join("b.md"), page).unwrap();
+    let edit = json!({"path": "b.md", "search": "first", "replace": "other"});
+    assert_eq!(lab.server.call("safe_edit_file", &edit).structured["gates"][0]["outcome"], json!("found"));
+}
+
+#[test]
+fn findings_on_one_long_line_take_no_more_than_is_promised() {
+    let link = |number: usize| format!("[a](k{number}) {}", "x ".repeat(300));
+    let text = "# first\n\n".to_owned() + &(0..3000).map(link).collect::<String>() + "\n";
+    let mut lab = Lab::new("a.md", &text);
+    let policy = "quality_gates:\n  markdown: [{ tool: markdown-structure, timeout: 120s }]\nlimits: { total: 120s }\n";
+    fs::write(lab.root.path().join("quality.yaml"), policy).unwrap();
+    let (answer, peak, _) = lab.edit("a.md");
+    assert_eq!(answer.structured["gates"][0]["outcome"], json!("found"), "{}", answer.structured);
+    // The control is the unit test of what a finding keeps of its line: a copy each would be 5 GB here.
+    assert!(peak < allowed(text.len()), "{peak}");
+}
+
+#[test]
+fn no_parser_goes_on_after_its_answer() {
+    let list = SHAPES.iter().find(|shape| (shape.0, shape.1) == ("list", "a.yaml")).unwrap();
+    let text = text(list, 8_000_000);
+    let mut lab = Lab::new("a.yaml", &text);
+    let policy = "quality_gates:\n  \"*\": [{ tool: syntax, timeout: 100ms }]\n";
+    fs::write(lab.root.path().join("quality.yaml"), policy).unwrap();
+    let (answer, ..) = lab.edit("a.yaml");
+    assert_eq!(syntax(&answer).0, "timed_out", "{}", answer.structured);
+    assert_eq!(children(lab.server.id()), [0; 0], "its process was killed");
+    let parsing = |name: &String| name.starts_with("lockgate-parser");
+    assert!(!threads(lab.server.id()).iter().any(parsing), "{:?}", threads(lab.server.id()));
+    // The control: a process that nobody ends reads on for longer than that.
+    let mut child = reader("faults", ("yaml", "a.yaml"), &text, 4 << 30);
+    std::thread::sleep(Duration::from_millis(100));
+    assert!(child.try_wait().unwrap().is_none(), "it is still at it");
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// Sends edits of large files to one server at once, and returns its peak above that of the idle server.
+fn together(calls: usize, text: &str) -> usize {
+    let root = tempfile::tempdir().unwrap();
+    let policy = "quality_gates:\n  \"*\": [{ tool: syntax, timeout: 300s }]\nlimits: { total: 300s, lock_wait: 300s }\n";
+    fs::write(root.path().join("quality.yaml"), policy).unwrap();
+    for number in 0..calls {
+        fs::write(root.path().join(format!("a{number}.toml")), text).unwrap();
+    }
+    let served = Served::of(root.path(), &[]);
+    let edit = |path: &str| {
+        let edit = json!({"path": path, "search": "first", "replace": "other"});
+        let mut client = served.client(TOKEN, Era::New);
+        client.raw.stream.set_read_timeout(Some(Duration::from_secs(300))).unwrap();
+        client.call("safe_edit_file", &edit)
+    };
+    fs::write(root.path().join("small.toml"), "first = 1\n").unwrap();
+    edit("small.toml");
+    let idle = resident(served.process.id());
+    let peak = Peak::of(served.process.id());
+    let began = Instant::now();
+    std::thread::scope(|scope| {
+        let edit = &edit;
+        for number in 0..calls {
+            scope.spawn(move || edit(&format!("a{number}.toml")));
+        }
+    });
+    println!("{calls} calls: {:?}", began.elapsed());
+    peak.end().saturating_sub(idle)
+}
+
+#[test]
+fn eight_calls_at_once_take_no_more_than_two_texts_and_what_each_call_holds() {
+    const CALLS: usize = 8;
+    let text = text(&SHAPES[0], 1_000_000);
+    let of_parsers = PARSER_PER_BYTE * text.len() + PARSER_ALWAYS;
+    let of_calls = allowed(text.len()) - of_parsers;
+    let bound = SLOTS * of_parsers + CALLS * of_calls;
+    let (alone, eight) = (together(1, &text), together(CALLS, &text));
+    println!("{} MiB alone, {} MiB at once, of {} MiB", alone >> 20, eight >> 20, bound >> 20);
+    assert!(eight < bound, "{eight} bytes of {bound}");
+    // The control: calls that did not wait for each other would take more.
+    assert!(CALLS * alone > bound, "{alone} bytes alone, the bound is {bound}");
 }
 
 #[test]

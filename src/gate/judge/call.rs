@@ -81,17 +81,26 @@ impl<'a> Call<'a> {
     fn look(&self, draft: &Draft<'_>, seat: &Seat<'_, Here<'_>>, own: Option<&Buffer>) -> Told {
         let start = Instant::now();
         let limit = self.limit.within(seat.rule.timeout);
+        let mut note = None;
         let said = self.guarded(|| match seat.how {
-            Here::Syntax => Ok(syntax::report(draft, limit)?),
+            Here::Syntax => {
+                let judged = syntax::report(draft, limit)?;
+                note = judged.note;
+                Ok(judged.marks)
+            }
             Here::Damage => Ok(damage::judge(draft, own, &self.case.terms.damage, self.case.lost, limit)?),
             Here::Pattern(PatternRules::Markdown) => {
                 let dead = links::marks(self.case.dead_links, draft, seat.rule);
-                let found = patterns(draft, &PatternRules::Markdown)?;
+                let found = patterns(draft, &PatternRules::Markdown, limit)?;
                 Ok(found.into_iter().chain(dead.into_iter().map(|mark| (mark, true))).collect())
             }
-            Here::Pattern(rules) => patterns(draft, rules),
+            Here::Pattern(rules) => patterns(draft, rules, limit),
         });
-        self.weighed(draft, seat.rule, said, Past::Plain, start.elapsed())
+        let told = self.weighed(draft, seat.rule, said, Past::Plain, start.elapsed());
+        match note {
+            Some(note) => told.noting(note),
+            None => told,
+        }
     }
 
     /// Has the gates that mend go over the draft, each over what the one before left.
@@ -244,10 +253,10 @@ impl<'a> Call<'a> {
 }
 
 /// Looks for patterns in both texts; the one before is looked at only when there is something to compare.
-fn patterns(draft: &Draft<'_>, rules: &PatternRules) -> Said {
+fn patterns(draft: &Draft<'_>, rules: &PatternRules, limit: Limit<'_>) -> Said {
     let look = |buffer: &Buffer| -> Result<Vec<Mark>, Silence> {
         let language = draft.language.map_or("", |language| &language.name);
-        let page = Page { path: draft.path, language, text: buffer.view(), beside: draft.beside };
+        let page = Page { path: draft.path, language, text: buffer.view(), beside: draft.beside, limit };
         let findings = pattern::check(rules, page)?.into_iter();
         Ok(findings.map(|finding| mark(finding, buffer)).collect())
     };
@@ -256,8 +265,13 @@ fn patterns(draft: &Draft<'_>, rules: &PatternRules) -> Said {
         return Ok(after.into_iter().map(|mark| (mark, true)).collect());
     };
     let lines = (before.lines().count(), draft.after.lines().count());
-    // What the rules are not for has nothing that they find.
-    let old = look(before).unwrap_or_default();
+    let old = match look(before) {
+        // What was found is not called new where nobody could read the text before.
+        Err(silence) if silence.is_trouble() => return Err(silence.on("the text before the edit")),
+        // What the rules are not for has nothing that they find.
+        Err(_) => Vec::new(),
+        Ok(old) => old,
+    };
     let new = delta::brought(&old, &after, draft.map, lines);
     Ok(after.into_iter().zip(new).collect())
 }

@@ -49,14 +49,14 @@ impl<'a> Repair<'a> {
         }
         let after = self.faults(self.draft.after)?;
         let mended = delta::unmatched(&before, &after, self.draft.map).gone.contains(&true);
-        let brought = syntax::judge(self.draft, self.limit).ok()?;
+        let brought = syntax::judge(self.draft, self.limit).ok()?.marks;
         let adds = brought.iter().any(|(mark, fresh)| *fresh && mark.belief == Belief::Certain);
         Some(Known { parsed: false, past: if mended && !adds { Past::Hidden } else { Past::Plain } })
     }
 
     fn faults(&self, text: &Buffer) -> Option<Vec<Mark>> {
         let alone = Draft { before: None, after: text, ..*self.draft };
-        let faults = syntax::judge(&alone, self.limit).ok()?;
+        let faults = syntax::judge(&alone, self.limit).ok()?.marks;
         Some(faults.into_iter().map(|(mark, _)| mark).collect())
     }
 }

@@ -13,8 +13,9 @@ use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
 use self::header::{Header, Trouble};
 use super::finding::Severity;
-use super::pattern::{Fault, MOST_MATCHES, Page, QUERY_STEPS, unreadable};
+use super::pattern::{Fault, MOST_MATCHES, Page, QUERY_STEPS, unread, unreadable};
 use super::silence::Silence;
+use super::syntax::child::{self, Reply, Task};
 use crate::grammar::{self, Next};
 use crate::policy::{self, Demand, Layout, Scaffold};
 
@@ -51,7 +52,7 @@ fn structure(header: &Header<'_>, layout: &Layout, page: Page<'_>) -> Result<Vec
     let template = header.value("template").unwrap_or_default();
     let mut faults = Vec::new();
     if !layout.sections.is_empty() {
-        let there = sections(page);
+        let there = sections(page)?;
         let missing = layout.sections.iter().filter(|section| !there.contains(&plain(section)));
         faults.extend(missing.map(|section| {
             let message =
@@ -104,16 +105,25 @@ fn demanded(demand: &Demand, header: &Header<'_>, page: Page<'_>) -> Vec<(usize,
 }
 
 /// The headings of a page; of any other text the lines that are nothing but a comment.
-fn sections(page: Page<'_>) -> HashSet<String> {
+fn sections(page: Page<'_>) -> Result<HashSet<String>, Silence> {
     if page.language != "markdown" {
         let bare = |line: &str| plain(line.trim_matches(|c: char| "#/*-=;%<!> \t".contains(c)));
-        return page.text.lines().map(bare).collect();
+        return Ok(page.text.lines().map(bare).collect());
     }
-    let (mut sections, mut heading) = (HashSet::new(), None::<String>);
-    for event in Parser::new(page.text) {
+    let Some(program) = child::program_for(page.text.len()) else { return Ok(headings(page.text)) };
+    match child::ask(program, Task::Headings, ("markdown", page.path), page.text, page.limit) {
+        Ok(Reply::Headings(headings)) => Ok(headings),
+        other => Err(unread("pulldown-cmark", other)),
+    }
+}
+
+/// Returns the headings of a Markdown page, as they are compared.
+pub(super) fn headings(text: &str) -> HashSet<String> {
+    let (mut headings, mut heading) = (HashSet::new(), None::<String>);
+    for event in Parser::new(text) {
         match event {
             Event::Start(Tag::Heading { .. }) => heading = Some(String::new()),
-            Event::End(TagEnd::Heading(_)) => sections.extend(heading.take().map(|text| plain(&text))),
+            Event::End(TagEnd::Heading(_)) => headings.extend(heading.take().map(|text| plain(&text))),
             Event::Text(text) | Event::Code(text) => {
                 if let Some(heading) = &mut heading {
                     heading.push_str(&text);
@@ -122,7 +132,7 @@ fn sections(page: Page<'_>) -> HashSet<String> {
             _ => {}
         }
     }
-    sections
+    headings
 }
 
 /// A heading as it is compared: in lower case, its spaces one each, without a colon at the end.

@@ -1,14 +1,16 @@
-//! Reads a large text with its language's own parser, in a process of its own.
+//! Has a large text read in a process of its own.
 //!
-//! The memory of such a parser cannot be bounded from outside, and a thread cannot be stopped: ten megabytes of TOML
+//! The memory of a parser cannot be bounded from outside, and a thread cannot be stopped: ten megabytes of TOML
 //! took two gigabytes, and a parser whose time was up ran on. A process can be given a limit of memory
 //! (`RLIMIT_DATA`), and it can be killed. It takes about 6 ms to start, so small texts are read without one.
 //!
-//! The process is the program's own executable, started with [`COMMAND`], the language, the path and the limit; it reads the
-//! text from standard input and writes a [`Reply`].
+//! The process is the program's own executable, started with [`COMMAND`], the [`Task`], the language, the path and the limit;
+//! it reads the text from standard input and writes a [`Reply`].
 //!
-//! Invariant: a text that takes too much memory or stack ends that process and nothing else.
+//! Invariant: a text that takes too much memory or stack ends that process and nothing else, and no process is left when
+//! there is an answer.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -20,13 +22,15 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
 use super::super::process::{Cage, Ended, Order, run as run_program};
-use super::super::watch::Limit;
-use super::Parse;
-use super::apart::{End, last_words};
+use super::super::watch::{Halt, Limit};
+use super::super::{markdown, scaffold};
+use super::apart::last_words;
 use super::fault::Fault;
-use super::table::{self, Own, Row};
+use super::table::{self, Own};
 use super::tree::MOST_FAULTS;
-use crate::grammar;
+use super::{Parse, doubled, wait_for_slot, yaml};
+use crate::gate::delta::Belief;
+use crate::grammar::{self, MemoryLimit};
 
 /// The first argument of a process that reads a text.
 const COMMAND: &str = "__parse";
@@ -45,32 +49,85 @@ pub fn parse_large_texts_with(executable: PathBuf) {
     let _set_already = PROGRAM.set(executable);
 }
 
-/// Returns the executable that parses large texts, where there is one.
+/// Returns the executable that reads a text of this length, where it is large and there is one.
+pub(in crate::gate) fn program_for(length: usize) -> Option<&'static Path> {
+    PROGRAM.get().map(PathBuf::as_path).filter(|_| length > grammar::SMALL)
+}
+
+/// Returns the executable that reads large texts, where there is one.
 pub(super) fn program() -> Option<&'static Path> {
     PROGRAM.get().map(PathBuf::as_path)
 }
 
+/// A way to read a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::gate) enum Task {
+    /// With the language's own parser; where its pass shows them, also the keys that stand twice.
+    Faults,
+    /// The keys that stand twice.
+    Keys,
+    /// The title and the links of a Markdown page.
+    Page,
+    /// The headings of a Markdown page.
+    Headings,
+}
+
+impl Task {
+    const ALL: [Task; 4] = [Task::Faults, Task::Keys, Task::Page, Task::Headings];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Task::Faults => "faults",
+            Task::Keys => "keys",
+            Task::Page => "page",
+            Task::Headings => "headings",
+        }
+    }
+}
+
 /// What a process says of its text.
 #[derive(Debug, Serialize, Deserialize)]
-enum Reply {
-    Read(Vec<Place>),
+pub(in crate::gate) enum Reply {
+    Faults { faults: Vec<Place>, keys: Option<Vec<Place>> },
     TooDeep,
+    Keys(Vec<Place>),
+    Page(markdown::Page),
+    Headings(HashSet<String>),
     Panicked(String),
 }
 
 /// A fault on its way between two processes.
 #[derive(Debug, Serialize, Deserialize)]
-struct Place {
+pub(in crate::gate) struct Place {
     at: usize,
     end: usize,
     pass: u8,
+    doubtful: bool,
     message: String,
 }
 
-/// Has a text read; `NoThread` where the process ended without a reply, as it does when its limits are reached.
-pub(super) fn run(program: &Path, row: &Row, path: &str, text: &str, limit: Limit<'_>) -> End<Parse> {
-    let memory = grammar::allowed(text.len()).to_string();
-    let argv = [COMMAND, row.name, path, memory.as_str()].map(OsString::from).to_vec();
+/// Why a process gave no reply.
+#[derive(Debug)]
+pub(in crate::gate) enum NoReply {
+    /// The caller has gone, or the time is up; the process was killed.
+    Halted(Halt),
+    /// It could not read the text within its limits; why, as the end of a sentence that begins with the reader's name.
+    Failed(String),
+    /// The parser panicked.
+    Panicked(String),
+}
+
+/// Has a text read by a process, when one of the slots for large texts is free.
+pub(in crate::gate) fn ask(
+    program: &Path,
+    task: Task,
+    (language, path): (&str, &str),
+    text: &str,
+    limit: Limit<'_>,
+) -> Result<Reply, NoReply> {
+    let _slot = wait_for_slot(text, limit).map_err(NoReply::Halted)?;
+    let memory = grammar::allowed(text.len());
+    let argv = [COMMAND, task.name(), language, path, &memory.to_string()].map(OsString::from).to_vec();
     let order = Order {
         program,
         argv,
@@ -79,17 +136,22 @@ pub(super) fn run(program: &Path, row: &Row, path: &str, text: &str, limit: Limi
         input: Some(text.as_bytes()),
         cage: Cage::default(),
     };
+    let too_large = || NoReply::Failed(format!("does not read it with {} of memory", MemoryLimit(memory)));
     match run_program(&order, limit) {
         Ended::Exited { code: 0, stdout, .. } => match serde_json::from_slice(&stdout) {
-            Ok(Reply::Read(places)) => End::Done(Parse::Read(places.into_iter().map(Fault::from).collect())),
-            Ok(Reply::TooDeep) => End::Done(Parse::TooDeep),
             // Some parsers report a refused allocation by a panic.
-            Ok(Reply::Panicked(words)) if words.contains("out of memory") => End::NoThread,
-            Ok(Reply::Panicked(words)) => End::Panicked(words),
-            Err(_) => End::NoThread,
+            Ok(Reply::Panicked(words)) if words.contains("out of memory") => Err(too_large()),
+            Ok(Reply::Panicked(words)) => Err(NoReply::Panicked(words)),
+            Ok(reply) => Ok(reply),
+            Err(_) => Err(NoReply::Failed("gave an incomplete answer".to_owned())),
         },
-        Ended::Exited { .. } | Ended::Deaf { .. } | Ended::Broken(_) => End::NoThread,
-        Ended::Halted(halt) => End::Halted(halt),
+        // A refused allocation ends the process by SIGABRT.
+        Ended::Broken(why) if why.contains("signal 6") => Err(too_large()),
+        Ended::Broken(why) => Err(NoReply::Failed(why)),
+        Ended::Exited { code, .. } | Ended::Deaf { code, .. } => {
+            Err(NoReply::Failed(format!("ended with exit code {code}")))
+        }
+        Ended::Halted(halt) => Err(NoReply::Halted(halt)),
     }
 }
 
@@ -99,37 +161,60 @@ pub fn parse_for_parent(mut arguments: impl Iterator<Item = OsString>) -> Option
         return None;
     }
     let arguments: Vec<String> = arguments.map_while(|word| word.into_string().ok()).collect();
-    let [language, path, memory] = arguments.as_slice() else { return Some(ExitCode::from(2)) };
-    Some(match reply(language, path, memory) {
+    let [task, language, path, memory] = arguments.as_slice() else { return Some(ExitCode::from(2)) };
+    let Some(task) = Task::ALL.into_iter().find(|known| known.name() == task) else {
+        return Some(ExitCode::from(2));
+    };
+    Some(match reply(task, language, path, memory) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     })
 }
 
-fn reply(language: &str, path: &str, memory: &str) -> Result<(), Box<dyn std::error::Error>> {
-    let row = table::row(language).ok_or("unknown language")?;
-    let own = row.parser.as_ref().ok_or("no parser")?;
+fn reply(task: Task, language: &str, path: &str, memory: &str) -> Result<(), Box<dyn std::error::Error>> {
     bound(memory.parse()?)?;
     let mut text = String::new();
     std::io::stdin().read_to_string(&mut text)?;
-    let read = || -> Reply { read(own, &text, path) };
+    let read = || match task {
+        Task::Faults => table::row(language)?.parser.as_ref().map(|own| faults(own, language, &text, path)),
+        Task::Keys => Some(Reply::Keys(places(doubled::keys(language, &text)))),
+        Task::Page => Some(Reply::Page(markdown::Page::read(&text))),
+        Task::Headings => Some(Reply::Headings(scaffold::headings(&text))),
+    };
     let reply = std::thread::scope(|scope| {
         let thread = Builder::new().stack_size(STACK).spawn_scoped(scope, read)?;
-        std::io::Result::Ok(thread.join().unwrap_or_else(|panic| Reply::Panicked(last_words(panic.as_ref()))))
+        std::io::Result::Ok(
+            thread.join().unwrap_or_else(|panic| Some(Reply::Panicked(last_words(panic.as_ref())))),
+        )
     })?;
+    let reply = reply.ok_or("no parser for this language")?;
     std::io::stdout().write_all(&serde_json::to_vec(&reply)?)?;
     Ok(())
 }
 
-fn read(own: &Own, text: &str, path: &str) -> Reply {
+fn faults(own: &Own, language: &str, text: &str, path: &str) -> Reply {
+    if language == "yaml" {
+        let mut keys = doubled::YamlKeys::default();
+        let parse = yaml::read_events(text, &mut |event, at| keys.see(event, at));
+        return told(parse, || Some(places(keys.faults(text))));
+    }
     let parse = match own.levels.map(|levels| levels(text)) {
         Some(Err(fault)) => Parse::Read(vec![fault]),
         Some(Ok(_)) | None => (own.read)(text, path),
     };
+    told(parse, || None)
+}
+
+fn told(parse: Parse, keys: impl FnOnce() -> Option<Vec<Place>>) -> Reply {
     match parse {
-        Parse::Read(faults) => Reply::Read(faults.into_iter().take(MOST_FAULTS).map(Place::from).collect()),
+        Parse::Read(faults) if faults.is_empty() => Reply::Faults { faults: Vec::new(), keys: keys() },
+        Parse::Read(faults) => Reply::Faults { faults: places(faults), keys: None },
         Parse::TooDeep => Reply::TooDeep,
     }
+}
+
+fn places(faults: Vec<Fault>) -> Vec<Place> {
+    faults.into_iter().take(MOST_FAULTS).map(Place::from).collect()
 }
 
 /// Limits what this process may take from now on. The kernel counts the stack of a thread as memory.
@@ -149,12 +234,14 @@ fn bound(memory: usize) -> Result<(), Box<dyn std::error::Error>> {
 
 impl From<Fault> for Place {
     fn from(fault: Fault) -> Place {
-        Place { at: fault.at, end: fault.end, pass: fault.pass, message: fault.message }
+        let doubtful = fault.belief == Belief::Doubtful;
+        Place { at: fault.at, end: fault.end, pass: fault.pass, doubtful, message: fault.message }
     }
 }
 
 impl From<Place> for Fault {
     fn from(place: Place) -> Fault {
-        Fault { pass: place.pass, ..Fault::new(place.at, place.end, place.message) }
+        let belief = if place.doubtful { Belief::Doubtful } else { Belief::Certain };
+        Fault { pass: place.pass, belief, ..Fault::new(place.at, place.end, place.message) }
     }
 }

@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
-use granit_parser::{Event, Parser};
+use granit_parser::Event;
 
 use super::fault::Fault;
+use super::yaml;
 
 /// The languages whose maps are looked through.
 pub(super) const LANGUAGES: [&str; 3] = ["yaml", "json", "jsonc"];
@@ -50,35 +51,53 @@ fn pass(open: &mut [Open], key: Option<&str>) -> bool {
 }
 
 fn in_yaml(text: &str) -> Vec<Fault> {
-    let (mut open, mut places) = (Vec::<Open>::new(), Vec::<(usize, String)>::new());
-    let mut parser = Parser::new_from_str(text).keep_tags(true);
-    while let Some(event) = parser.next_event() {
-        let Ok((event, span)) = event else { break };
+    let mut keys = YamlKeys::default();
+    let _parse = yaml::read_events(text, &mut |event, at| keys.see(event, at));
+    keys.faults(text)
+}
+
+/// The keys of a YAML text, as its events are read.
+#[derive(Default)]
+pub(super) struct YamlKeys {
+    open: Vec<Open>,
+    /// The keys that stand twice, each with the number of its first character.
+    places: Vec<(usize, String)>,
+}
+
+impl YamlKeys {
+    /// Goes past an event that begins at a character of the text.
+    pub(super) fn see(&mut self, event: Event<'_>, at: usize) {
+        let open = &mut self.open;
         match event {
             Event::MappingStart(..) => {
-                pass(&mut open, None);
+                pass(open, None);
                 open.push(Open::map());
             }
             Event::SequenceStart(..) => {
-                pass(&mut open, None);
+                pass(open, None);
                 open.push(Open::List);
             }
             Event::MappingEnd | Event::SequenceEnd => drop(open.pop()),
-            Event::Alias(..) => drop(pass(&mut open, None)),
+            Event::Alias(..) => drop(pass(open, None)),
             Event::Scalar(value, ..) => {
-                let is_doubled = pass(&mut open, Some(&value));
-                places.extend(is_doubled.then(|| (span.start.index(), value.into_owned())));
+                if pass(open, Some(&value)) && self.places.len() < MOST {
+                    self.places.push((at, value.into_owned()));
+                }
             }
             _ => {}
         }
     }
-    // The parser counts characters; both go forward.
-    let (mut characters, mut faults) = (text.char_indices().enumerate(), Vec::new());
-    for (index, key) in places.into_iter().take(MOST) {
-        let at = characters.by_ref().find(|(count, _)| *count == index).map(|(_, (at, _))| at);
-        faults.push(doubled(at.unwrap_or(text.len()), key.len(), &key));
+
+    /// Returns a fault for each key that stands twice.
+    pub(super) fn faults(self, text: &str) -> Vec<Fault> {
+        // The parser counts characters; both go forward.
+        let (mut characters, mut faults) = (text.char_indices().enumerate(), Vec::new());
+        for (index, key) in self.places {
+            let at = characters.by_ref().find(|(count, _)| *count == index).map(|(_, (at, _))| at);
+            faults.push(doubled(at.unwrap_or(text.len()), key.len(), &key));
+        }
+        faults
     }
-    faults
 }
 
 fn in_json(text: &str) -> Vec<Fault> {

@@ -4,7 +4,8 @@
 //! gives up, and where the text nests deeper than the parser can go. [`table`] says who reads what.
 //!
 //! A small text is read [`apart`], on a thread with a stack for the deepest nesting that it can hold; a large one by a
-//! [`child`] process, whose memory is limited. What neither can read, tree-sitter reads within its own limit of memory.
+//! [`child`] process, whose memory is limited. What neither can read, tree-sitter reads within its own limit of memory; a
+//! note says so. The processes have ended before tree-sitter begins, so that no text has both limits at once.
 //!
 //! Invariant: no text makes a parser overflow a stack, end the process or take more memory than it may; and where
 //! nobody could read a text, there is no finding, but the reason.
@@ -12,7 +13,7 @@
 mod apart;
 mod brackets;
 mod cause;
-mod child;
+pub(in crate::gate) mod child;
 mod doubled;
 mod ecmascript;
 mod fault;
@@ -26,12 +27,15 @@ mod toml;
 mod tree;
 mod yaml;
 
+use std::cell::RefCell;
+use std::path::Path;
 use std::time::Duration;
 
 pub use self::child::{parse_for_parent, parse_large_texts_with};
 
 use self::apart::End;
 use self::cause::{Explains, Unclosed};
+use self::child::{NoReply, Reply, Task};
 use self::fault::Fault;
 use self::since::{Opinion, Sides};
 use self::table::{Own, Row, Stops};
@@ -94,16 +98,18 @@ enum Reader {
 struct Reading {
     by: Reader,
     marks: Vec<(Mark, u8)>,
+    /// The keys that stand twice, where they were looked for.
+    keys: Option<Vec<Mark>>,
 }
 
 /// Reads the draft as [`judge`] does, for an answer: where the edit left a bracket open, that is told first, and the faults
 /// that follow from it as one.
-pub(super) fn report(draft: &Draft<'_>, limit: Limit<'_>) -> Result<Vec<(Mark, bool)>, Trouble> {
+pub(super) fn report(draft: &Draft<'_>, limit: Limit<'_>) -> Result<Judged, Trouble> {
     let found = judge(draft, limit)?;
-    let is_broken = found.iter().any(|(mark, fresh)| *fresh && mark.belief == Belief::Certain);
+    let is_broken = found.marks.iter().any(|(mark, fresh)| *fresh && mark.belief == Belief::Certain);
     let row = draft.language.and_then(|language| table::row(&language.name));
     let Some(row) = row.filter(|row| is_broken && row.credit.brackets) else { return Ok(found) };
-    let eye = Eye { row, path: draft.path, limit };
+    let eye = Eye::new(row, draft.path, limit);
     // A text that the grammar cannot read has no cause that could be told.
     let unclosed = |buffer: &Buffer| {
         let survey = eye.survey(buffer.view()).ok()?;
@@ -117,14 +123,37 @@ pub(super) fn report(draft: &Draft<'_>, limit: Limit<'_>) -> Result<Vec<(Mark, b
     let Some(before) = before else { return Ok(found) };
     let cause = cause::cause((draft.before, &before), (draft.after, &after), draft.map);
     let explains = if row.parser.is_some() { Explains::Behind } else { Explains::All };
-    Ok(cause::folded(found, cause, explains))
+    Ok(Judged { marks: cause::folded(found.marks, cause, explains), note: found.note })
 }
 
-/// Reads the draft, and where it has faults the text before it too; each fault with whether the edit brought it.
-pub(super) fn judge(draft: &Draft<'_>, limit: Limit<'_>) -> Result<Vec<(Mark, bool)>, Trouble> {
+/// What the parsers say of a draft.
+#[derive(Debug)]
+pub(super) struct Judged {
+    /// Each fault with whether the edit brought it.
+    pub(super) marks: Vec<(Mark, bool)>,
+    /// What was not done as usual, and why.
+    pub(super) note: Option<String>,
+}
+
+/// Reads the draft, and where it has faults the text before it too.
+pub(super) fn judge(draft: &Draft<'_>, limit: Limit<'_>) -> Result<Judged, Trouble> {
     let row = draft.language.and_then(|language| table::row(&language.name));
     let row = row.ok_or(Trouble::Unknown("no parser for this language"))?;
-    let eye = Eye { row, path: draft.path, limit };
+    let eye = Eye::new(row, draft.path, limit);
+    match (marks(draft, &eye), eye.unread.take()) {
+        (Ok(marks), Some(why)) => {
+            Ok(Judged { marks, note: Some(format!("{why}; tree-sitter read the text instead")) })
+        }
+        (Ok(marks), None) => Ok(Judged { marks, note: eye.unsearched.take() }),
+        (Err(Trouble::Unreadable(why)), Some(unread)) => {
+            Err(Trouble::Unreadable(format!("{unread}, and {why}")))
+        }
+        (Err(trouble), _) => Err(trouble),
+    }
+}
+
+fn marks(draft: &Draft<'_>, eye: &Eye<'_>) -> Result<Vec<(Mark, bool)>, Trouble> {
+    let row = eye.row;
     let after = eye.read(draft.after)?;
     if eye.is_template(draft, &after)? {
         return Err(Trouble::Template);
@@ -135,7 +164,7 @@ pub(super) fn judge(draft: &Draft<'_>, limit: Limit<'_>) -> Result<Vec<(Mark, bo
         ));
     }
     match draft.before {
-        _ if after.marks.is_empty() => eye.doubled(draft),
+        _ if after.marks.is_empty() => eye.doubled(draft, after.keys),
         None => Ok(since::all_new(after.marks)),
         Some(before) => eye.compare(draft, before, after),
     }
@@ -147,9 +176,10 @@ impl Own {
         levels.saturating_mul(self.frame).saturating_add(LEAST_STACK)
     }
 
-    /// Tells whether the parser may take more memory for a text of this length than it may take in this process.
+    /// Tells whether a text of this length is read in another process: one for which the parser may take more memory than it
+    /// may in this one, and one that may take it long, as only a process can be ended.
     fn is_large(&self, length: usize) -> bool {
-        length.saturating_mul(self.per_byte) > MOST_MEMORY
+        length > grammar::SMALL || length.saturating_mul(self.per_byte) > MOST_MEMORY
     }
 
     /// Gives the stack for a text that cannot nest too deeply whatever it is, as every level takes a token.
@@ -170,42 +200,61 @@ struct Eye<'a> {
     row: &'static Row,
     path: &'a str,
     limit: Limit<'a>,
+    /// Why the language's own parser did not read a text.
+    unread: RefCell<Option<String>>,
+    /// Why keys that stand twice were not looked for.
+    unsearched: RefCell<Option<String>>,
 }
 
-impl Eye<'_> {
+impl<'a> Eye<'a> {
+    fn new(row: &'static Row, path: &'a str, limit: Limit<'a>) -> Eye<'a> {
+        Eye { row, path, limit, unread: RefCell::default(), unsearched: RefCell::default() }
+    }
+
     fn read(&self, buffer: &Buffer) -> Result<Reading, Trouble> {
         let own = self.row.parser.as_ref().map(|own| self.read_own(own, buffer)).transpose()?.flatten();
         own.map_or_else(|| self.read_tree(buffer), Ok)
     }
 
     /// The keys that stand twice in a text without faults, each with whether the edit brought it; they only warn.
-    fn doubled(&self, draft: &Draft<'_>) -> Result<Vec<(Mark, bool)>, Trouble> {
-        let look = |buffer: &Buffer| -> Result<Vec<Mark>, Trouble> {
-            let (name, text) = (self.row.name, buffer.view().to_owned());
-            match apart::run(LEAST_STACK, self.limit, move || doubled::keys(name, &text)) {
-                End::Done(faults) => {
-                    let mark = |fault: &Fault| fault.mark(buffer.lines(), buffer.view());
-                    Ok(faults.iter().map(|fault| Mark { belief: Belief::Doubtful, ..mark(fault) }).collect())
-                }
-                End::NoThread => Ok(Vec::new()),
-                End::Panicked(words) => {
-                    Err(Trouble::Broken(format!("the search for keys panicked: {words}")))
-                }
-                End::Halted(halt) => Err(Trouble::Halted(halt)),
-            }
-        };
+    fn doubled(&self, draft: &Draft<'_>, after: Option<Vec<Mark>>) -> Result<Vec<(Mark, bool)>, Trouble> {
         if !doubled::LANGUAGES.contains(&self.row.name) {
             return Ok(Vec::new());
         }
-        let after = look(draft.after)?;
+        let after = after.map_or_else(|| self.keys(draft.after), Ok)?;
         let new = match draft.before.filter(|_| !after.is_empty()) {
             None => vec![true; after.len()],
             Some(before) => {
                 let lines = (before.lines().count(), draft.after.lines().count());
-                delta::brought(&look(before)?, &after, draft.map, lines)
+                delta::brought(&self.keys(before)?, &after, draft.map, lines)
             }
         };
         Ok(after.into_iter().zip(new).collect())
+    }
+
+    fn keys(&self, buffer: &Buffer) -> Result<Vec<Mark>, Trouble> {
+        let (name, text) = (self.row.name, buffer.view());
+        if let Some(program) = child::program_for(text.len()) {
+            return match child::ask(program, Task::Keys, (name, self.path), text, self.limit) {
+                Ok(Reply::Keys(keys)) => Ok(doubtful(keys, buffer)),
+                Ok(_) => Err(Trouble::Broken("the search for keys gave another answer".to_owned())),
+                Err(NoReply::Halted(halt)) => Err(Trouble::Halted(halt)),
+                Err(NoReply::Panicked(words)) => {
+                    Err(Trouble::Broken(format!("the search for keys panicked: {words}")))
+                }
+                Err(NoReply::Failed(why)) => {
+                    self.unsearched.replace(Some(format!("what looks for keys that stand twice {why}")));
+                    Ok(Vec::new())
+                }
+            };
+        }
+        let text = text.to_owned();
+        match apart::run(LEAST_STACK, self.limit, move || doubled::keys(name, &text)) {
+            End::Done(keys) => Ok(doubtful(keys, buffer)),
+            End::NoThread => Ok(Vec::new()),
+            End::Panicked(words) => Err(Trouble::Broken(format!("the search for keys panicked: {words}"))),
+            End::Halted(halt) => Err(Trouble::Halted(halt)),
+        }
     }
 
     /// True for a text whose tags are what the parser stops at, and that is marked as a template: by its path, by a tag
@@ -235,7 +284,7 @@ impl Eye<'_> {
 
     fn read_tree(&self, buffer: &Buffer) -> Result<Reading, Trouble> {
         let marks = marked(&self.survey(buffer.view())?.faults, buffer);
-        Ok(Reading { by: Reader::Tree, marks })
+        Ok(Reading { by: Reader::Tree, marks, keys: None })
     }
 
     /// Reads with the language's own parser; nothing where that could not be done safely.
@@ -243,12 +292,11 @@ impl Eye<'_> {
         let by = Reader::Own(own.stops);
         let text = buffer.view();
         if let Some(program) = child::program().filter(|_| own.is_large(text.len())) {
-            let _slot = self.slot(text)?;
-            return Self::reading(own, buffer, child::run(program, self.row, self.path, text, self.limit));
+            return self.read_elsewhere(program, own, buffer);
         }
         let levels = own.levels.filter(|_| own.stack_at_once(buffer.view()).is_none());
         let stack = match levels.map(|levels| levels(buffer.view())).transpose() {
-            Err(fault) => return Ok(Some(Reading { by, marks: marked(&[fault], buffer) })),
+            Err(fault) => return Ok(Some(Reading { by, marks: marked(&[fault], buffer), keys: None })),
             Ok(levels) => levels.map(|levels| own.stack_for(levels)).filter(|stack| *stack <= MOST_STACK),
         };
         let stack = match stack {
@@ -260,11 +308,33 @@ impl Eye<'_> {
         Self::reading(own, buffer, apart::run(stack, self.limit, move || read(&text, &path)))
     }
 
+    /// Has a process read a text with the language's own parser; nothing where that could not be done within its limits.
+    fn read_elsewhere(&self, program: &Path, own: &Own, buffer: &Buffer) -> Result<Option<Reading>, Trouble> {
+        match child::ask(program, Task::Faults, (self.row.name, self.path), buffer.view(), self.limit) {
+            Ok(Reply::Faults { faults, keys }) => {
+                let faults: Vec<Fault> = faults.into_iter().map(Fault::from).collect();
+                let marks = marked(&faults, buffer);
+                let keys = keys.map(|keys| doubtful(keys, buffer));
+                Ok(Some(Reading { by: Reader::Own(own.stops), marks, keys }))
+            }
+            Ok(Reply::TooDeep) => Ok(None),
+            Ok(_) => Err(Trouble::Broken(format!("{} gave another answer than was asked for", own.name))),
+            Err(NoReply::Halted(halt)) => Err(Trouble::Halted(halt)),
+            Err(NoReply::Panicked(words)) => Err(Trouble::Broken(format!("{} panicked: {words}", own.name))),
+            Err(NoReply::Failed(why)) => {
+                self.unread.replace(Some(format!("{} {why}", own.name)));
+                Ok(None)
+            }
+        }
+    }
+
     /// What a parser's end says of a text; nothing where it could not read it.
     fn reading(own: &Own, buffer: &Buffer, end: End<Parse>) -> Result<Option<Reading>, Trouble> {
         let by = Reader::Own(own.stops);
         match end {
-            End::Done(Parse::Read(faults)) => Ok(Some(Reading { by, marks: marked(&faults, buffer) })),
+            End::Done(Parse::Read(faults)) => {
+                Ok(Some(Reading { by, marks: marked(&faults, buffer), keys: None }))
+            }
             End::Done(Parse::TooDeep) | End::NoThread => Ok(None),
             End::Panicked(words) => Err(Trouble::Broken(format!("{} panicked: {words}", own.name))),
             End::Halted(halt) => Err(Trouble::Halted(halt)),
@@ -281,24 +351,14 @@ impl Eye<'_> {
         Ok((stack <= MOST_STACK).then_some(stack))
     }
 
-    /// Waits for the right to read a text.
-    fn slot(&self, text: &str) -> Result<Slot, Trouble> {
-        let mut halt = None;
-        let slot = Slot::wait(text.len(), || {
-            halt = self.limit.reached();
-            halt.is_some()
-        });
-        slot.ok_or(Trouble::Halted(halt.unwrap_or(Halt::TimedOut)))
-    }
-
     fn survey(&self, text: &str) -> Result<Survey, Trouble> {
         let grammar = self.row.grammar().ok_or(Trouble::Unknown("no grammar for this language"))?;
         if !grammar.holds(text) {
             return Err(Trouble::Unreadable(TOO_DEEP.to_owned()));
         }
-        let _slot = self.slot(text)?;
-        let look =
-            || tree::survey(self.row, grammar, self.path, text, self.limit.within_processor_time(pace(text)));
+        let _slot = wait_for_slot(text, self.limit)?;
+        let (row, path, limit) = (self.row, self.path, self.limit.within_processor_time(pace(text)));
+        let look = || tree::survey(row, grammar, path, text, limit);
         grammar::on_stack(look).map_err(Trouble::Broken)?
     }
 
@@ -347,6 +407,22 @@ impl Eye<'_> {
             new_lone: new.lone,
         })
     }
+}
+
+/// Waits for the right to read a text.
+fn wait_for_slot(text: &str, limit: Limit<'_>) -> Result<Slot, Halt> {
+    let mut halt = None;
+    let slot = Slot::wait(text.len(), || {
+        halt = limit.reached();
+        halt.is_some()
+    });
+    slot.ok_or(halt.unwrap_or(Halt::TimedOut))
+}
+
+/// Marks that only warn, at faults of a text.
+fn doubtful(faults: impl IntoIterator<Item = impl Into<Fault>>, buffer: &Buffer) -> Vec<Mark> {
+    let mark = |fault: Fault| fault.mark(buffer.lines(), buffer.view());
+    faults.into_iter().map(|fault| Mark { belief: Belief::Doubtful, ..mark(fault.into()) }).collect()
 }
 
 /// Counts what could be a token: runs of letters and digits, and every other character that is no white space.

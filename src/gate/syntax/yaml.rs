@@ -1,6 +1,6 @@
 //! YAML, read by granit: all documents of a stream, event by event.
 
-use granit_parser::Parser;
+use granit_parser::{Event, Parser};
 
 use super::Parse;
 use super::fault::Fault;
@@ -10,10 +10,21 @@ const TOO_DEEP: &str = "recursion limit";
 
 /// Reads a stream up to the first fault.
 pub(super) fn read(text: &str, _path: &str) -> Parse {
+    read_events(text, &mut |_, _| {})
+}
+
+/// The same, and shows each event with the number of the character at which it begins.
+pub(super) fn read_events(text: &str, see: &mut dyn FnMut(Event<'_>, usize)) -> Parse {
     // Tags that one document declares are used in the next one by files that other readers take.
     let mut parser = Parser::new_from_str(text).keep_tags(true);
     while let Some(event) = parser.next_event() {
-        let Err(error) = event else { continue };
+        let error = match event {
+            Ok((event, span)) => {
+                see(event, span.start.index());
+                continue;
+            }
+            Err(error) => error,
+        };
         let said = error.info();
         if said.contains(TOO_DEEP) {
             return Parse::TooDeep;
