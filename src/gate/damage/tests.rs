@@ -39,7 +39,31 @@ const SEEDS: [&str; 14] = [
     "+a\n",
     "@@ -1 +1 @@\n",
     "# ... rest of code\n",
-    "                    assert!(
+    "<<<<<<< a\n",
+    "=======\n",
+    ">>>>>>> b\n",
+    "f(“a”)\n",
+    "a\\nb\\n",
+    "@a\ndef f():\n",
+    "#[a]\nfn f() {}\n",
+    "\t a\n",
+    "\0",
+    "r#\"'`\"\"\"/*",
+];
+
+#[test]
+fn a_text_of_nothing_but_accidents_is_read_in_linear_time() {
+    let watch = Watch::idle();
+    let slow = if cfg!(debug_assertions) { 20 } else { 1 };
+    for seed in SEEDS {
+        for path in ["a.py", "a.rs", "a.js", "a.md", "a.sh", "a.yaml", "a"] {
+            let text = seed.repeat(200_000 / seed.len());
+            let half = seed.repeat(100_000 / seed.len());
+            let began = Instant::now();
+            for before in [None, Some(half.as_str())] {
+                with_draft(path, before, &text, |draft| {
+                    let limit = watch.until(Instant::now() + Duration::from_secs(60));
+                    assert!(
                         judge(draft, None, &Damage::default(), Lost::none(), limit).is_ok(),
                         "{path}: {seed:?}"
                     );

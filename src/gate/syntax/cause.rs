@@ -295,7 +295,7 @@ mod tests {
             };
             let watch = crate::gate::Watch::idle();
             let limit = watch.until(std::time::Instant::now() + std::time::Duration::from_secs(60));
-            let found = super::super::judge(&draft, limit).unwrap();
+            let found = super::super::judge(&draft, limit).unwrap().marks;
             let first = found.first().map_or(0, |(mark, _)| mark.line);
             if first.abs_diff(line) >= NEAR || found.len() > 2 {
                 elsewhere.push(language.path);
