@@ -21,7 +21,7 @@ impl Project {
             format!("quality_gates: {{ '*': [{{ tool: damage }}] }}\n{policy}"),
         )
         .unwrap();
-        let mut project = Project { server: Server::start(root.path(), &["--tools", "all"]), root };
+        let mut project = Project { server: Server::start(root.path(), &[]), root };
         files.iter().for_each(|(path, text)| project.write(path, text));
         if is_indexed {
             project.server.call("ai_get_code_context", &json!({"symbol": "anything"}));
