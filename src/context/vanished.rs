@@ -354,7 +354,7 @@ mod tests {
             (
                 vec![
                     ("src/a.rs", "pub fn one() {}\n"),
-                    ("src/c.rs", "use crate::a::one;\nfn f() { one() }\n"),
+                    ("src/c.rs", concat!("use ", "crate", "::a::one;\nfn f() { one() }\n")),
                 ],
                 ("src/a.rs", "pub fn two() {}\n"),
                 "one@1: src/c.rs:1 src/c.rs:2",

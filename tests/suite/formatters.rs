@@ -82,7 +82,7 @@ const FORMATTERS: [Formatter; 7] = [
         edit: (
             1,
             "    return [aaaaaaaaaaaaaaaaaaaaaaaaaaaa,bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb,ccccccccccccccccccccccc,d]\n",
-            "    return [\n      aaaaaaaaaaaaaaaaaaaaaaaaaaaa,\n      bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb,\n      ccccccccccccccccccccccc,\n      d,\n    ];\n",
+            "  return [\n    aaaaaaaaaaaaaaaaaaaaaaaaaaaa,\n    bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb,\n    ccccccccccccccccccccccc,\n    d,\n  ];\n",
         ),
     },
 ];

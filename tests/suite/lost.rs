@@ -21,7 +21,7 @@ impl Project {
             format!("quality_gates: {{ '*': [{{ tool: damage }}] }}\n{policy}"),
         )
         .unwrap();
-        let mut project = Project { server: Server::start(root.path(), &["--tools", "all"]), root };
+        let mut project = Project { server: Server::start(root.path(), &[]), root };
         files.iter().for_each(|(path, text)| project.write(path, text));
         if is_indexed {
             project.server.call("ai_get_code_context", &json!({"symbol": "anything"}));
@@ -106,7 +106,7 @@ fn nothing_is_said_of_uses_without_an_index_or_with_a_stale_one() {
 
 #[test]
 fn a_rename_in_one_call_over_all_files_is_no_accident() {
-    let edit = |path: &str| json!({"path": path, "search": "one", "replace": "two", "replace_all": true});
+    let edit = |path: &str| json!({"path": path, "search": "one", "replace": "two"});
     let all: Vec<Value> = USERS.iter().map(|(path, _)| edit(path)).collect();
     let mut project = Project::new("damage: { used_definitions: block }\n", &USERS, true);
     let answer = project.server.call("edit_files", &json!({"edits": all}));
@@ -137,7 +137,7 @@ fn a_new_content_that_drops_definitions_is_told() {
     );
     // Another draft of the call has them.
     let mut project = Project::new("", &[("a.py", old)], false);
-    let moved = "class A:\n    pass\n\n\ndef c():\n    return 2\n";
+    let moved = "class A:\n    def b(self):\n        return 1\n\n\ndef c():\n    return 2\n";
     let both = json!({"edits": [content("a.py", new), content("b.py", moved)]});
     let answer = project.server.call("edit_files", &both);
     assert_eq!(answer.status(), "written", "{}", answer.structured);

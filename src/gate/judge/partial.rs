@@ -187,7 +187,7 @@ impl Selection<'_, '_> {
             let below = (stretch.old.end..old.len()).find(|line| !is_blank(*line));
             [above, below].into_iter().flatten().any(is_indented_anew)
         };
-        self.taken.iter().any(|stretch| neighbours(stretch))
+        self.taken.iter().any(neighbours)
     }
 
     fn text(&self, indentation: Indent) -> String {
