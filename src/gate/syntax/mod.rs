@@ -212,6 +212,9 @@ impl<'a> Eye<'a> {
     }
 
     fn read(&self, buffer: &Buffer) -> Result<Reading, Trouble> {
+        if self.row.accepts_every_text() {
+            return Ok(Reading { by: Reader::Own(Stops::Never), marks: Vec::new(), keys: None });
+        }
         let own = self.row.parser.as_ref().map(|own| self.read_own(own, buffer)).transpose()?.flatten();
         own.map_or_else(|| self.read_tree(buffer), Ok)
     }

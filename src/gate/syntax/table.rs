@@ -19,6 +19,11 @@ impl Row {
     pub(super) fn grammar(&self) -> Option<&'static Grammar> {
         grammar::of(self.name)
     }
+
+    /// True for a language in which no text is wrong: any sequence of characters is a document (CommonMark 0.31.2, 2.1).
+    pub(super) fn accepts_every_text(&self) -> bool {
+        self.name == "markdown"
+    }
 }
 
 /// A parser made for the language.

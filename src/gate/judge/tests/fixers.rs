@@ -110,7 +110,7 @@ fn the_indentation_of_a_formatter_is_no_damage() {
     let before = "function a() {\n\tb();\n\tc();\n\td();\n\te();\n}\n";
     let warned = |script: &str, line: &str| {
         let define = Define::default().gate("fix1", script, TEXT, "role: fix");
-        let trial = define.policy("{ tool: damage }, { tool: fix1 }", "");
+        let trial = define.policy("{ tool: damage }, { tool: fix1, scope: file }", "");
         let told = trial.judge("a.js", Some(before), &before.replace("\te();", &format!("\te();\n{line}")));
         assert_eq!(outcomes(&told)[1].1, Outcome::Fixed, "{:?}", told.runs);
         told.findings.iter().any(|found| found.code.as_deref() == Some("tabs_to_spaces"))

@@ -131,6 +131,13 @@ const BY_THE_FILTER: [&str; 25] = [
     "send by UDP",
 ];
 
+/// Of these, what the superuser is kept from by the capabilities that are given up, as the other process has them.
+const BY_CAPABILITIES: [&str; 4] =
+    ["slow a process down", "delay what a process reads", "bind a process to a core", "reschedule a process"];
+
+/// Of these, what the kernel lets only the superuser do under Landlock.
+const OF_THE_SUPERUSER: [&str; 1] = ["make a message queue"];
+
 /// Of these, what a newer Landlock stops by itself.
 const BY_A_NEWER_LANDLOCK: [&str; 2] = ["send by TCP fast open", "send by UDP"];
 
@@ -198,10 +205,13 @@ fn the_filter_stops_what_landlock_lets_through() {
             let done = |filter| Scene::new().done_with(bench, Isolation::Landlock, filter);
             let [all, unsupervised, nothing] =
                 [FilterParts::All, FilterParts::Unsupervised, FilterParts::Nothing].map(done);
+            let is_superuser = rustix::process::geteuid().is_root();
             for deed in BY_THE_FILTER {
                 assert!(!all[deed] && !unsupervised[deed], "{deed}");
                 // Before Linux 6.14 Landlock takes MPTCP for TCP.
                 let may_be_stopped = BY_SYSTEM.contains(&deed)
+                    || (is_superuser && BY_CAPABILITIES.contains(&deed))
+                    || (!is_superuser && OF_THE_SUPERUSER.contains(&deed))
                     || (deed == "connect by MPTCP" && kernel() < (Some(6), Some(14)))
                     || (BY_A_NEWER_LANDLOCK.contains(&deed) && kernel() > (Some(6), Some(18)));
                 assert!(nothing[deed] || may_be_stopped, "{deed}: Landlock stops it\n{nothing:#?}");
