@@ -121,7 +121,10 @@ fn read(form: &str, fields: &Fields) -> Result<(Form, &'static [&'static str]), 
         "rdjson" => (node.fields("`rdjson`", &[]).map(|_| Form::Rdjson)?, &[]),
         "regex" => (lines(node, fields)?, &["ignore"]),
         _ => match node.one_of("`text`", &[("exit", true), ("formatted", false)])? {
-            true => (Form::Exit(fields.require("message")?.text("`message`")?.to_owned()), &["message"]),
+            true => {
+                let message = fields.optional("message", |node, what| Ok(node.text(what)?.to_owned()))?;
+                (Form::Exit(message.unwrap_or_default()), &["message"])
+            }
             false => (Form::Formatted { errors: fields.optional("errors", findings)? }, &["errors"]),
         },
     })

@@ -264,7 +264,7 @@ tables! {
     EXITS {
         "text": Words(&["exit"]), Refused
             => "`exit`: an exit code other than 0 is a finding; `formatted`: it is the text as it should be";
-        "message": Text, Refused => "what the finding says";
+        "message": Text, Says("the lines of the output that name a failure, and the last two") => "what the finding says";
     }
     FORMATTED {
         "text": Words(&["formatted"]), Refused

@@ -306,7 +306,7 @@ fn what_goes_on_or_takes_too_much_is_ended_at_every_level() {
             (&["stubborn"], timed_out),
             (&["child", "bare-session", "sleep"], timed_out),
             (&["leave-daemon", "bare-wait"], timed_out),
-            (&["tree", "50", "sleep"], timed_out),
+            (&["tree", "30", "sleep"], timed_out),
             (&["fork-bomb"], broken),
             (&["hoard", "900"], broken),
             (&["flood", "stdout", "64"], broken),
