@@ -13,8 +13,8 @@
 mod suite {
     mod architecture;
     mod bad_input;
-    mod cargo_isolated;
     mod cache;
+    mod cargo_isolated;
     mod cases;
     mod checking;
     mod cli;

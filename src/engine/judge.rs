@@ -78,12 +78,8 @@ impl Workspace {
             };
             self.lost_definitions(call, drafts, &benches.iter().map(judges).collect::<Vec<_>>())
         };
-        let parts = drafts
-            .iter()
-            .zip(&benches)
-            .zip(&beside)
-            .zip(self.neighbours(drafts))
-            .zip(dead.iter().zip(&lost));
+        let parts =
+            drafts.iter().zip(&benches).zip(&beside).zip(self.neighbours(drafts)).zip(dead.iter().zip(&lost));
         let cases: Vec<Case<'_>> = parts
             .map(|((((draft, bench), beside), among), (dead_links, lost))| Case {
                 draft: gate::Draft {

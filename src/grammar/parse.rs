@@ -128,7 +128,7 @@ mod tests {
 
     /// How often the caller is asked while comments are read in chunks of this size, and told to stop at this time.
     fn asked(chunk: usize, most: usize) -> (usize, bool) {
-        let text = "#\n".repeat(2_000);
+        let text = format!("x = 1\n{}", "#\n".repeat(2_000));
         let dialect = of("python").unwrap().dialects("a.py").remove(0);
         let mut asked = 0_usize;
         let read = deep(|_| {
@@ -143,8 +143,8 @@ mod tests {
     #[test]
     fn whoever_waits_is_asked_within_an_operation_that_reads_the_whole_text() {
         let ((between, _), (within, is_read)) = (asked(usize::MAX, usize::MAX), asked(64, usize::MAX));
-        // The control: asked between operations only, the caller waits a hundred times as long.
-        assert!(is_read && within > 100 * between, "{within} times, and {between}");
+        // The control: asked between operations only, the caller waits ten times as long and more.
+        assert!(is_read && within > 10 * between, "{within} times, and {between}, read: {is_read}");
         assert_eq!(asked(64, within / 2), (within / 2, false), "it ends when it is told to");
     }
 

@@ -81,7 +81,10 @@ fn a_text_of_nothing_but_accidents_is_read_in_linear_time() {
 #[test]
 fn a_limit_that_is_reached_ends_it() {
     with_draft("a.py", None, "x\n", |draft| {
-        assert!(judge(draft, None, &Damage::default(), Lost::none(), Watch::idle().until(Instant::now())).is_err());
+        assert!(
+            judge(draft, None, &Damage::default(), Lost::none(), Watch::idle().until(Instant::now()))
+                .is_err()
+        );
     });
 }
 

@@ -114,5 +114,12 @@ fn mark(seen: &Seen, text: &Buffer) -> Mark {
     };
     let end_line = seen.end_line.unwrap_or(seen.line);
     let is_stretch = seen.end_line.is_some() && seen.elsewhere.is_none();
-    Mark { end_line, is_stretch, code: seen.code.clone(), severity: seen.severity, identity: seen.identity.clone(), ..mark }
+    Mark {
+        end_line,
+        is_stretch,
+        code: seen.code.clone(),
+        severity: seen.severity,
+        identity: seen.identity.clone(),
+        ..mark
+    }
 }

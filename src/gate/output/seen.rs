@@ -115,7 +115,16 @@ pub(super) fn landed_at(mut raws: Vec<(Raw, Whose)>, severity: Severity, text: &
         let code = raw.code.as_deref().map(clean).filter(|code| !code.is_empty());
         let message = told(clean(&raw.message), code.as_deref());
         let severity = raw.severity.unwrap_or(severity);
-        Seen { elsewhere, line, end_line: raw.end_line, column, code, severity, message, identity: raw.identity }
+        Seen {
+            elsewhere,
+            line,
+            end_line: raw.end_line,
+            column,
+            code,
+            severity,
+            message,
+            identity: raw.identity,
+        }
     };
     let mut seen: Vec<Seen> = raws.into_iter().map(land).collect();
     seen.sort_by_key(|seen| (seen.elsewhere.is_some(), seen.line, seen.column));

@@ -122,7 +122,9 @@ pub(super) fn report(draft: &Draft<'_>, limit: Limit<'_>) -> Result<Judged, Trou
     };
     let Some(before) = before else { return Ok(found) };
     let cause = cause::cause((draft.before, &before), (draft.after, &after), draft.map);
-    let explains = if row.parser.is_some() { Explains::Behind } else { Explains::All };
+    // syn names the outermost bracket, which stands before the one that the edit left open.
+    let reads_in_order = row.parser.as_ref().is_some_and(|own| own.name != "syn");
+    let explains = if reads_in_order { Explains::Behind } else { Explains::All };
     Ok(Judged { marks: cause::folded(found.marks, cause, explains), note: found.note })
 }
 

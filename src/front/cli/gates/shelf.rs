@@ -119,7 +119,12 @@ impl Shelf {
             self.trusted(gate, pin)?;
         }
         let isolation = self.ruled.as_ref().map_or(Isolation::None, |ruled| ruled.policy.isolation);
-        Ok(Installed { program: &pin.program, search: pins.path(), cache: self.cache.as_ref().map(Cache::folder), isolation })
+        Ok(Installed {
+            program: &pin.program,
+            search: pins.path(),
+            cache: self.cache.as_ref().map(Cache::folder),
+            isolation,
+        })
     }
 
     /// Whether a person trusts what the repository has to say of a gate.
