@@ -1,7 +1,7 @@
 //! The readable cases: every Markdown file under `tests/cases`, and the pages of `docs` whose examples are cases.
 //!
-//! `UPDATE=1 cargo test` rewrites what the cases say with what was seen; `CASE=word` runs only cases whose name or
-//! file holds that word. How to write one stands in `tests/README.md`.
+//! Each case is a test of its own in the program `cases` (`tests/cases.rs`). `UPDATE=1 cargo test --test cases -- FILTER`
+//! rewrites what the cases say with what was seen. How to write one stands in `tests/README.md`.
 
 mod compare;
 mod laws;
@@ -14,9 +14,11 @@ mod world;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
+use libtest_mimic::{Arguments, Failed, Trial};
 use lockgate::error::Code;
 
 pub use run::yaml;
@@ -37,32 +39,75 @@ const NOT_IN_CASES: &[(Code, &str)] = &[
 const PAGES: &[&str] =
     &["docs/content.md", "docs/instructions.md", "docs/locating.md", "docs/modes.md", "docs/policy.md"];
 
-#[test]
-fn every_case_holds_and_every_code_is_provoked() {
-    let wanted = std::env::var("CASE").unwrap_or_default();
-    let (mut pages, mut failures) = (Vec::new(), Vec::new());
+/// Runs the cases as tests of their own, or, with `UPDATE=1`, rewrites those that do not hold.
+#[allow(dead_code, reason = "only the program of the cases runs them")]
+pub fn main() -> ExitCode {
+    if std::env::var_os("UPDATE").is_some() {
+        return update_pages();
+    }
+    let arguments = Arguments::from_args();
+    libtest_mimic::run(&arguments, trials()).exit_code()
+}
+
+/// One trial for each case, named after its file and heading; one for each page that cannot be read.
+fn trials() -> Vec<Trial> {
+    let mut trials = Vec::new();
     for file in files() {
-        match Page::read(&file, &wanted) {
-            Ok(page) => pages.push(page),
-            Err(why) => failures.push(why),
+        let page = match Page::read(&file) {
+            Ok(page) => Arc::new(page),
+            Err(why) => {
+                trials.push(Trial::test(file.display().to_string(), move || Err(why.into())));
+                continue;
+            }
+        };
+        for (number, name) in page.trial_names().into_iter().enumerate() {
+            let page = Arc::clone(&page);
+            trials.push(Trial::test(name, move || page.hold(number)));
         }
     }
-    let work: Vec<(&Page, &Case)> =
-        pages.iter().flat_map(|page| page.cases.iter().map(move |case| (page, case))).collect();
+    trials
+}
+
+/// Runs the cases whose trial name holds the first argument, and rewrites the files of those that do not hold.
+fn update_pages() -> ExitCode {
+    if std::env::var_os("NEXTEST").is_some() {
+        eprintln!("UPDATE=1 rewrites files as a whole: use cargo test --test cases");
+        return ExitCode::FAILURE;
+    }
+    let filter = std::env::args().skip(1).find(|word| !word.starts_with('-')).unwrap_or_default();
+    let pages: Vec<Page> = files().iter().map(|file| Page::read(file).unwrap()).collect();
+    let work: Vec<(&Page, &Case)> = pages
+        .iter()
+        .flat_map(|page| page.trial_names().into_iter().zip(&page.cases).map(move |(name, case)| (page, name, case)))
+        .filter(|(_, name, _)| name.contains(&filter))
+        .map(|(page, _, case)| (page, case))
+        .collect();
     let results = in_parallel(&work);
-    let codes: BTreeSet<String> =
-        results.iter().flat_map(|findings| findings.codes.iter().cloned()).collect();
-    let told = |((page, case), findings): (&(&Page, &Case), &Findings)| page.tell(case, findings);
-    failures.extend(work.iter().zip(&results).flat_map(told));
-    if wanted.is_empty() {
-        failures.extend(unprovoked(&codes));
+    rewrite(&pages, &work, &results);
+    ExitCode::SUCCESS
+}
+
+#[test]
+fn every_code_is_provoked_by_a_case() {
+    let mut codes = BTreeSet::new();
+    for file in files() {
+        for case in Page::read(&file).unwrap().cases {
+            codes.extend(case.fences.iter().flat_map(run::named_codes));
+        }
     }
-    if std::env::var_os("UPDATE").is_some() {
-        rewrite(&pages, &work, &results);
+    let missing = unprovoked(&codes);
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+}
+
+#[test]
+fn every_case_has_a_name_of_its_own() {
+    let mut names = BTreeSet::new();
+    for file in files() {
+        for name in Page::read(&file).unwrap().trial_names() {
+            assert!(names.insert(name.clone()), "two cases are called {name}");
+        }
     }
-    let failed = results.iter().filter(|findings| !findings.failures.is_empty()).count();
-    assert!(failures.is_empty(), "{}\n\n{failed} of {} cases fail", failures.join("\n\n"), work.len());
-    assert!(!work.is_empty(), "no case was run");
+    assert!(names.len() > 100, "only {} cases were found", names.len());
 }
 
 /// A file of cases.
@@ -75,18 +120,35 @@ struct Page {
 }
 
 impl Page {
-    fn read(file: &Path, wanted: &str) -> Result<Page, String> {
+    fn read(file: &Path) -> Result<Page, String> {
         let text = std::fs::read_to_string(file).unwrap();
         let here = file.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap_or(file).display().to_string();
-        let mut cases = scan::cases(&text).map_err(|(line, why)| format!("{here}:{line}: {why}"))?;
-        cases.retain(|case| case.name.contains(wanted) || here.contains(wanted));
+        let cases = scan::cases(&text).map_err(|(line, why)| format!("{here}:{line}: {why}"))?;
         Ok(Page { file: file.to_owned(), here, text, cases })
     }
 
-    fn tell(&self, case: &Case, findings: &Findings) -> Vec<String> {
-        let tell = |(line, why): &(usize, String)| format!("{}:{line}: {}\n  {why}", self.here, case.name);
-        findings.failures.iter().map(tell).collect()
+    /// The names of the cases as tests: `modes::line_edits::a_line_is_replaced`.
+    fn trial_names(&self) -> Vec<String> {
+        let page = self.here.trim_start_matches("tests/cases/").trim_end_matches(".md").replace('/', "::");
+        self.cases.iter().map(|case| format!("{page}::{}", slug(&case.name))).collect()
     }
+
+    /// Runs one case.
+    fn hold(&self, number: usize) -> Result<(), Failed> {
+        let case = &self.cases[number];
+        let failures = run::case(case).failures;
+        if failures.is_empty() {
+            return Ok(());
+        }
+        let describe = |(line, why): &(usize, String)| format!("{}:{line}: {}\n  {why}", self.here, case.name);
+        Err(failures.iter().map(describe).collect::<Vec<_>>().join("\n\n").into())
+    }
+}
+
+/// A heading as a part of a test's name: letters and digits, all else as single underscores.
+fn slug(heading: &str) -> String {
+    let words = heading.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join("_").to_lowercase()
 }
 
 /// Runs the cases on as many threads as there are cores, and gives what they showed in their order.

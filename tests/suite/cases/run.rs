@@ -1,7 +1,5 @@
 //! Running one case: its blocks in their order, against a real front.
 
-use std::collections::BTreeSet;
-
 use serde_json::{Map, Value, json};
 
 use super::compare;
@@ -17,8 +15,6 @@ use crate::suite::wire::{self, Answer, Server};
 pub struct Findings {
     /// Each difference, with the line of the block that it concerns.
     pub failures: Vec<(usize, String)>,
-    /// The codes of the refusals that were seen as expected.
-    pub codes: BTreeSet<String>,
     /// How the file of cases would have to be rewritten for the case to hold.
     pub rewrites: Vec<Rewrite>,
 }
@@ -139,10 +135,6 @@ impl Stage {
         }
         if !differences.is_empty() {
             self.found.rewrites.push(update::answer(group.answer, group.call, wanted, seen));
-        } else {
-            // Where a tool has few codes of its own, the precise one stands beside it.
-            let codes = ["code", "detail"].into_iter().filter_map(|field| seen[field].as_str());
-            self.found.codes.extend(codes.map(str::to_owned));
         }
         self.fail(line, differences);
         Ok(())
@@ -277,6 +269,16 @@ fn seen(answer: &Answer) -> Value {
         return seen;
     }
     json!({"text": answer.text, "is_error": answer.is_error})
+}
+
+/// The codes that an answer block names; where a tool has few codes of its own, the precise one stands beside it.
+pub fn named_codes(fence: &Fence) -> Vec<String> {
+    if !matches!(fence.role, Role::Answer) {
+        return Vec::new();
+    }
+    let Ok(answer) = yaml(&fence.text) else { return Vec::new() };
+    let values = ["code", "detail"].into_iter().map(|field| &answer[field]);
+    values.filter_map(|value| value.as_str().map(str::to_owned)).collect()
 }
 
 /// Reads a block of YAML.
