@@ -23,6 +23,8 @@ const MOST_PAGES: usize = 500;
 const MOST_MATCHES: usize = 20_000;
 /// The most bytes of them.
 const MOST_BYTES: u64 = 16 << 20;
+/// The largest page that is parsed, in bytes: larger ones take a parser of Markdown up to forty times their size.
+const LARGEST_PAGE: usize = 256 << 10;
 /// How long the search for such pages may take.
 const LONGEST: Duration = Duration::from_secs(2);
 /// The pages of a root.
@@ -107,7 +109,8 @@ impl Workspace {
     fn drafted_page(&self, draft: &Draft<'_>) -> Option<Page> {
         let place = file(draft)?;
         let text = draft.drafted.buffer.view();
-        if draft.request.edit == Edit::Remove || draft.target.language(text) != markdown() {
+        let is_page = text.len() <= LARGEST_PAGE && draft.target.language(text) == markdown();
+        if draft.request.edit == Edit::Remove || !is_page {
             return None;
         }
         let root = self.store.files.root_path(place).ok()?.to_owned();
@@ -136,7 +139,7 @@ impl Workspace {
             let glob = root.join(PAGES);
             let within = glob.to_str().and_then(|glob| self.store.files.within(Some(glob)).ok());
             let Some(Within::Below(below)) = within else { continue };
-            let bounds = SearchBounds { most: MOST_MATCHES, largest: MOST_BYTES, clock: &clock };
+            let bounds = SearchBounds { most: MOST_MATCHES, largest: LARGEST_PAGE as u64, clock: &clock };
             let hits = self.store.files.search(&below, &pattern, Hidden::Seen, bounds);
             for (place, _) in hits.files.into_iter().take(MOST_PAGES.saturating_sub(pages.len())) {
                 if self.is_draft(drafts, root, place.in_root()) {
@@ -176,7 +179,8 @@ fn lost(call: &Call, draft: &Draft<'_>) -> Vec<LostTarget> {
     let (Some(place), Some(_)) = (file(draft), &draft.seen.snapshot) else { return Vec::new() };
     let removes = draft.request.edit == Edit::Remove;
     let (before, after) = (draft.seen.buffer.view(), draft.drafted.buffer.view());
-    if !removes && draft.target.language(after) != markdown() {
+    let is_page = before.len().max(after.len()) <= LARGEST_PAGE && draft.target.language(after) == markdown();
+    if !removes && !is_page {
         return Vec::new();
     }
     let profile = if call.numbered { Profile::Batch } else { Profile::Edit };

@@ -78,7 +78,9 @@ fn update_pages() -> ExitCode {
     let pages: Vec<Page> = files().iter().map(|file| Page::read(file).unwrap()).collect();
     let work: Vec<(&Page, &Case)> = pages
         .iter()
-        .flat_map(|page| page.trial_names().into_iter().zip(&page.cases).map(move |(name, case)| (page, name, case)))
+        .flat_map(|page| {
+            page.trial_names().into_iter().zip(&page.cases).map(move |(name, case)| (page, name, case))
+        })
         .filter(|(_, name, _)| name.contains(&filter))
         .map(|(page, _, case)| (page, case))
         .collect();
@@ -140,7 +142,8 @@ impl Page {
         if failures.is_empty() {
             return Ok(());
         }
-        let describe = |(line, why): &(usize, String)| format!("{}:{line}: {}\n  {why}", self.here, case.name);
+        let describe =
+            |(line, why): &(usize, String)| format!("{}:{line}: {}\n  {why}", self.here, case.name);
         Err(failures.iter().map(describe).collect::<Vec<_>>().join("\n\n").into())
     }
 }

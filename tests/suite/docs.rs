@@ -63,7 +63,8 @@ fn the_picture_in_the_readme_is_real() {
     let words =
         ["edit", "--path", "stock.py", "--lines", "3-3", "--new-content", "raise ValueError(\"not enough\")"];
     let seen = wire::run(&words.map(str::to_owned), root.path(), "").stdout;
-    let command = "$ lockgate edit --path stock.py --lines 3-3 --new-content 'raise ValueError(\"not enough\")'";
+    let command =
+        "$ lockgate edit --path stock.py --lines 3-3 --new-content 'raise ValueError(\"not enough\")'";
     let again = "draw it again: docs/images/refused.py LOCKGATE";
     assert_eq!(text_of(&picture), without_blanks(&format!("{command}{}", without_times(&seen))), "{again}");
     assert_eq!(fs::read_to_string(root.path().join("stock.py")).unwrap(), before);
