@@ -1,6 +1,6 @@
 //! The readable cases: every Markdown file under `tests/cases`, and the pages of `docs` whose examples are cases.
 //!
-//! Each case is a test of its own in the program `cases` (`tests/cases.rs`). `UPDATE=1 cargo test --test cases -- FILTER`
+//! Each case is a test of its own in the program `cases` (`tests/markdown_cases.rs`). `UPDATE=1 cargo test --test cases -- FILTER`
 //! rewrites what the cases say with what was seen. How to write one stands in `tests/README.md`.
 
 mod compare;

@@ -80,7 +80,8 @@ impl YamlKeys {
             Event::MappingEnd | Event::SequenceEnd => drop(open.pop()),
             Event::Alias(..) => drop(pass(open, None)),
             Event::Scalar(value, ..) => {
-                if pass(open, Some(&value)) && self.places.len() < MOST {
+                let stands_twice = pass(open, Some(&value));
+                if stands_twice && self.places.len() < MOST {
                     self.places.push((at, value.into_owned()));
                 }
             }
