@@ -15,6 +15,7 @@ mod suite {
     mod bad_input;
     mod cache;
     mod cargo_isolated;
+    #[expect(dead_code, reason = "only the program of the cases runs them")]
     mod cases;
     mod checking;
     mod cli;

@@ -40,7 +40,6 @@ const PAGES: &[&str] =
     &["docs/content.md", "docs/instructions.md", "docs/locating.md", "docs/modes.md", "docs/policy.md"];
 
 /// Runs the cases as tests of their own, or, with `UPDATE=1`, rewrites those that do not hold.
-#[allow(dead_code, reason = "only the program of the cases runs them")]
 pub fn main() -> ExitCode {
     if std::env::var_os("UPDATE").is_some() {
         return update_pages();

@@ -154,9 +154,11 @@ fn a_sample_that_is_spoilt_is_noticed() {
     assert_eq!(differing.count(), 1, "{answer:#}");
 }
 
-/// A definition of the catalogue, the file that makes its program print more than findings, and a sample: a draft that has a
-/// finding, and one that has none.
-const NOISY: [(&str, &str, &str, &str, [&str; 2], &str); 7] = [
+/// A definition of the catalogue, the path of a draft, the file that makes its program print more than findings and its text,
+/// a draft that has no finding and one that has one, and that finding.
+type Noisy = (&'static str, &'static str, &'static str, &'static str, [&'static str; 2], &'static str);
+
+const NOISY: [Noisy; 7] = [
     (
         "mypy",
         "a.py",
