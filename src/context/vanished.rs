@@ -75,7 +75,7 @@ impl Index {
             let Some((file, tags)) = self.files.get(one.path).zip(one.tags) else { continue };
             let lost: Vec<Found<'_>> = self.lost(one.path, file, tags, &kept);
             for found in lost.into_iter().take(MOST_DEFINITIONS) {
-                let uses = self.uses(&found, left, at);
+                let uses = self.uses(&found, left);
                 if !uses.is_empty() {
                     let name = file.path(found.definition, &self.names);
                     let line = line_of(found.definition.place.line);
@@ -113,7 +113,7 @@ impl Index {
             .collect()
     }
 
-    fn uses(&self, lost: &Found<'_>, left: &[Left<'_>], own: usize) -> Vec<(String, usize)> {
+    fn uses(&self, lost: &Found<'_>, left: &[Left<'_>]) -> Vec<(String, usize)> {
         let keys = self.keys(lost, left);
         let kin = family(lost.file.language);
         let same_folder = |path: &str| folder(path) == folder(lost.path);
@@ -123,10 +123,9 @@ impl Index {
                 continue;
             }
             let before = lines(&keys, kin, same_folder(path), &|key| file.lines(key));
-            match left.iter().enumerate().find(|(_, left)| left.path == path) {
-                Some((at, _)) if at == own => {}
+            match left.iter().find(|left| left.path == path) {
                 // Of a file of the call, only what is left of the uses counts.
-                Some((_, Left { tags: Some(tags), .. })) if !before.is_empty() => {
+                Some(Left { tags: Some(tags), .. }) if !before.is_empty() => {
                     let after = |key| tags.uses.get(self.names.text(key)).cloned().unwrap_or_default();
                     let after = lines(&keys, kin, same_folder(path), &after);
                     uses.extend(after.into_iter().map(|line| (path.as_str(), line)));

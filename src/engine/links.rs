@@ -21,6 +21,8 @@ use crate::text::{Buffer, Hints};
 const MOST_PAGES: usize = 500;
 /// The most mentions of the files that are counted to find them.
 const MOST_MATCHES: usize = 20_000;
+/// How many names of files one search looks for: a pattern may have 10,000 bytes.
+const MENTIONS_AT_ONCE: usize = 20;
 /// The most bytes of them.
 const MOST_BYTES: u64 = 16 << 20;
 /// The largest page that is parsed, in bytes: larger ones take a parser of Markdown up to forty times their size.
@@ -135,13 +137,18 @@ impl Workspace {
             mentions.entry(root).or_default().push(mention(place.in_root()));
         }
         for (root, mentions) in mentions {
-            let pattern = Pattern::new(&mentions.join("|"), Reach::Line)?;
             let glob = root.join(PAGES);
             let within = glob.to_str().and_then(|glob| self.store.files.within(Some(glob)).ok());
             let Some(Within::Below(below)) = within else { continue };
-            let bounds = SearchBounds { most: MOST_MATCHES, largest: LARGEST_PAGE as u64, clock: &clock };
-            let hits = self.store.files.search(&below, &pattern, Hidden::Seen, bounds);
-            for (place, _) in hits.files.into_iter().take(MOST_PAGES.saturating_sub(pages.len())) {
+            let mut hits = BTreeMap::new();
+            for mentions in mentions.chunks(MENTIONS_AT_ONCE) {
+                // A name too long for a pattern has no page found: that a link is dead only warns.
+                let Ok(pattern) = Pattern::new(&mentions.join("|"), Reach::Line) else { continue };
+                let bounds = SearchBounds { most: MOST_MATCHES, largest: LARGEST_PAGE as u64, clock: &clock };
+                let found = self.store.files.search(&below, &pattern, Hidden::Seen, bounds);
+                hits.extend(found.files.into_iter().map(|(place, _)| (place.in_root().to_owned(), place)));
+            }
+            for place in hits.into_values().take(MOST_PAGES.saturating_sub(pages.len())) {
                 if self.is_draft(drafts, root, place.in_root()) {
                     continue;
                 }

@@ -57,7 +57,7 @@ fn owner(folder: &Path) -> Option<u32> {
     folder.metadata().ok().map(|meta: Metadata| meta.uid())
 }
 
-/// True for a folder of these users that nobody else may write to.
+/// True for a folder of these users that not everybody may write to.
 fn is_own(folder: &Path, users: &[u32]) -> bool {
     folder.metadata().is_ok_and(|meta| users.contains(&meta.uid()) && meta.mode() & OTHERS_WRITE == 0)
 }

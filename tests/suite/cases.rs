@@ -41,10 +41,12 @@ const PAGES: &[&str] =
 
 /// Runs the cases as tests of their own, or, with `UPDATE=1`, rewrites those that do not hold.
 pub fn main() -> ExitCode {
-    if std::env::var_os("UPDATE").is_some() {
-        return update_pages();
-    }
     let arguments = Arguments::from_args();
+    // Under nextest each case has a process of its own, which cannot rewrite a file that others rewrite, too.
+    let is_alone = std::env::var_os("NEXTEST").is_none() && !arguments.list;
+    if std::env::var_os("UPDATE").is_some() && is_alone {
+        return update_pages(&arguments.filter.unwrap_or_default());
+    }
     libtest_mimic::run(&arguments, trials()).exit_code()
 }
 
@@ -67,20 +69,15 @@ fn trials() -> Vec<Trial> {
     trials
 }
 
-/// Runs the cases whose trial name holds the first argument, and rewrites the files of those that do not hold.
-fn update_pages() -> ExitCode {
-    if std::env::var_os("NEXTEST").is_some() {
-        eprintln!("UPDATE=1 rewrites files as a whole: use cargo test --test cases");
-        return ExitCode::FAILURE;
-    }
-    let filter = std::env::args().skip(1).find(|word| !word.starts_with('-')).unwrap_or_default();
+/// Runs the cases whose name holds the filter, and rewrites the files of those that do not hold.
+fn update_pages(filter: &str) -> ExitCode {
     let pages: Vec<Page> = files().iter().map(|file| Page::read(file).unwrap()).collect();
     let work: Vec<(&Page, &Case)> = pages
         .iter()
         .flat_map(|page| {
             page.trial_names().into_iter().zip(&page.cases).map(move |(name, case)| (page, name, case))
         })
-        .filter(|(_, name, _)| name.contains(&filter))
+        .filter(|(_, name, _)| name.contains(filter))
         .map(|(page, _, case)| (page, case))
         .collect();
     let results = in_parallel(&work);
@@ -147,10 +144,9 @@ impl Page {
     }
 }
 
-/// A heading as a part of a test's name: letters and digits, all else as single underscores.
+/// A heading as a part of a test's name: with underscores for its blanks.
 fn slug(heading: &str) -> String {
-    let words = heading.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.collect::<Vec<_>>().join("_").to_lowercase()
+    heading.split_whitespace().collect::<Vec<_>>().join("_")
 }
 
 /// Runs the cases on as many threads as there are cores, and gives what they showed in their order.

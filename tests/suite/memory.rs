@@ -103,7 +103,7 @@ impl Lab {
         let mut server = Server::start(root.path(), &[]);
         let small = json!({"path": "small.py", "content": "a = 1\n"});
         assert_eq!(server.call("safe_edit_file", &small).status(), "written");
-        let idle = status(server.id(), "VmRSS:");
+        let idle = status(server.id(), "RssAnon:");
         Lab { root, server, idle }
     }
 
@@ -114,7 +114,7 @@ impl Lab {
             self.server.call("safe_edit_file", &json!({"path": path, "search": "first", "replace": "other"}));
         let peak = peak.end().max(status(self.server.id(), "VmHWM:"));
         std::thread::sleep(Duration::from_millis(100));
-        let left = status(self.server.id(), "VmRSS:");
+        let left = status(self.server.id(), "RssAnon:");
         (answer, peak.saturating_sub(self.idle), left.saturating_sub(self.idle))
     }
 }
@@ -134,11 +134,16 @@ fn threads(process: u32) -> Vec<String> {
     tasks.filter_map(|task| fs::read_to_string(task.path().join("comm")).ok()).collect()
 }
 
-/// The resident memory of a process and of those that it started, in bytes; one that has ended has none.
+/// The resident memory of a process and of those that it started, in bytes; one that has ended has none. Pages of the program's
+/// file are left out: all processes share them.
 fn resident(process: u32) -> usize {
-    let own = fs::read_to_string(format!("/proc/{process}/statm")).ok();
-    let pages = own.and_then(|statm| statm.split_whitespace().nth(1)?.parse::<usize>().ok()).unwrap_or(0);
-    pages * 4096 + children(process).into_iter().map(resident).sum::<usize>()
+    let own = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let kilobytes = |name: &str| {
+        let line = own.lines().find_map(|line| line.strip_prefix(name));
+        line.and_then(|rest| rest.split_whitespace().next()?.parse::<usize>().ok()).unwrap_or(0)
+    };
+    let pages = kilobytes("RssAnon:") + kilobytes("RssShmem:");
+    (pages << 10) + children(process).into_iter().map(resident).sum::<usize>()
 }
 
 /// The most memory of a process and of those that it starts.

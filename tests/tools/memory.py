@@ -134,12 +134,13 @@ def processes(pid):
 
 
 def resident(pid):
-    """The resident memory of a process and of those that it started, in bytes."""
+    """The resident memory of a process and of those that it started, in bytes, without pages of the program's file, which all share."""
     total = 0
     for process in processes(pid):
         try:
-            with open(f"/proc/{process}/statm") as statm:
-                total += int(statm.read().split()[1]) * 4096
+            with open(f"/proc/{process}/status") as status:
+                kilobytes = dict(line.split(":", 1) for line in status)
+            total += sum(int(kilobytes.get(name, "0 kB").split()[0]) for name in ("RssAnon", "RssShmem")) << 10
         except (FileNotFoundError, ProcessLookupError):
             pass
     return total

@@ -74,7 +74,15 @@ fn search(roots: &[Root]) -> rustix::io::Result<Vec<Common>> {
                     found.extend(names.filter_map(|name| common(root, &path, name)));
                 }
                 // It is gone by now, or may not be listed.
-                Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::ACCESS | Errno::PERM) => {}
+                Err(
+                    Errno::NOENT
+                    | Errno::NOTDIR
+                    | Errno::LOOP
+                    | Errno::ACCESS
+                    | Errno::PERM
+                    | Errno::IO
+                    | Errno::NAMETOOLONG,
+                ) => {}
                 Err(errno) => return Err(errno),
             }
         }

@@ -108,7 +108,7 @@ const WRONG: &[&str] = &[
     "define: { Own: { kind: syntax, languages: [go] } }",
     "define: { own: { kind: syntax } }",
     "define: { own: { kind: pattern, languages: [go], command: [x] } }",
-    "define: { own: { kind: command, languages: [go], input: stdin, command: [x], output: { text: exit } } }",
+    "define: { own: { kind: command, languages: [go], input: stdin, command: [x], output: { text: exit, message: [] } } }",
     "[]",
 ];
 

@@ -119,7 +119,7 @@ impl Workspace {
                 .into_iter()
                 .filter(|(path, _)| {
                     let is_unread = known.len() >= MOST_FILES;
-                    *known.entry(path.clone()).or_insert_with(|| is_unread || is_as_it_was(path))
+                    *known.entry(path.clone()).or_insert_with(|| !is_unread && is_as_it_was(path))
                 })
                 .collect();
             let count = uses.len();
