@@ -69,11 +69,33 @@ pub(super) const RUNNABLE_NAMES: &[&str] = &[
     ".opencode",
     "opencode.json",
     "opencode.jsonc",
+    ".exrc",
+    ".nvimrc",
+    ".nvim.lua",
+    ".dir-locals.el",
+    ".zed/debug.json",
+    "crush.json",
+    ".crush.json",
+    ".qwen",
+    ".amazonq",
+    ".kilocode",
 ];
 
 /// Runnable folders in which whatever name a symlink has, its target is run or obeyed.
-pub(super) const RUNNABLE_FOLDERS: &[&str] =
-    &[".githooks", ".hg", ".jj", ".codex", ".windsurf", ".kiro", ".roo", ".continue", ".opencode"];
+pub(super) const RUNNABLE_FOLDERS: &[&str] = &[
+    ".githooks",
+    ".hg",
+    ".jj",
+    ".codex",
+    ".windsurf",
+    ".kiro",
+    ".roo",
+    ".continue",
+    ".opencode",
+    ".qwen",
+    ".amazonq",
+    ".kilocode",
+];
 
 const RULES: &[Rule] = &[
     rule(".env*", &[".env*"]),
@@ -127,6 +149,16 @@ const RUNNABLE: &[Rule] = &[
     rule(".opencode/**", &[".opencode"]),
     rule("opencode.json", &["opencode.json"]),
     rule("opencode.jsonc", &["opencode.jsonc"]),
+    rule(".exrc", &[".exrc"]),
+    rule(".nvimrc", &[".nvimrc"]),
+    rule(".nvim.lua", &[".nvim.lua"]),
+    rule(".dir-locals.el", &[".dir-locals.el"]),
+    rule(".zed/debug.json", &[".zed", "debug.json"]),
+    rule("crush.json", &["crush.json"]),
+    rule(".crush.json", &[".crush.json"]),
+    rule(".qwen/**", &[".qwen"]),
+    rule(".amazonq/**", &[".amazonq"]),
+    rule(".kilocode/**", &[".kilocode"]),
 ];
 
 /// The files that run later, by the occasion.
@@ -356,6 +388,13 @@ mod tests {
         ".codex/config.toml",
         ".windsurf/rules/a.md",
         ".kiro/hooks/a.kiro.hook",
+        ".nvim.lua",
+        ".dir-locals.el",
+        ".zed/debug.json",
+        "crush.json",
+        ".qwen/settings.json",
+        ".amazonq/mcp.json",
+        ".kilocode/mcp.json",
         ".roo/mcp.json",
         ".continue/config.yaml",
         ".opencode/plugin/a.ts",

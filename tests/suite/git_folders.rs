@@ -524,6 +524,38 @@ fn the_folder_that_a_commondir_names_gets_no_parts_settings_or_hooks() {
     }
 }
 
+/// The same where the `commondir` lies in a folder called `.git`, or in one whose name is no text.
+#[test]
+fn a_commondir_in_a_folder_of_git_is_followed() {
+    for (folder, commondir, is_there) in [
+        (".git", "../common\n", true),
+        ("sub/.git", "../../common\n", true),
+        (".git/worktrees/w", "../../../common\n", true),
+        ("w\u{fffd}", "../common\n", true),
+        (".git", "../common\n", false),
+    ] {
+        let project = Project::new();
+        let name = folder.replace('\u{fffd}', "");
+        let mut place = project.at(&name);
+        if folder != name {
+            use std::os::unix::ffi::OsStrExt;
+            place = project.at("").join(std::ffi::OsStr::from_bytes(b"w\xff"));
+        }
+        fs::create_dir_all(&place).unwrap();
+        fs::write(place.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        if is_there {
+            fs::write(place.join("commondir"), commondir).unwrap();
+        }
+        let config =
+            "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tfsmonitor = \"touch made; false\"\n";
+        assert!(project.write("common/config", config).is_ok(), "{folder}");
+        assert!(project.write("common/objects/x", "x\n").is_ok(), "{folder}");
+        let last = project.write("common/refs/x", "x\n").map(drop).map_err(|error| error.code);
+        let due = if is_there { Err(Code::Protected) } else { Ok(()) };
+        assert_eq!(last, due, "{folder:?}: without a commondir it is a folder like any other");
+    }
+}
+
 /// What a `commondir` names is written to as long as git would not take it for a part of a git folder.
 #[test]
 fn a_commondir_without_a_head_and_other_folders_leave_a_project_editable() {

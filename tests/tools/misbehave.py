@@ -319,6 +319,7 @@ def attempts(scene):
         "proc": lambda path: os.chmod("/proc/self/fd/%d" % os.open(path, os.O_RDONLY), 0o777),
     }.items():
         attempt("change the mode by " + name)(lambda: change(scene["ways"][name]))
+    attempt("change a setting of the kernel")(lambda: os.close(os.open("/proc/sys/kernel/core_pattern", os.O_WRONLY)))
     attempt("change the times of a file")(lambda: os.utime(scene["times"], (1, 1)))
     attempt("set an attribute of a file")(lambda: os.setxattr(scene["attribute"], "user.misdeed", b"x"))
     group = 65534 if os.getuid() == 0 else os.getgid()

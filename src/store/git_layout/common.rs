@@ -1,7 +1,8 @@
 //! Folders beneath the roots that a `commondir` names: git reads settings, hooks, objects and refs of a git folder there.
 //!
 //! The roots are searched for files of that name, but only when a write is about a folder with both `objects` and `refs` in it.
-//! Folders named `.git` are left out: what lies in them is protected already. A `commondir` outside of all roots is not seen.
+//! In folders named `.git` as well, where a `commondir` may name a folder outside of it. A `commondir` outside of all roots is
+//! not seen.
 //!
 //! Invariant: no symlink to a folder is followed, so the search ends.
 
@@ -13,11 +14,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, FileType, Mode, OFlags, openat};
+use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 
-use super::super::file_place::join;
-use super::super::folder::Folder;
 use super::super::root::{Root, without_dots};
 use super::super::trouble;
 use super::folded;
@@ -62,71 +61,68 @@ impl<'a> CommonFolders<'a> {
 }
 
 fn search(roots: &[Root]) -> rustix::io::Result<Vec<Common>> {
-    let (mut found, mut space) = (Vec::new(), Vec::new());
+    let mut found = Vec::new();
     for root in roots {
-        let top = root.top().map_err(|error| trouble::errno_of(&error).unwrap_or(Errno::IO))?;
-        let mut open = vec![String::new()];
+        let mut open = vec![root.real().to_owned()];
         while let Some(path) = open.pop() {
-            match look(&top, &path, &mut space) {
+            match look(&path) {
                 Ok(seen) => {
-                    open.extend(seen.folders.iter().map(|name| join(&path, name)));
-                    let names = seen.commondirs.iter().filter(|_| seen.head);
-                    found.extend(names.filter_map(|name| common(root, &path, name)));
+                    open.extend(seen.folders.into_iter().filter(|folder| !is_of_git(folder)));
+                    let files = seen.commondirs.iter().filter(|_| seen.head);
+                    found.extend(files.filter_map(|file| common(root, &path, file)));
                 }
-                // It is gone by now, or may not be listed.
-                Err(
+                // It is gone by now, may not be listed, or lies too deep for any path.
+                Err(error) => match trouble::errno_of(&error).unwrap_or(Errno::IO) {
                     Errno::NOENT
                     | Errno::NOTDIR
                     | Errno::LOOP
                     | Errno::ACCESS
                     | Errno::PERM
                     | Errno::IO
-                    | Errno::NAMETOOLONG,
-                ) => {}
-                Err(errno) => return Err(errno),
+                    | Errno::NAMETOOLONG => {}
+                    errno => return Err(errno),
+                },
             }
         }
     }
     Ok(found)
 }
 
+/// Returns true for a folder in which git itself keeps objects, names and logs: many, and none has a `commondir`.
+fn is_of_git(folder: &Path) -> bool {
+    let is_own = |name: &OsStr| ["objects", "refs", "logs"].iter().any(|own| name == *own);
+    let mut names = folder.components().rev().map(|name| name.as_os_str());
+    names.next().is_some_and(is_own) && names.any(|name| name == ".git")
+}
+
 /// What a folder holds, as far as it matters here.
 #[derive(Default)]
 struct Seen {
-    folders: Vec<String>,
-    commondirs: Vec<String>,
+    folders: Vec<PathBuf>,
+    commondirs: Vec<PathBuf>,
     head: bool,
 }
 
-fn look(top: &Folder, path: &str, space: &mut Vec<u8>) -> rustix::io::Result<Seen> {
-    let folder = top.descend(path)?;
+fn look(folder: &Path) -> std::io::Result<Seen> {
     let mut seen = Seen::default();
-    folder.entries(space, |_, kind, name| {
-        let Ok(name) = name.to_str() else { return Ok(()) };
-        match folded(name).as_str() {
-            "head" => seen.head = true,
-            "commondir" => seen.commondirs.push(name.to_owned()),
+    for entry in folder.read_dir()? {
+        let entry = entry?;
+        match entry.file_name().to_str().map(folded).as_deref() {
+            Some("head") => seen.head = true,
+            Some("commondir") => seen.commondirs.push(entry.path()),
             _ => {}
         }
-        let kind = match kind {
-            FileType::Unknown => {
-                folder.stat(name).map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode))
-            }
-            known => known,
-        };
-        if kind == FileType::Directory && name != ".git" {
-            seen.folders.push(name.to_owned());
+        if entry.file_type()?.is_dir() {
+            seen.folders.push(entry.path());
         }
-        Ok(())
-    })?;
+    }
     Ok(seen)
 }
 
 /// Reads a `commondir` as git does: a path, relative to the folder that it lies in, without the line ends behind it.
-fn common(root: &Root, path: &str, name: &str) -> Option<Common> {
-    let folder = root.real().join(path);
+fn common(root: &Root, folder: &Path, path: &Path) -> Option<Common> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let file = File::from(openat(CWD, folder.join(name), flags, Mode::empty()).ok()?);
+    let file = File::from(openat(CWD, path, flags, Mode::empty()).ok()?);
     if !file.metadata().ok()?.is_file() {
         return None;
     }
@@ -135,7 +131,8 @@ fn common(root: &Root, path: &str, name: &str) -> Option<Common> {
     let text = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
     let end = text.iter().rposition(|byte| !matches!(byte, b'\n' | b'\r')).map_or(0, |last| last + 1);
     let target = folder.join(OsStr::from_bytes(text.get(..end).unwrap_or_default()));
-    Some(Common { by: join(path, name), folder: target })
+    let by = path.strip_prefix(root.real()).unwrap_or(path).display().to_string();
+    Some(Common { by, folder: target })
 }
 
 /// Returns true if two paths lead to one folder, or would if it was made.

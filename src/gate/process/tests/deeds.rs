@@ -19,7 +19,7 @@ use crate::policy::Isolation;
 const LEVELS: [Isolation; 3] = [Isolation::None, Isolation::Landlock, Isolation::Bubblewrap];
 
 /// What is tried at once, with what it is called in the table.
-pub(super) const DEEDS: [(&str, &str); 59] = [
+pub(super) const DEEDS: [(&str, &str); 60] = [
     ("change a file", "change a file of the project"),
     ("make a file", "make one"),
     ("cut a file short", "cut one short"),
@@ -41,6 +41,7 @@ pub(super) const DEEDS: [(&str, &str); 59] = [
     ("set an attribute of a file", "set an attribute of a file (`setxattr`)"),
     ("set a flag of a file", "set a flag of a file (`FS_IOC_SETFLAGS`)"),
     ("change the owner of a file", "change the owner of a file (`chown`)"),
+    ("change a setting of the kernel", "open a setting of the kernel for writing (`/proc/sys`)"),
     ("read an environment", "read the environment of another process"),
     ("signal a process", "signal another process"),
     ("trace a process", "trace one"),
@@ -87,7 +88,8 @@ const NEWER: [&str; 4] =
 
 /// These are let through by some systems only: by the security module Yama, another architecture, another file system, to the
 /// superuser, with some options of the kernel.
-const BY_SYSTEM: [&str; 12] = [
+const BY_SYSTEM: [&str; 13] = [
+    "change a setting of the kernel",
     "trace a process",
     "make a namespace",
     "make a 32-bit call",
