@@ -5,7 +5,7 @@
 //! wrong, so those are told. What tells two failures apart is not the told text, which holds times, counts, addresses and
 //! paths of temporary files, but the lines that name a failure without these.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
 
 use regex::{Regex, RegexSet};
@@ -53,7 +53,7 @@ const NONE_FAILED: &str =
     r"(?i)\b(?:0|no) (?:errors?|failed|failures?)\b|\b(?:errors?|failed|failures?)[:=] ?0\b";
 
 /// What differs between two runs that fail alike.
-const VARYING: [&str; 9] = [
+const VARYING: [&str; 10] = [
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?",
     r"\b\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?\b",
     r"\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b",
@@ -62,7 +62,9 @@ const VARYING: [&str; 9] = [
     r#"(?:/run/user|/var/folders|/dev/shm|/proc/\d+)/[^\s:'"`,)]*"#,
     r"\btmp[\w-]{6,}\b",
     r"\b\d+(?:\.\d+)?\s?(?:ns|us|µs|ms|s|sec|secs|seconds?|m|min|minutes?|%|[KMG]?i?B)\b",
-    r"\d+",
+    r"\[gw\d+\]",
+    // Digits of a name, as of `test_2`, tell two failures apart.
+    r"\b\d+\b",
 ];
 
 fn set(patterns: &[&str]) -> RegexSet {
@@ -151,7 +153,14 @@ fn identity(code: i32, named: &[String], lines: &[String]) -> BTreeSet<String> {
         let tail: Vec<String> = tail.iter().map(stable).collect();
         return BTreeSet::from([format!("{code}: {}", tail.join(" | "))]);
     }
-    named.iter().map(stable).filter(|line| !line.is_empty()).take(MOST_PARTS).collect()
+    // Lines that differ in numbers only are told apart by how many there are.
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    let counted = |line: String| {
+        let count = counts.entry(line.clone()).or_default();
+        *count += 1;
+        if *count == 1 { line } else { format!("{line} #{count}") }
+    };
+    named.iter().map(stable).filter(|line| !line.is_empty()).take(MOST_PARTS).map(counted).collect()
 }
 
 /// A line without what differs from run to run.

@@ -11,7 +11,7 @@ use regex::Regex;
 
 use super::seen::Raw;
 use super::value::excerpt;
-use super::{MOST_READ, Said, lines, looked, notes};
+use super::{MOST_READ, Said, lines, looked, notes, uncrashed};
 use crate::gate::finding::clean;
 use crate::gate::silence::Silence;
 use crate::policy::{Columns, Command, Form};
@@ -38,6 +38,7 @@ pub(in crate::gate) fn formatted(
         return Err(Silence::Broken("gives no text, as its definition has it".to_owned()));
     };
     looked(command, said)?;
+    uncrashed(command, said)?;
     if said.code == 0 {
         return made(said, text.view()).map_err(|why| said.broken(why));
     }

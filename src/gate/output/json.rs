@@ -22,7 +22,7 @@ fn findings(root: &Value, place: &Place, columns: Columns) -> Result<Vec<Raw>, S
 }
 
 /// Reads one JSON value on each line that begins as one. Other lines are passed over where a value was read, and after
-/// the exit code 0; a value that is cut off and a crash are not understood.
+/// the exit code 0; a value that is cut off, a crash and, after another exit code, an error are not understood.
 pub(super) fn lines(text: &str, code: i32, place: &Place, columns: Columns) -> Result<Vec<Raw>, String> {
     let mut raws = Vec::new();
     let (mut is_read, mut unknown) = (false, None);
@@ -33,6 +33,8 @@ pub(super) fn lines(text: &str, code: i32, place: &Place, columns: Columns) -> R
                 is_read = true;
             }
             Err(why) if !notes::is_on() || is_value(line) || notes::is_crash(line) => return Err(why),
+            // Its exit code speaks of this error, and not of what was found before.
+            Err(why) if code != 0 && notes::is_failure(line) => return Err(why),
             Err(why) => unknown = unknown.or(Some(why)),
         }
         if raws.len() >= MOST_READ {

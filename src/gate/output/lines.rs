@@ -12,18 +12,27 @@ use crate::policy::Columns;
 
 /// Reads a finding from each line that is not blank. A line that `ignore` matches says nothing, and neither does a note
 /// that is known of all programs; any other line that the pattern does not match is not understood.
+///
+/// A finding may quote the text, so one that `is_ours` places in an edited text is none of the lines that are passed over
+/// for their look, and neither is one before a carriage return.
 pub(super) fn findings(
     text: &str,
     pattern: &Regex,
     ignore: Option<&Regex>,
     columns: Columns,
+    is_ours: &dyn Fn(&str) -> bool,
 ) -> Result<Vec<Raw>, String> {
+    let is_finding = |line: &str| pattern.is_match(line);
+    let is_own = |line: &str| {
+        let file = |groups: Captures<'_>| groups.name("file").is_some_and(|file| is_ours(file.as_str()));
+        pattern.captures(line).is_some_and(file)
+    };
     let read = |line| match pattern.captures(line) {
         Some(groups) => Some(raw(&groups, line, columns)),
         None if notes::is_note(line) => None,
         None => Some(Err(format!("wrote a line that is no finding: {}", excerpt(line)))),
     };
-    notes::lines(text, ignore).filter_map(read).take(MOST_READ).collect()
+    notes::lines_and_findings(text, ignore, &is_finding, &is_own).filter_map(read).take(MOST_READ).collect()
 }
 
 /// Reads a finding from each match, which may be of several lines, and passes over what is between them.

@@ -32,10 +32,11 @@ pub(in crate::gate) fn diagnosed(
 /// One diagnostic; nothing for one that does not count.
 fn raw(item: &Value, server: &Server, columns: Columns) -> Result<Option<Raw>, String> {
     let severity = match item.get("severity").and_then(Value::as_u64) {
-        None | Some(1) => Severity::Error,
+        Some(4) => return Ok(None),
         Some(2) => Severity::Warning,
         Some(3) => Severity::Info,
-        Some(_) => return Ok(None),
+        // A number that the protocol does not have hides nothing.
+        None | Some(_) => Severity::Error,
     };
     let source = item.get("source").and_then(Value::as_str).unwrap_or_default();
     if !server.sources.is_empty() && !server.sources.iter().any(|known| known == source) {

@@ -124,7 +124,7 @@ pub(super) fn read(
     text: &Buffer,
     whose: &dyn Fn(&str) -> Whose,
 ) -> Result<Vec<Seen>, Silence> {
-    let raws = checked(command, said, text)?;
+    let raws = checked(command, said, text, &|name| whose(name) == Whose::Edited)?;
     Ok(seen::landed(raws, command.output.severity, text, whose))
 }
 
@@ -140,7 +140,11 @@ pub(super) fn read_all(
     let places: HashMap<&str, usize> = texts.iter().enumerate().map(|(at, (path, _))| (*path, at)).collect();
     let mut known: HashMap<String, Whose> = HashMap::new();
     let mut sorted: Vec<Vec<(Raw, Whose)>> = texts.iter().map(|_| Vec::new()).collect();
-    for raw in checked(command, said, first)? {
+    let is_ours = |name: &str| match whose(name) {
+        Whose::Edited => true,
+        Whose::Other(path) => places.contains_key(path.as_str()),
+    };
+    for raw in checked(command, said, first, &is_ours)? {
         let meant = match &raw.file {
             Some(name) => known.entry(name.clone()).or_insert_with(|| whose(name)).clone(),
             None => Whose::Edited,
@@ -162,10 +166,15 @@ pub(super) fn read_all(
     Ok(sorted.into_iter().zip(texts).map(landed).collect())
 }
 
-/// Reads the findings in the program's own terms, where the run did its work.
-fn checked(command: &Command, said: &Said<'_>, text: &Buffer) -> Result<Vec<Raw>, Silence> {
+/// Reads the findings in the program's own terms, where the run did its work; `is_ours` knows the names of the edited texts.
+fn checked(
+    command: &Command,
+    said: &Said<'_>,
+    text: &Buffer,
+    is_ours: &dyn Fn(&str) -> bool,
+) -> Result<Vec<Raw>, Silence> {
     looked(command, said)?;
-    let raws = raws(command, said, text).map_err(|why| said.broken(why))?;
+    let raws = raws(command, said, text, is_ours).map_err(|why| said.broken(why))?;
     if raws.len() > MOST_FINDINGS {
         return Err(Silence::Broken(format!(
             "found more than {MOST_FINDINGS} things, which are not told apart"
@@ -174,6 +183,7 @@ fn checked(command: &Command, said: &Said<'_>, text: &Buffer) -> Result<Vec<Raw>
     if raws.is_empty() && said.code != 0 {
         return Err(Silence::Broken(format!("found nothing, yet {}", said.trouble())));
     }
+    uncrashed(command, said)?;
     Ok(raws)
 }
 
@@ -181,15 +191,47 @@ fn checked(command: &Command, said: &Said<'_>, text: &Buffer) -> Result<Vec<Raw>
 /// its definition names.
 fn looked(command: &Command, said: &Said<'_>) -> Result<(), Silence> {
     for stream in [Stream::Stdout, Stream::Stderr] {
-        let output = said.on(stream);
-        if let Some(unseen) = command.unseen.as_ref().and_then(|unseen| unseen.find(&output)) {
-            return Err(Silence::Skipped(format!("passed over the file: {}", clean(unseen.as_str()))));
+        if let Some(unseen) = passed_over(command, said, stream) {
+            return Err(Silence::Skipped(format!("passed over the file: {unseen}")));
         }
     }
     if let Some(why) = lacking(command, said) {
         return Err(Silence::Unavailable(why));
     }
     if command.ran.contains(&said.code) { Ok(()) } else { Err(Silence::Broken(said.trouble())) }
+}
+
+/// Returns the words on this stream that say that the program passed over the file.
+///
+/// A formatter writes the text to standard output, which may quote such words. There they count only where they are the whole
+/// output.
+fn passed_over(command: &Command, said: &Said<'_>, stream: Stream) -> Option<String> {
+    let output = said.on(stream);
+    let words = command.unseen.as_ref()?.find(&output)?.as_str();
+    let is_text = matches!((&command.output.form, stream), (Form::Formatted { .. }, Stream::Stdout));
+    let counts = !(is_text && notes::is_on()) || words.trim() == output.trim();
+    counts.then(|| clean(words))
+}
+
+/// Makes sure that no crash is reported on the stream that the answer is not read from: what was found up to then is no answer.
+///
+/// The readers of each form look for such a line on the other stream. What a formatter writes beside a text that it refuses may
+/// quote that text.
+fn uncrashed(command: &Command, said: &Said<'_>) -> Result<(), Silence> {
+    let stream = match (&command.output.form, command.output.from) {
+        (Form::Exit(_), _) | (_, Stream::Both) => return Ok(()),
+        (Form::Formatted { .. }, _) if said.code != 0 => return Ok(()),
+        (Form::Formatted { .. }, _) | (_, Stream::Stdout) => Stream::Stderr,
+        (_, Stream::Stderr) => Stream::Stdout,
+    };
+    let output = said.on(stream);
+    match notes::crash(&output).filter(|_| notes::is_on()) {
+        Some(line) => {
+            let line = telling(&output).unwrap_or_else(|| clean(line));
+            Err(Silence::Broken(format!("reports a crash beside its answer: {line}")))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Returns the dependencies that a program failed without, and the command that fetches them.
@@ -213,7 +255,12 @@ pub(super) fn unread(command: &Command, code: i32, stderr: &[u8]) -> Silence {
 }
 
 /// Reads the findings in the program's own terms.
-fn raws(command: &Command, said: &Said<'_>, text: &Buffer) -> Result<Vec<Raw>, String> {
+fn raws(
+    command: &Command,
+    said: &Said<'_>,
+    text: &Buffer,
+    is_ours: &dyn Fn(&str) -> bool,
+) -> Result<Vec<Raw>, String> {
     let output = || said.on(command.output.from);
     match &command.output.form {
         Form::Json(place) => json::document(&output(), place, command.columns),
@@ -221,7 +268,7 @@ fn raws(command: &Command, said: &Said<'_>, text: &Buffer) -> Result<Vec<Raw>, S
         Form::Sarif => sarif::findings(&output(), command.columns),
         Form::Rdjson => rdjson::findings(&output()),
         Form::Regex { pattern, ignore } => {
-            lines::findings(&output(), pattern, ignore.as_ref(), command.columns)
+            lines::findings(&output(), pattern, ignore.as_ref(), command.columns, is_ours)
         }
         Form::Exit(_) if said.code == 0 => Ok(Vec::new()),
         Form::Exit(message) if message.is_empty() => Ok(vec![failure::failure(said)]),

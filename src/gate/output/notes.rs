@@ -42,7 +42,7 @@ const NOTES: [&str; 33] = [
     r"^info: (?:syncing channel|latest update|downloading|installing|component|using existing|default toolchain|note: )",
     // Go.
     r"^go: (?:downloading|finding|extracting|added|upgraded|found|warning:) ",
-    r"^warning: (?:GOPATH set to GOROOT|ignoring (?:symlink|go\.mod))",
+    r"^warning: (?:GOPATH set to GOROOT|both GOPATH and GOROOT are the same directory|ignoring (?:symlink|go\.mod))",
     // Settings of any tool that are out of date or not used.
     r"(?i)^\[?(?:warn(?:ing)?|notice|note|info|debug|deprecat\w*)\]?[: ].*(?:deprecat|will be removed|no longer (?:supported|maintained)|unstable|experimental|pre-release|unused (?:config|section|manifest|key)|unknown (?:option|key|config|setting|property)|unrecogni[sz]ed (?:option|key|config|setting)|invalid (?:option|key) .*ignor|new(?:er)? version|new release|update available|out of date|outdated)",
     r"(?i)^(?:a new (?:version|release) of \S+ is available|\S+ \d+\.\d+\S* is available\b|update available\b|new version available\b)",
@@ -57,15 +57,23 @@ const NOTES: [&str; 33] = [
 const FOREIGN_WARNING: &str = r"^(?:\S*/(?:site-packages|dist-packages|lib(?:64)?/python\d[\d.]*)/\S*|<(?:frozen [\w.]+|string|unknown|sys)>|sys):\d+: (?:\w+\.)*\w*Warning: ";
 
 /// What a program prints when it crashes.
-const CRASHES: [&str; 7] = [
+const CRASHES: [&str; 8] = [
     r"^Traceback \(most recent call last\):?",
     r"^(?:panic|fatal error): ",
     r"^thread '.*' (?:\(\d+\) )?panicked at",
-    r"\bINTERNAL ERROR\b",
+    r"(?i)\binternal (?:compiler )?error\b",
+    // Before version 15 node ended with 0 after it.
+    r"^\(node:\d+\) UnhandledPromiseRejectionWarning: ",
     r"(?i)^(?:segmentation fault|bus error|out of memory|killed)\b",
     r"^(?:Error: the compiler unexpectedly panicked|FATAL ERROR: .* JavaScript heap)",
     r"^Exception in thread ",
 ];
+
+/// The line before a traceback of Python that says nothing of the program's work: of finalizers and of its log.
+const HARMLESS: &str = r"^(?:Exception ignored in|--- Logging error ---|Error in atexit\._run_exitfuncs:)";
+
+/// A line that reports an error of the program itself, without a place.
+const FAILURE: &str = r"(?i)^(?:[\w.-]+: )?(?:fatal|error|critical|panic)\b";
 
 /// Compiles patterns of this module.
 fn set(patterns: &[&str]) -> RegexSet {
@@ -79,10 +87,27 @@ fn set(patterns: &[&str]) -> RegexSet {
 static NOTE_SET: LazyLock<RegexSet> = LazyLock::new(|| set(&NOTES));
 static CRASH_SET: LazyLock<RegexSet> = LazyLock::new(|| set(&CRASHES));
 static FOREIGN: LazyLock<RegexSet> = LazyLock::new(|| set(&[FOREIGN_WARNING]));
+static HARMLESS_SET: LazyLock<RegexSet> = LazyLock::new(|| set(&[HARMLESS]));
+static FAILURE_SET: LazyLock<RegexSet> = LazyLock::new(|| set(&[FAILURE]));
 
 /// Returns true for a line that says nothing about the checked text.
 pub(super) fn is_note(line: &str) -> bool {
-    is_on() && (NOTE_SET.is_match(line) || FOREIGN.is_match(line))
+    is_on() && (NOTE_SET.is_match(line) || FOREIGN.is_match(line)) && !is_crash(line)
+}
+
+/// Returns true for a line that reports an error of the program itself, and is no known note.
+pub(super) fn is_failure(line: &str) -> bool {
+    is_on() && FAILURE_SET.is_match(line) && !is_note(line)
+}
+
+/// Returns the first line of this text that reports a crash, but for tracebacks that the interpreter prints while it ends.
+pub(super) fn crash(text: &str) -> Option<&str> {
+    let mut before = "";
+    text.lines().find(|line| {
+        let is_harmless = HARMLESS_SET.is_match(before);
+        before = line;
+        is_crash(line) && !is_harmless
+    })
 }
 
 /// Returns true for a line that reports a crash of the program.
@@ -93,19 +118,35 @@ pub(super) fn is_crash(line: &str) -> bool {
 /// The lines of an output that may say something: without blank lines, without the lines that `ignore` matches, and
 /// without warnings about installed code. Of a line that was overwritten on a terminal, the last text.
 pub(super) fn lines<'t>(text: &'t str, ignore: Option<&'t Regex>) -> impl Iterator<Item = &'t str> {
+    lines_and_findings(text, ignore, &|_| false, &|_| false)
+}
+
+/// The same lines where findings are known by their look: an overwritten text that `is_finding` counts as well, and a line that
+/// `is_own` is no warning about installed code.
+pub(super) fn lines_and_findings<'t>(
+    text: &'t str,
+    ignore: Option<&'t Regex>,
+    is_finding: &'t dyn Fn(&str) -> bool,
+    is_own: &'t dyn Fn(&str) -> bool,
+) -> impl Iterator<Item = &'t str> {
     let mut quotes_source = false;
-    text.lines().map(last_text).filter(move |line| {
-        let is_source = quotes_source && line.starts_with("  ");
-        quotes_source = is_on() && FOREIGN.is_match(line);
+    text.lines().flat_map(move |line| shown(line, is_finding)).filter(move |line| {
+        let is_source = quotes_source && line.starts_with("  ") && !is_own(line);
+        quotes_source = is_on() && FOREIGN.is_match(line) && !is_own(line);
         let says_nothing = line.trim().is_empty() || ignore.is_some_and(|ignore| ignore.is_match(line));
         !(is_source || quotes_source || says_nothing)
     })
 }
 
-/// The text behind the last carriage return of a line.
-fn last_text(line: &str) -> &str {
+/// The texts of a line between carriage returns that count: the last one, and each that is a finding. Behind a finding
+/// the last one may be the rest of its message.
+fn shown<'t>(line: &'t str, is_finding: &dyn Fn(&str) -> bool) -> Vec<&'t str> {
     let line = line.trim_end_matches('\r');
-    if is_on() { line.rsplit('\r').next().unwrap_or(line) } else { line }
+    if !line.contains('\r') || !is_on() {
+        return vec![line];
+    }
+    let found: Vec<&str> = line.split('\r').filter(|text| is_finding(text)).collect();
+    if found.is_empty() { line.rsplit('\r').take(1).collect() } else { found }
 }
 
 #[cfg(not(test))]

@@ -40,7 +40,7 @@ pub(super) fn parsed(text: &str) -> Result<Value, String> {
 /// Reads the findings of the JSON document that a text holds, with `read`: the text as a whole or, where other lines stand
 /// beside it, each value that begins and ends with a line and is in the form that `read` expects.
 ///
-/// Errors: where there is none, where one is cut off, and where a line beside it reports a crash.
+/// Errors: where there is none, where one is cut off or spoilt, and where a line beside it reports a crash.
 pub(super) fn document<T>(
     text: &str,
     read: impl Fn(&Value) -> Result<Vec<T>, String>,
@@ -64,7 +64,8 @@ pub(super) fn document<T>(
 }
 
 /// The JSON lists and objects that begin at the start of a line and end at the end of one. Nothing where one has no end,
-/// as its rest may hold findings, where a line between them reports a crash, and where too many lines look like one.
+/// as its rest may hold findings, where one is no JSON or has something behind it on its line, where a line between them
+/// reports a crash, and where too many lines look like one.
 fn embedded(text: &str) -> Option<Vec<Value>> {
     let (mut values, mut tries) = (Vec::new(), 0);
     let mut rest = text.trim_start_matches('\u{feff}');
@@ -90,15 +91,33 @@ fn embedded(text: &str) -> Option<Vec<Value>> {
                 if tail.trim().is_empty() {
                     values.push(value);
                     rest = next;
+                } else if holds_objects(&value) {
+                    return None;
                 } else {
                     rest = below;
                 }
             }
             Some(Err(error)) if error.is_eof() => return None,
+            Some(Err(_)) if begins_with_object(line) => return None,
             Some(Err(_)) | None => rest = below,
         }
     }
     Some(values)
+}
+
+/// Returns true for a value that may be an answer: an object, or a list of some.
+fn holds_objects(value: &Value) -> bool {
+    match value {
+        Value::Object(_) => true,
+        Value::Array(items) => items.iter().any(holds_objects),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
+/// Returns true for a line that begins as an object with a key, or as a list of objects, and so is no line of a log.
+fn begins_with_object(line: &str) -> bool {
+    let inner = line.trim_start_matches(['[', ' ']).trim_end();
+    inner.strip_prefix('{').is_some_and(|keys| keys.is_empty() || keys.trim_start().starts_with('"'))
 }
 
 /// The beginning of a text that was not understood.

@@ -13,6 +13,8 @@ use crate::policy::{Catalogue, Command, Form, Gate, Sample, Stream};
 struct Row {
     out: Vec<&'static str>,
     err: Vec<&'static str>,
+    /// The tool prints none with the gate's arguments.
+    is_none: bool,
 }
 
 impl Row {
@@ -32,6 +34,8 @@ fn table() -> BTreeMap<&'static str, Row> {
             row.as_mut().unwrap().out.push(line);
         } else if let Some(line) = line.strip_prefix("err ") {
             row.as_mut().unwrap().err.push(line);
+        } else if line == "none" {
+            row.as_mut().unwrap().is_none = true;
         } else {
             assert!(line.is_empty() || line.starts_with('#'), "{line}");
         }
@@ -107,7 +111,8 @@ fn every_tool_of_the_catalogue_has_a_row() {
     assert_eq!(rows, known);
     for gate in Catalogue::embedded().gates() {
         let row = &table()[gate.name.as_str()];
-        assert_eq!(!row.all().is_empty(), gate.runs_program(), "{}", gate.name);
+        assert_eq!(!row.all().is_empty() || row.is_none, gate.runs_program(), "{}", gate.name);
+        assert!(!row.is_none || row.all().is_empty(), "{}", gate.name);
     }
 }
 
@@ -182,7 +187,7 @@ fn a_formatter_that_prints_a_line_of_its_own_is_broken() {
             if sample.exit != 0 || text.trim().is_empty() {
                 continue;
             }
-            for lines in [&common, &own] {
+            for lines in [&common, &own].into_iter().filter(|lines| !lines.is_empty()) {
                 for noisy in among(text, lines, true) {
                     let said = Sample { output: Some(noisy.clone()), ..sample.clone() };
                     let seen = replay(gate, &said);
@@ -202,4 +207,94 @@ fn a_formatter_that_prints_a_line_of_its_own_is_believed_without_the_check() {
     let noisy = Sample { output: Some(format!("All done!\n{}", sample.draft)), ..sample.clone() };
     assert!(replay(black, &noisy).is_err());
     assert!(without(|| replay(black, &noisy)).is_ok());
+}
+
+/// What a tool finds may quote the text, and a text may hold the words by which the tool says that it passed over a file, or
+/// that its dependencies are not there.
+#[test]
+fn a_finding_that_quotes_the_words_of_a_skip_is_a_finding() {
+    let quoted = |gate: &str, words: &str, naive: &str| {
+        let gate = Catalogue::embedded().find(gate).unwrap();
+        let command = gate.command().unwrap();
+        let sample = recorded(gate).find(|sample| !sample.finds.is_empty()).unwrap();
+        let escaped = serde_json::to_string(words).unwrap();
+        let escaped = escaped.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap();
+        let text = stream(sample, command);
+        let key = if gate.name == "sqlfluff" { "\"description\": \"" } else { "\"message\":\"" };
+        let noisy = match &command.output.form {
+            Form::Regex { .. } => text.replacen(": ", &format!(": \"{words}\" "), 3),
+            Form::Sarif => text.replacen("\"text\": \"", &format!("\"text\": \"{}", escaped), 1),
+            _ if text.contains(key) => text.replacen(key, &format!("{key}{}", escaped), 1),
+            _ => text.replacen("\"message\": \"", &format!("\"message\": \"{}", escaped), 1),
+        };
+        (gate, command, sample, noisy, regex::Regex::new(naive).unwrap())
+    };
+    for (name, words, naive) in [
+        ("eslint", "couldn't find an eslint.config", "couldn.t find an eslint"),
+        ("biome", "No files were processed in the specified paths", "No files were processed"),
+        ("sqlfluff", "was given but it was ignored by an ignore pattern", "was given but it was ignored"),
+        ("zizmor", "no inputs collected", "no inputs collected"),
+        ("shellcheck", "\"code\":1071,\"message\":\"ShellCheck only supports x", "ShellCheck only supports"),
+        ("staticcheck", "cannot use \"build constraints exclude all Go files\"", "build constraints exclude"),
+    ] {
+        let (gate, command, sample, noisy, naive) = quoted(name, words, naive);
+        assert_ne!(noisy, stream(sample, command), "{name}");
+        let wanted = replay(gate, sample).unwrap().len();
+        let found = replay(gate, &read_from(sample, command, noisy.clone()));
+        assert_eq!(found.map(|found| found.len()), Ok(wanted), "{name}: {noisy}");
+        assert!(naive.is_match(&noisy), "{name}: words that are looked for anywhere would be found");
+        assert!(wanted > 0);
+    }
+}
+
+#[test]
+fn a_compiler_that_quotes_a_missing_dependency_has_found_something() {
+    for (name, quoting, missing) in [
+        (
+            "go-build",
+            "./a.go:3:9: cannot use \"missing go.sum entry for x\" (untyped string constant) as int value\n",
+            "a.go:3:8: missing go.sum entry for module providing package golang.org/x/text/language (imported by \
+             example.com/x); to add:\n\tgo get example.com/x\n",
+        ),
+        (
+            "go-vet",
+            "./a.go:3:9: cannot use `dial tcp: x` (untyped string constant) as int value\n",
+            "go: download go1.99.0: Get \"https://x.invalid/v\": dial tcp: lookup x.invalid: no such host\n",
+        ),
+        (
+            "cargo-check",
+            "src/lib.rs:1:1: error: you are in the offline mode\n",
+            "error: no matching package named `x` found\nlocation searched: crates.io index\n",
+        ),
+        (
+            "clippy",
+            "src/lib.rs:1:1: error: lock file x needs to be updated\n",
+            "error: the lock file /project/Cargo.lock needs to be updated but --frozen was passed to prevent this\n",
+        ),
+    ] {
+        let gate = Catalogue::embedded().find(name).unwrap();
+        let command = gate.command().unwrap();
+        let sample = recorded(gate).next().unwrap();
+        let exit = command.ran.iter().copied().find(|exit| *exit != 0).unwrap();
+        let run = |errors: &str| {
+            let said = Sample { output: Some(String::new()), errors: String::new(), exit, ..sample.clone() };
+            replay(gate, &read_from(&said, command, errors.to_owned()))
+        };
+        assert_eq!(run(quoting).map(|found| found.len()), Ok(1), "{name}");
+        let why = run(missing).unwrap_err();
+        assert!(why.starts_with("unavailable: "), "{name}: {why}");
+    }
+}
+
+#[test]
+fn cppcheck_that_broke_off_has_found_something() {
+    let gate = Catalogue::embedded().find("cppcheck").unwrap();
+    let command = gate.command().unwrap();
+    let sample = recorded(gate).next().unwrap();
+    let run = |line: &str| {
+        replay(gate, &read_from(&Sample { exit: 0, ..sample.clone() }, command, format!("{line}\n")))
+    };
+    let broke_off = "nofile:0:0: error: Bailing out from analysis [internalError]";
+    assert_eq!(run(broke_off).map(|found| found.len()), Ok(1));
+    assert_eq!(run(&broke_off.replace("error:", "information:")).map(|found| found.len()), Ok(0));
 }

@@ -60,10 +60,11 @@ impl<'v> Run<'v> {
     fn findings(&self, most: usize) -> Result<Vec<Raw>, String> {
         // 3.14.23: without `results`, the run looked at nothing.
         let results = list(self.own, "results").ok_or("wrote a run without `results`")?;
-        if let Some(why) = self.failure().filter(|_| results.is_empty()) {
+        let mut counts = results.iter().filter(|result| counts(result)).peekable();
+        // Some tools say that they failed where they found something. Those that name an error did not look at everything.
+        if let Some(why) = self.failure().filter(|_| counts.peek().is_none() || self.names_error()) {
             return Err(why);
         }
-        let counts = results.iter().filter(|result| counts(result));
         counts.take(most).map(|result| self.raw(result)).collect()
     }
 
@@ -73,6 +74,15 @@ impl<'v> Run<'v> {
         let invocation = list(self.own, "invocations")?.iter().find(failed)?;
         let why = text_at(invocation, &["toolExecutionNotifications", "message", "text"]).ok().flatten();
         Some(format!("says that it failed: {}", why.map_or("without a reason".to_owned(), clean)))
+    }
+
+    /// Returns true where a run that failed notes an error of its execution (3.20.21, 3.58.6).
+    fn names_error(&self) -> bool {
+        let is_error = |note: &Value| note.get("level").and_then(Value::as_str) == Some("error");
+        let failed = |it: &Value| it.get("executionSuccessful") == Some(&Value::Bool(false));
+        let notes = |it| list(it, "toolExecutionNotifications").unwrap_or_default();
+        let invocations = list(self.own, "invocations").unwrap_or_default();
+        invocations.iter().filter(|it| failed(it)).flat_map(notes).any(is_error)
     }
 
     fn raw(&self, result: &'v Value) -> Result<Raw, String> {

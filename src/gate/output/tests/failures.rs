@@ -108,3 +108,21 @@ fn another_failure_is_another_one_and_a_part_is_a_part() {
     let one: BTreeSet<String> = failure(GO).identity;
     assert!(one.is_subset(&two) && one != two, "{one:?} {two:?}");
 }
+
+/// Two failures that differ in a number of their names are two, and more of a kind are more.
+#[test]
+fn numbers_of_names_tell_failures_apart() {
+    let run = |names: &[&str]| {
+        let lines: String =
+            names.iter().map(|name| format!("FAILED test_a.py::{name} - assert 1 == 2\n")).collect();
+        failure(&lines).identity
+    };
+    assert_ne!(run(&["test_1"]), run(&["test_2"]));
+    assert!(!run(&["test_1", "test_2"]).is_subset(&run(&["test_1"])));
+    assert!(!run(&["test_x[1]", "test_x[2]"]).is_subset(&run(&["test_x[1]"])));
+    assert!(run(&["test_x[1]"]).is_subset(&run(&["test_x[1]", "test_x[2]"])));
+    // The control: a number that stands alone differs from run to run, and so does a worker's.
+    assert_eq!(failure("error: 3 of 4\n").identity, failure("error: 5 of 6\n").identity);
+    let worker = |number: u8| failure(&format!("[gw{number}] [ 50%] FAILED test_a.py::test_1\n")).identity;
+    assert_eq!(worker(0), worker(3));
+}

@@ -1,5 +1,6 @@
 //! Every form of output, read as its tools write it.
 
+mod beside;
 mod failures;
 mod formatting;
 mod forms;
