@@ -156,20 +156,21 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Asks one program about drafts that share a run, the first of which is this call's.
+    /// Asks one program about drafts that share a run, the first of which is this call's; `repairs` are those of all texts that
+    /// it looks at.
     ///
     /// Errors: why its server could not be asked.
     pub(super) fn consulted(
         &self,
         tool: Tool<'a>,
         members: &[&Member<'a, '_>],
+        repairs: &[&Repair<'_>],
         among: Among<'_>,
     ) -> Result<(Consulted, Asked), String> {
         let Some(first) = members.first() else { return Ok((Vec::new(), Asked::default())) };
         let drafts: Vec<Draft<'_>> = members.iter().map(|member| *member.draft).collect();
-        let repairs: Vec<&Repair<'_>> = members.iter().map(|member| member.repair).collect();
         let program = self.program(&drafts, first.seat.rule, tool, among);
-        let said = self.guarded(|| consult(&program, &repairs));
+        let said = self.guarded(|| consult(&program, repairs));
         let asked = Asked { ran: program.ran(), isolation: program.isolation() };
         match said {
             Err(Silence::Away(why)) => Err(why),
@@ -179,18 +180,20 @@ impl<'a> Call<'a> {
     }
 
     /// What a program found in this draft, as it is weighed; findings of other files that are told elsewhere are left out.
+    /// `past_of_run` says what could be seen before, and is asked only where something is new.
     pub(super) fn tell(
         &self,
         member: &Member<'_, '_>,
         said: Result<Findings, Silence>,
         asked: Asked,
+        past_of_run: &dyn Fn() -> Past,
         told_elsewhere: &dyn Fn(&Mark) -> bool,
     ) -> Told {
         let (rule, mut past, mut note) = (member.seat.rule, Past::Plain, None);
         let said = said.map(|Findings { mut marks, note: beside }| {
             marks.retain(|(mark, _)| !told_elsewhere(mark));
             if marks.iter().any(|(_, fresh)| *fresh) {
-                past = member.repair.past();
+                past = past_of_run();
             }
             note = beside;
             marks

@@ -27,7 +27,7 @@ pub(super) struct Findings {
 /// What a program found in each draft that it was asked about, or why it gave no answer.
 pub(super) type Consulted = Vec<Result<Findings, Silence>>;
 
-/// Has a program look at the drafts; `repairs` are those of the drafts, in their order.
+/// Has a program look at the drafts; `repairs` are those of all drafts that it sees, be it asked about them or not.
 ///
 /// Errors: where there is no answer about any of them.
 pub(super) fn consult(program: &Program<'_>, repairs: &[&Repair<'_>]) -> Result<Consulted, Silence> {

@@ -6,15 +6,17 @@
 //!
 //! Invariant: each draft is told once by each of its gates, and drafts share a run only where one run answers for all.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::ffi::OsStr;
 use std::path::Path;
 use std::time::Duration;
 
 use super::call::Member;
 use super::program::Among;
+use super::repair::Repair;
 use super::seats::{Tool, Voice};
 use super::told::Told;
+use super::weigh::Past;
 use super::{Case, OnDisk};
 use crate::gate::command::{self, Shared};
 use crate::gate::company::Companion;
@@ -25,12 +27,15 @@ use crate::gate::silence::Silence;
 use crate::policy::{Baseline, Isolation, Level, Scope};
 use crate::text::Stamp;
 
+/// How often the list of a run that fails is halved, at most: a program that fails on every file is not run for each.
+const MOST_SPLITS: usize = 32;
+
 /// The runs of all programs that check.
 pub(super) struct Runs<'a, 'd> {
     cases: &'d [(&'d Case<'a>, &'d Draft<'d>)],
     members: &'d [(usize, Member<'a, 'd>)],
     all: Vec<Run>,
-    /// Which gate judges which draft itself, of those that are not on disk.
+    /// Which gate judges which draft itself.
     judged: HashSet<(&'d str, &'d Path, usize, &'d str)>,
 }
 
@@ -73,8 +78,7 @@ impl<'a, 'd> Runs<'a, 'd> {
         cases: &'d [(&'d Case<'a>, &'d Draft<'d>)],
         members: &'d [(usize, Member<'a, 'd>)],
     ) -> Runs<'a, 'd> {
-        let judged = members.iter().filter(|(_, member)| member.call.case.on_disk == OnDisk::Before);
-        let judged = judged.map(|(_, member)| {
+        let judged = members.iter().map(|(_, member)| {
             let case = member.call.case;
             (member.seat.rule.gate.name.as_str(), case.means.root, case.among, member.draft.path)
         });
@@ -134,36 +138,85 @@ impl<'a, 'd> Runs<'a, 'd> {
     }
 
     /// The same without a word to those who watch; where a server cannot be asked, its command is.
+    ///
+    /// One folder or file that a program cannot look at keeps it from all of a list. So a list that fails is halved, and each
+    /// half is asked about; the longer parts come first, so that the number of runs is well spent where it is limited.
     fn asked(&self, places: &[usize], tool: &dyn Fn(&Member<'a, 'd>) -> Tool<'a>) -> Vec<Said> {
+        let (mut parts, mut splits, mut said) = (VecDeque::from([places]), 0, Vec::new());
+        while let Some(part) = parts.pop_front() {
+            match self.asked_at_once(part, tool, splits < MOST_SPLITS) {
+                Some(answers) => said.extend(answers),
+                None => {
+                    splits += 1;
+                    let (one, other) = part.split_at(part.len() / 2);
+                    parts.extend([one, other]);
+                }
+            }
+        }
+        said
+    }
+
+    /// Asks about these in one run; nothing where that failed for all of a list that may be split.
+    fn asked_at_once(
+        &self,
+        places: &[usize],
+        tool: &dyn Fn(&Member<'a, 'd>) -> Tool<'a>,
+        may_split: bool,
+    ) -> Option<Vec<Said>> {
         let members: Vec<&Member<'a, 'd>> = places.iter().filter_map(|place| self.member(*place)).collect();
-        let Some(first) = members.first() else { return Vec::new() };
+        let Some(first) = members.first() else { return Some(Vec::new()) };
         let how = tool(first);
         let (company, past) = self.others(places, first, how.voice);
         let (company, past) = (company.iter().collect::<Vec<_>>(), past.iter().collect::<Vec<_>>());
         let among = Among { company: &company, past: &past };
-        let (consulted, asked) = match (first.call.consulted(how, &members, among), how.instead) {
+        let repairs = self.repairs(&members, how.voice);
+        let (consulted, asked) = match (first.call.consulted(how, &members, &repairs, among), how.instead) {
             (Ok(said), _) => said,
-            (Err(why), Some(_)) => return self.instead(places, &why),
+            (Err(why), Some(_)) => return Some(self.instead(places, &why)),
             (Err(why), None) => {
                 let silent = |(place, member): (&usize, &&Member<'a, 'd>)| {
                     let away = Silence::Unavailable(why.clone());
                     let told = Told::silent(member.seat.rule, &away, Duration::ZERO);
                     self.said(*place, member, told)
                 };
-                return places.iter().zip(&members).filter_map(silent).collect();
+                return Some(places.iter().zip(&members).filter_map(silent).collect());
             }
         };
-        // What keeps a program from looking at one folder or file of a list keeps it from all; so each is asked about alone.
         let fails = |said: &Result<_, Silence>| matches!(said, Err(Silence::Skipped(_) | Silence::Broken(_)));
-        if lists_files(how.voice) && members.len() > 1 && consulted.iter().any(fails) {
-            let alone = |place: &usize| self.asked(&[*place], &|_| how);
-            return places.iter().flat_map(alone).collect();
+        let list_fails = lists_files(how.voice) && members.len() > 1 && consulted.iter().all(fails);
+        if list_fails && may_split {
+            return None;
         }
+        let is_hidden = || repairs.iter().any(|repair| repair.past() == Past::Hidden);
+        let past = || if is_hidden() { Past::Hidden } else { Past::Plain };
         let told = |((place, member), said): ((&usize, &&Member<'a, 'd>), _)| {
             let elsewhere = |mark: &Mark| self.is_told_elsewhere(mark, member);
-            self.said(*place, member, member.call.tell(member, said, asked, &elsewhere))
+            self.said(*place, member, member.call.tell(member, said, asked, &past, &elsewhere))
         };
-        places.iter().zip(&members).zip(consulted).filter_map(told).collect()
+        let list = format!("a list of {} files", members.len());
+        let consulted = consulted.into_iter().map(|said| match said {
+            Err(silence) if list_fails => Err(silence.on(&list)),
+            said => said,
+        });
+        Some(places.iter().zip(&members).zip(consulted).filter_map(told).collect())
+    }
+
+    /// What is known of the texts before that a run looked at: a program that stops at a fault of syntax in one of them says
+    /// nothing of the others. Where its answer depends on other files, those are the drafts of all that the gate judges.
+    fn repairs(&self, members: &[&Member<'a, 'd>], voice: Voice<'a>) -> Vec<&'d Repair<'d>> {
+        let Some(first) = members.first() else { return Vec::new() };
+        let own = first.call.case;
+        let sees = |other: &&Member<'a, 'd>| {
+            let case = other.call.case;
+            other.seat.rule.gate.name == first.seat.rule.gate.name
+                && case.means.root == own.means.root
+                && case.among == own.among
+        };
+        let others = self.members.iter().map(|(_, other)| other);
+        match scope(voice) {
+            Scope::File => members.iter().map(|member| member.repair).collect(),
+            Scope::Package | Scope::Project => others.filter(sees).map(|other| other.repair).collect(),
+        }
     }
 
     /// Asks the commands that stand in for a server.
@@ -194,7 +247,6 @@ impl<'a, 'd> Runs<'a, 'd> {
         if scope(voice) == Scope::File {
             return (Vec::new(), Vec::new());
         }
-        let shares = places.len() > 1;
         let asked: HashSet<&str> =
             places.iter().filter_map(|place| self.member(*place)).map(|member| member.draft.path).collect();
         let beside = |case: &Case<'a>, draft: &Draft<'d>| {
@@ -206,8 +258,7 @@ impl<'a, 'd> Runs<'a, 'd> {
                 |text| Companion { root: case.means.root, path: draft.path, language: draft.language, text };
             match case.on_disk {
                 OnDisk::Before => company.push(companion((!case.removed).then_some(draft.after))),
-                OnDisk::After if shares => past.push(companion(draft.before)),
-                OnDisk::After => {}
+                OnDisk::After => past.push(companion(draft.before)),
             }
         }
         (company, past)

@@ -3,12 +3,12 @@
 //!
 //! The first lines of such an output say what was started. The lines that name a failure and the last lines say what went
 //! wrong, so those are told. What tells two failures apart is not the told text, which holds times, counts, addresses and
-//! paths of temporary files, but the lines that name a failure without these.
+//! paths of temporary files, but the lines that name a failure without these. A number that belongs to a name stays, as another test has another number.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
 
-use regex::{Regex, RegexSet};
+use regex::{Captures, Regex, RegexSet};
 
 use super::seen::Raw;
 use super::{Said, notes};
@@ -53,19 +53,27 @@ const NONE_FAILED: &str =
     r"(?i)\b(?:0|no) (?:errors?|failed|failures?)\b|\b(?:errors?|failed|failures?)[:=] ?0\b";
 
 /// What differs between two runs that fail alike.
-const VARYING: [&str; 10] = [
+const VARYING: [&str; 14] = [
+    // The number of a process or of a make, and the worker that ran a test.
+    r"\w\[\d+\]:",
+    r"\[gw\d+\]",
+    r"\b\d{8}T\d{6}(?:\.\d+)?Z?\b",
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?",
-    r"\b\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?\b",
+    r"\b\d\d:\d\d:\d\d(?:[.,]\d+)?Z?\b",
     r"\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b",
     r"\b0x[0-9a-fA-F]+\b",
     r#"(?:/private)?(?:/var)?/tmp/[^\s:'"`,)]*"#,
     r#"(?:/run/user|/var/folders|/dev/shm|/proc/\d+)/[^\s:'"`,)]*"#,
     r"\btmp[\w-]{6,}\b",
-    r"\b\d+(?:\.\d+)?\s?(?:ns|us|µs|ms|s|sec|secs|seconds?|m|min|minutes?|%|[KMG]?i?B)\b",
-    r"\[gw\d+\]",
-    // Digits of a name, as of `test_2`, tell two failures apart.
+    r"\b\d+(?:\.\d+)?\s?(?:ns|us|µs|ms|s|sec|secs|seconds?|m|min|minutes?|%|[kKMGT]?i?B)\b",
+    r"\b(?:\d+(?:\.\d+)?(?:h|ms|us|µs|ns|m|s))+\b",
+    r"\b\d+(?:\.\d+)?[eE][+-]?\d+\b",
     r"\b\d+\b",
 ];
+
+/// Names that may hold numbers of their own: a test of TAP, a case of a test, a path. Other names are words, of which the
+/// patterns above take no part.
+const NAMES: [&str; 3] = [r"^\s*not ok \d+\b", r"\w\[[\w.,+-]*\]", r"\b[A-Za-z_][\w.-]*(?:/[\w.#@+-]+)+"];
 
 fn set(patterns: &[&str]) -> RegexSet {
     match RegexSet::new(patterns) {
@@ -86,7 +94,8 @@ fn regex(pattern: &str) -> Regex {
 static NAMING_SET: LazyLock<RegexSet> = LazyLock::new(|| set(&NAMING));
 static HARMLESS_SET: LazyLock<RegexSet> = LazyLock::new(|| set(&HARMLESS));
 static NONE_REGEX: LazyLock<Regex> = LazyLock::new(|| regex(NONE_FAILED));
-static VARYING_REGEX: LazyLock<Regex> = LazyLock::new(|| regex(&VARYING.join("|")));
+static VARYING_REGEX: LazyLock<Regex> =
+    LazyLock::new(|| regex(&format!("{}|(?P<name>{})", VARYING.join("|"), NAMES.join("|"))));
 
 /// The finding that a program failed with this exit code and output.
 pub(super) fn failure(run: &Said<'_>) -> Raw {
@@ -165,5 +174,10 @@ fn identity(code: i32, named: &[String], lines: &[String]) -> BTreeSet<String> {
 
 /// A line without what differs from run to run.
 fn stable(line: &str) -> String {
-    VARYING_REGEX.replace_all(line, "").split_whitespace().collect::<Vec<_>>().join(" ")
+    // A path of a temporary file is none that stays.
+    let kept = |found: &Captures<'_>| {
+        let name = found.name("name").map(|name| name.as_str());
+        name.filter(|name| !name.contains("tmp")).unwrap_or_default().to_owned()
+    };
+    VARYING_REGEX.replace_all(line, kept).split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -30,21 +30,31 @@ pub(super) fn parsed(text: &str) -> Result<Value, String> {
     if text.is_empty() {
         return Err("wrote nothing where JSON was due".to_owned());
     }
+    within_bounds(text)?;
+    serde_json::from_str(text).map_err(|error| format!("wrote no JSON ({error}): {}", excerpt(text)))
+}
+
+/// Counts the values that a text may hold, without reading them.
+///
+/// Errors: where there are more than [`MOST_VALUES`].
+fn within_bounds(text: &str) -> Result<(), String> {
     let separators = memchr::memchr3_iter(b',', b'[', b'{', text.as_bytes()).take(MOST_VALUES);
     if separators.count() == MOST_VALUES {
         return Err(format!("wrote JSON of over {MOST_VALUES} values"));
     }
-    serde_json::from_str(text).map_err(|error| format!("wrote no JSON ({error}): {}", excerpt(text)))
+    Ok(())
 }
 
 /// Reads the findings of the JSON document that a text holds, with `read`: the text as a whole or, where other lines stand
 /// beside it, each value that begins and ends with a line and is in the form that `read` expects.
 ///
-/// Errors: where there is none, where one is cut off or spoilt, and where a line beside it reports a crash.
+/// Errors: where there is none, where one is cut off or spoilt, where the text may hold too many values, and where a line
+/// beside it reports a crash.
 pub(super) fn document<T>(
     text: &str,
     read: impl Fn(&Value) -> Result<Vec<T>, String>,
 ) -> Result<Vec<T>, String> {
+    within_bounds(text)?;
     let why = match parsed(text) {
         Ok(root) => return read(&root),
         Err(why) => why,
@@ -288,5 +298,17 @@ mod tests {
         assert!(parsed(&many).unwrap_err().contains("over 2000000 values"));
         assert!(parsed("1e999").is_err());
         assert_eq!(parsed("\u{feff}[]").unwrap(), json!([]));
+    }
+
+    #[test]
+    fn a_document_of_too_many_values_is_not_read_in_another_way() {
+        let items = |value: &Value| Ok(value.as_array().unwrap().clone());
+        let many = format!("[{}0]", "0,".repeat(MOST_VALUES));
+        // The control: what finds documents among other lines knows no bound of its own.
+        assert_eq!(embedded(&many).map(|values| values.len()), Some(1));
+        for text in [many.clone(), format!("a note\n{many}\n")] {
+            assert!(document(&text, items).unwrap_err().contains("over 2000000 values"));
+        }
+        assert_eq!(document("a note\n[1, 2]\n", items).unwrap(), [json!(1), json!(2)]);
     }
 }

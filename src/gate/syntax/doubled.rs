@@ -136,7 +136,10 @@ fn in_json(text: &str) -> Vec<Fault> {
                 length
             }
             b'/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
-            b'/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
+            b'/' if rest.starts_with("/*") => {
+                // The comment's own asterisk does not close it.
+                rest.get(2..).and_then(|inner| inner.find("*/")).map_or(rest.len(), |end| end + 4)
+            }
             _ => 1,
         };
     }
@@ -173,6 +176,8 @@ mod tests {
         assert_eq!(told("yaml", "a: { b: 1, b: 2 }\nc:\n  - d: 1\n    d: 2\n"), ["11 b", "34 d"]);
         assert_eq!(told("yaml", "a: [x]\na:\n  b: 1\n"), ["7 a"]);
         assert_eq!(told("json", r#"{"a": {"b": 1, "b": "b"}, "a": 2}"#), ["15 b", "26 a"]);
+        assert_eq!(told("jsonc", r#"{"a": 1, /*/ { /*/ "a": 2}"#), ["19 a"]);
+        assert_eq!(told("jsonc", r#"{"a": 1, /**/ "a": 2}"#), ["14 a"]);
         assert_eq!(told("jsonc", "{\n // \"a\": {\n \"a\": 1, /* } */ \"a\": 2,\n}\n"), ["30 a"]);
     }
 
@@ -197,6 +202,9 @@ mod tests {
             r#"{"a\"": 1, "a": 2}"#,
         ] {
             assert_eq!(told("json", text), [""; 0], "{text}");
+        }
+        for text in [r#"{"a": 1 /*/ , "a": 2 */}"#, r#"{"a": 1 /*/"#, r#"{"a": 1 /*"#] {
+            assert_eq!(told("jsonc", text), [""; 0], "{text}");
         }
     }
 }

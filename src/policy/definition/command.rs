@@ -202,8 +202,25 @@ pub(super) fn command(fields: &Fields) -> Result<Command, Fault> {
     if command.program != own.program {
         return Err(node.fault(format!("the program of `older` must be `{}`, too", own.program)));
     }
+    if let Some(name) = named_by_one(&own, &command) {
+        let wanted = "both must name what they look at alike, as one run is shared out by it";
+        return Err(node.fault(format!("`{name}` is in only one of `command` and `older.command`: {wanted}")));
+    }
     let older = Older { than: release(older.require("than")?, "`than`")?, command };
     Ok(Command { older: Some(Box::new(older)), ..own })
+}
+
+/// Returns a placeholder for what a program looks at that only one of two commands has. How the draft reaches it may differ.
+fn named_by_one(one: &Command, other: &Command) -> Option<&'static str> {
+    let has = |command: &Command, hole: Hole| command.words.iter().any(|word| word.has(hole));
+    let differs = |hole: Hole| has(one, hole) != has(other, hole);
+    let is_about_one_file = |command: &Command| {
+        let names_it = has(command, Hole::Path) || has(command, Hole::Draft);
+        command.input == Input::Stdin || (names_it && !has(command, Hole::Paths))
+    };
+    let places = [("{paths}", Hole::Paths), ("{folders}", Hole::Folders), ("{folder}", Hole::Folder)];
+    let place = places.into_iter().find(|(_, hole)| differs(*hole)).map(|(name, _)| name);
+    place.or_else(|| (is_about_one_file(one) != is_about_one_file(other)).then_some("{path}"))
 }
 
 /// The command with these words, to which the draft comes in this way.

@@ -337,6 +337,33 @@ mod tests {
         refused(&with("kind: pattern\nmust_match: a"), "the key `message` is missing");
         refused(&with("kind: pattern\nstructure: html"), "3:12: unknown structure `html`");
         refused(&with("kind: syntax\ninput: stdin"), "3:1: unknown key `input`");
+        let older = |input: &str, words: &str, older: &str| {
+            with(&format!(
+                "kind: command\noutput: {{ text: exit }}\nprobe: [x, -v]\ninput: {input}\ncommand: [x, {words}]\nolder: {{ than: '2', {older} }}"
+            ))
+        };
+        for (input, words, other, name) in [
+            ("staged", "'{paths}'", "input: staged, command: [x, '{root}']", "{paths}"),
+            ("staged", "'{root}'", "input: staged, command: [x, '{root}', '{folders}']", "{folders}"),
+            ("shadow", "'{overlay}', '{folder}'", "input: staged, command: [x, '{path}']", "{folder}"),
+            ("staged", "'{root}'", "input: staged, command: [x, '{root}', '{path}']", "{path}"),
+        ] {
+            let said = format!("7:8: `{name}` is in only one of `command` and `older.command`: both must");
+            refused(&older(input, words, other), &said);
+        }
+        // The control: the draft may reach an older program in another way.
+        for (input, words, other) in [
+            ("shadow", "'{overlay}', '{folders}'", "input: staged, command: [x, '{folders}']"),
+            ("shadow", "'{draft}'", "input: staged, command: [x, '{path}']"),
+            ("stdin", "'{path}'", "input: shadow, command: [x, '{draft}']"),
+            ("shadow", "'{path}', '{draft}', '{paths}'", "input: staged, command: [x, '{paths}']"),
+        ] {
+            assert!(
+                read(&older(input, words, other)).is_ok(),
+                "{:?}",
+                read(&older(input, words, other)).err()
+            );
+        }
         refused("languages: [golang]\nkind: syntax\n", "1:13: unknown language `golang`");
         refused(&with("kind: syntax\ntimeout: 5"), "3:10: `timeout` needs a unit, as in `5s` or `5ms`");
     }

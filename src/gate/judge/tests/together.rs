@@ -132,6 +132,104 @@ fn a_list_of_files_with_one_that_cannot_be_looked_at_is_asked_about_one_by_one()
     assert_eq!(outcomes, [Outcome::Found, Outcome::Broken]);
 }
 
+/// Judges new files by a gate that lists them and runs this script; how often it ran, and what became of each file.
+fn listed(names: &[String], script: &str) -> (usize, Vec<Outcome>) {
+    let trial = trial(&format!("echo run >> {{project}}/log; {script}"), "'{paths}'", "");
+    let drafts: Vec<_> = names.iter().map(|name| (name.as_str(), None, "x\n")).collect();
+    let verdicts = trial.judge_together(&drafts, OnDisk::Before);
+    (trial.runs("log"), verdicts.iter().map(|told| told.runs[0].outcome).collect())
+}
+
+#[test]
+fn a_list_that_fails_is_halved_until_the_file_is_found_that_it_fails_on() {
+    let script = "for file in \"$@\"; do case $file in *f37.txt) exit 9;; esac; done";
+    let (runs, outcomes) = listed(&names(64), script);
+    let broken: Vec<usize> = (0..64).filter(|at| outcomes[*at] == Outcome::Broken).collect();
+    assert_eq!(broken, [37]);
+    assert!(outcomes.iter().filter(|outcome| **outcome == Outcome::Passed).count() == 63, "{outcomes:?}");
+    // One by one it would be 65.
+    assert_eq!(runs, 13, "the whole list, and two halves at each of six steps");
+}
+
+#[test]
+fn a_list_that_is_too_long_is_halved_until_it_is_short_enough() {
+    let (runs, outcomes) = listed(&names(40), "test $# -le 5 || exit 9");
+    assert_eq!((runs, outcomes), (15, vec![Outcome::Passed; 40]));
+}
+
+#[test]
+fn a_program_that_fails_on_every_file_is_not_run_for_each() {
+    let (runs, outcomes) = listed(&names(99), "exit 9");
+    assert_eq!((runs, outcomes), (65, vec![Outcome::Broken; 99]));
+    // The control: a few files are each asked about alone in the end.
+    assert_eq!(listed(&names(4), "exit 9"), (7, vec![Outcome::Broken; 4]));
+}
+
+#[test]
+fn a_file_of_a_list_that_is_not_proven_has_the_others_not_asked_about_again() {
+    let script = GREP.replace("--include=*.txt", "--include=*.txt --exclude=f07.txt");
+    let trial = trial(&script, "'{root}', '{paths}'", "canary: bad");
+    let names = names(20);
+    let drafts: Vec<_> = names.iter().map(|name| (name.as_str(), None, "x\n")).collect();
+    let verdicts = trial.judge_together(&drafts, OnDisk::Before);
+    for (at, told) in verdicts.iter().enumerate() {
+        let wanted = if at == 7 { Outcome::Broken } else { Outcome::Passed };
+        assert_eq!(told.runs[0].outcome, wanted, "{at}");
+    }
+    assert_eq!(trial.runs("log"), 3, "the drafts, all canaries, and the one that was not found");
+}
+
+#[test]
+fn files_on_disk_that_are_asked_about_alone_are_held_against_the_tree_before() {
+    // A list with the odd file fails. What b.txt calls is no longer in a.txt, and both are changed.
+    let script = "root=$1; shift; for file in \"$@\"; do case $file in *odd*) exit 9;; esac; done; \
+                  cd $root; grep -q f a.txt || echo b.txt:1:undefined:no f";
+    let judge = |a: &str| {
+        let trial = trial(script, "'{root}', '{paths}'", "");
+        let drafts =
+            [("a.txt", Some(a), "g\n"), ("b.txt", Some("f()\n"), "f() \n"), ("odd.txt", Some("x\n"), "y\n")];
+        let verdicts = trial.judge_together(&drafts, OnDisk::After);
+        assert_eq!(verdicts[2].runs[0].outcome, Outcome::Broken);
+        verdicts
+    };
+    assert_eq!(told(&judge("f\n")), [(1, None, 1, true)]);
+    // The control: the same finding was there before.
+    assert_eq!(told(&judge("g \n")), [(1, None, 1, false)]);
+}
+
+#[test]
+fn files_on_disk_that_are_judged_one_by_one_are_held_against_the_tree_before() {
+    let trial = trial("cd $1; grep -q f a.txt || echo b.txt:1:undefined:no f", "'{root}', '{path}'", "");
+    let drafts = [("a.txt", Some("f\n"), "g\n"), ("b.txt", Some("f()\n"), "f() \n")];
+    assert_eq!(told(&trial.judge_together(&drafts, OnDisk::After)), [(1, None, 1, true)]);
+}
+
+#[test]
+fn what_a_fault_of_syntax_in_one_draft_hid_in_another_does_not_block_the_edit_that_mends_it() {
+    for on_fault in ["echo a.py:1:invalid:open bracket; exit 1", "exit 9"] {
+        for words in ["'{root}'", "'{root}', '{paths}'", "'{root}', '{path}'"] {
+            let find = GREP.replace("*.txt", "*.py").replace("cd $1; ", "");
+            let script = format!("cd $1; if grep -q '^x = ($' a.py; then {on_fault}; else {find}; fi");
+            let judge = |before: &str| {
+                let trial = trial(&script, words, "");
+                let drafts = [
+                    ("a.py", Some(before), "x = 1\n"),
+                    ("b.py", Some("y = 'bad'\nz = 1\n"), "y = 'bad'\nz = 2\n"),
+                    ("c.py", Some("y = 1\n"), "y = 'bad'\n"),
+                ];
+                let verdicts = trial.judge_together(&drafts, OnDisk::Before);
+                let all: Vec<_> = verdicts.iter().flat_map(|told| &told.findings).cloned().collect();
+                all.into_iter().map(|it| (it.fresh, it.blocking, it.message)).collect::<Vec<_>>()
+            };
+            let written = (true, true, "seen bad".to_owned());
+            let hidden = (true, false, "seen bad (hidden before by a syntax error)".to_owned());
+            assert_eq!(judge("x = (\n"), [hidden, written.clone()], "{on_fault} {words}");
+            // The control: nothing was hidden, so that the old finding is known to be old.
+            assert_eq!(judge("x = 2\n"), [(false, false, "seen bad".to_owned()), written], "{words}");
+        }
+    }
+}
+
 #[test]
 fn a_project_that_fails_in_another_file_has_no_broken_gate() {
     // Like a compiler: the first file that fails ends it.

@@ -92,6 +92,50 @@ fn two_runs_that_fail_alike_are_the_same() {
 }
 
 #[test]
+fn a_number_that_is_part_of_a_name_tells_two_failures_apart() {
+    let digits = regex::Regex::new(r"\d+").unwrap();
+    for (one, other) in [
+        ("FAILED t.py::test_case1", "FAILED t.py::test_case2"),
+        ("FAILED t.py::test_x[1]", "FAILED t.py::test_x[2]"),
+        ("FAILED t.py::test_x[1.5-2] - assert", "FAILED t.py::test_x[2.5-2] - assert"),
+        ("test tests::v1_reads ... FAILED", "test tests::v2_reads ... FAILED"),
+        ("--- FAIL: TestAll/case_1 (0.00s)", "--- FAIL: TestAll/case_2 (0.00s)"),
+        ("--- FAIL: TestAll/#01 (0.00s)", "--- FAIL: TestAll/#02 (0.00s)"),
+        ("FAILED cases/001.txt", "FAILED cases/002.txt"),
+        ("not ok 1", "not ok 2"),
+        ("KeyError: no key2 in v1", "KeyError: no key2 in v2"),
+    ] {
+        // The control: without their digits they are the same.
+        assert_eq!(digits.replace_all(one, ""), digits.replace_all(other, ""));
+        let known = failure(&format!("{one}\n")).identity;
+        let both = failure(&format!("{one}\n{other}\n")).identity;
+        assert!(known.is_subset(&both) && !both.is_subset(&known), "{one}: {both:?}");
+    }
+}
+
+#[test]
+fn a_number_that_counts_or_measures_tells_no_failures_apart() {
+    for (one, other) in [
+        ("1 failed, 2 passed in 0.12s", "1 failed, 13 passed in 1m30s"),
+        ("FAILED after 59.5s", "FAILED after 1m2.5s"),
+        ("error: a.c:3:5: x", "error: a.c:12:15: x"),
+        ("error: src/a1.c:3:5: x", "error: src/a1.c:4:5: x"),
+        ("make[1]: *** [Makefile:4: all] Error 1", "make[1]: *** [Makefile:5: all] Error 1"),
+        ("app[4711]: error: x", "app[815]: error: x"),
+        ("[gw0] FAILED t.py::test_x", "[gw3] FAILED t.py::test_x"),
+        ("E   assert 1.5e-05 < 2", "E   assert 2.5e-06 < 3"),
+        ("error: 12 kB of build/tmp/a1/x", "error: 4 kB of build/tmp/b2/x"),
+        ("error at 20260101T101112Z", "error at 20260102T111213Z"),
+        ("thread 'a' (4711) panicked", "thread 'a' (815) panicked"),
+    ] {
+        let identity = |line: &str| failure(&format!("{line}\n")).identity;
+        assert_eq!(identity(one), identity(other));
+        // The control: the told lines are others.
+        assert_ne!(failure(one).message, failure(other).message);
+    }
+}
+
+#[test]
 fn another_failure_is_another_one_and_a_part_is_a_part() {
     for (output, name, other) in [
         (PYTEST, "test_x", "test_y"),
