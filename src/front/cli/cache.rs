@@ -47,8 +47,8 @@ struct Form {
     json: bool,
 }
 
-const BOUNDS: &str = "A workspace keeps at most 10 GiB, and all together 30 GiB; about once an hour lockgate removes what is \
-                      more, beginning with what was used least recently.";
+const BOUNDS: &str = "A workspace keeps at most 10 GiB, and all together 30 GiB; about once an hour, and when this \
+                      command lists them, lockgate removes what is more, beginning with what was used least recently.";
 
 /// Shows the caches, or does what the verb says.
 pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
@@ -60,6 +60,7 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
 }
 
 fn show(caches: &Caches, json: bool) -> Result<ExitCode, Error> {
+    caches.bound();
     let (folder, all) = (caches.folder()?, caches.list()?);
     let size: u64 = all.iter().map(|cached| cached.size).sum();
     let limits = Caches::limits();
