@@ -1,15 +1,16 @@
 //! What the gates of all workspaces keep between their runs, for a person who looks at it, and within bounds.
 //!
-//! Invariant: nobody waits longer for the bounds than [`LONGEST_WAIT`].
+//! Invariant: no call waits longer for the bounds than [`LONGEST_WAIT`].
 
-use std::path::Path;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use crate::error::{Code, Error};
-use crate::store::{CacheLimits, Cached, Kept, State};
+use crate::store::{Cache, CacheLimits, Cached, Kept, State};
 
 /// How long a process does not look at the bounds again; all processes together do so once an hour.
 const REST: Duration = Duration::from_secs(60);
@@ -36,6 +37,11 @@ impl Caches {
     /// How much may be kept.
     pub fn limits() -> CacheLimits {
         CacheLimits::default()
+    }
+
+    /// Keeps the caches within their bounds, and waits until that is done.
+    pub fn bound(&self) {
+        bound(|limits| self.0.bound_caches_now(limits));
     }
 
     /// The caches of all workspaces, the largest first.
@@ -75,9 +81,7 @@ impl Bounding {
         drop(last);
         let (state, (done, is_done)) = (state.clone(), channel());
         let bound = move || {
-            if let Err(error) = state.bound_caches(CacheLimits::default()) {
-                tracing::debug!(%error, "the caches of gates are not kept within their bounds");
-            }
+            bound(|limits| state.bound_caches(limits));
             // Nobody may wait any more.
             let _ = done.send(());
         };
@@ -85,5 +89,65 @@ impl Bounding {
         if Builder::new().name("lockgate-caches".to_owned()).spawn(bound).is_ok() {
             let _ = is_done.recv_timeout(LONGEST_WAIT);
         }
+    }
+}
+
+fn bound(pass: impl FnOnce(CacheLimits) -> std::io::Result<()>) {
+    if let Err(error) = pass(CacheLimits::default()) {
+        tracing::debug!(%error, "the caches of gates are not kept within their bounds");
+    }
+}
+
+/// Returns the cache of a root that calls use now, or makes one; the files of a call have one lock together.
+///
+/// `make` may take a while, and keeps nobody from the cache of another root.
+pub(super) fn shared(
+    held: &Mutex<HashMap<PathBuf, Weak<Cache>>>,
+    root: &Path,
+    make: impl FnOnce() -> Option<Cache>,
+) -> Option<Arc<Cache>> {
+    let find = || held.lock().unwrap_or_else(PoisonError::into_inner).get(root).and_then(Weak::upgrade);
+    if let Some(cache) = find() {
+        return Some(cache);
+    }
+    let made = Arc::new(make()?);
+    let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
+    // Another call may have been faster.
+    if let Some(cache) = held.get(root).and_then(Weak::upgrade) {
+        return Some(cache);
+    }
+    held.insert(root.to_owned(), Arc::downgrade(&made));
+    Some(made)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cache_of_a_root_is_shared_and_making_one_keeps_nobody_waiting() {
+        let dir = tempfile::tempdir().unwrap();
+        let state = State::within(dir.path(), &[]);
+        let held = Mutex::default();
+        let (p, q) = (Path::new("/p"), Path::new("/q"));
+        let made = |root: &Path| state.cache(root).ok();
+        let first = shared(&held, p, || {
+            // While this one is made, another call has that of its own root, and even of this one.
+            assert!(held.try_lock().is_ok(), "nobody else could come in");
+            assert!(shared(&held, q, || made(q)).is_some());
+            made(p)
+        });
+        let first = first.unwrap();
+        let again = shared(&held, p, || panic!("it is there")).unwrap();
+        assert!(Arc::ptr_eq(&first, &again));
+        let faster = shared(&held, q, || {
+            let faster = shared(&held, q, || made(q)).unwrap();
+            // It stays in use until the slower one has it.
+            Box::leak(Box::new(faster));
+            made(q)
+        });
+        assert_eq!(Arc::strong_count(&faster.unwrap()), 2, "the faster one's is shared");
+        drop((first, again));
+        assert!(shared(&held, p, || None).is_none(), "nobody uses it any more");
     }
 }

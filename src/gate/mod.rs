@@ -24,6 +24,7 @@ mod pattern;
 mod percent;
 mod pins;
 mod process;
+mod regular;
 mod scaffold;
 mod server;
 mod silence;

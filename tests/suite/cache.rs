@@ -105,6 +105,18 @@ fn what_gates_keep_is_shown_and_cleared() {
 }
 
 #[test]
+fn listing_the_caches_removes_what_is_left_behind_and_a_call_within_the_hour_does_not() {
+    let project = Project::new();
+    project.edit("x\n");
+    let listed = project.listed();
+    let left = Path::new(listed[0]["folder"].as_str().unwrap()).with_file_name(".removed-1");
+    fs::create_dir(&left).unwrap();
+    project.edit("y\n");
+    assert!(left.exists(), "the control");
+    assert!(project.listed().len() == 1 && !left.exists());
+}
+
+#[test]
 fn a_cache_that_a_gate_uses_is_not_removed() {
     let project = Project::new();
     project.edit("x\n");

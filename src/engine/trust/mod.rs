@@ -11,14 +11,14 @@ mod record;
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::SystemTime;
 
 use dashmap::DashMap;
 
 use self::record::Record;
 use super::Workspace;
-use super::caches::Bounding;
+use super::caches::{Bounding, shared};
 use crate::error::Error;
 use crate::gate::{Grant, Pins, Search, clean, search_path};
 use crate::policy::{Policy, Terms};
@@ -113,16 +113,11 @@ impl Workspace {
     /// while this lasts.
     pub(super) fn cache(&self, place: &FilePlace) -> Option<Arc<Cache>> {
         let root = self.store.files.root_path(place).ok()?;
-        let mut held = self.trust.caches.lock().unwrap_or_else(PoisonError::into_inner);
-        // The files of a call have one lock together.
-        if let Some(cache) = held.get(root).and_then(Weak::upgrade) {
-            return Some(cache);
-        }
-        self.trust.bounding.bound(&self.trust.state);
-        let made = self.trust.state.cache(root).map(Arc::new);
-        let made = made.inspect_err(|why| tracing::debug!(%why, "tools keep nothing")).ok()?;
-        held.insert(root.to_owned(), Arc::downgrade(&made));
-        Some(made)
+        shared(&self.trust.caches, root, || {
+            self.trust.bounding.bound(&self.trust.state);
+            let made = self.trust.state.cache(root);
+            made.inspect_err(|why| tracing::debug!(%why, "tools keep nothing")).ok()
+        })
     }
 
     /// A secret of the user's own, and the file that holds it; made by `fresh` when it is not there.

@@ -47,8 +47,8 @@ struct Form {
     json: bool,
 }
 
-const BOUNDS: &str = "A workspace keeps at most 10 GiB, and all together 30 GiB; about once an hour lockgate removes what is \
-                      more, beginning with what was used least recently.";
+const BOUNDS: &str = "A workspace keeps at most 10 GiB, and all together 30 GiB; about once an hour, and when this \
+                      command lists them, lockgate removes what is more, beginning with what was used least recently.";
 
 /// Shows the caches, or does what the verb says.
 pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
@@ -60,6 +60,7 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
 }
 
 fn show(caches: &Caches, json: bool) -> Result<ExitCode, Error> {
+    caches.bound();
     let (folder, all) = (caches.folder()?, caches.list()?);
     let size: u64 = all.iter().map(|cached| cached.size).sum();
     let limits = Caches::limits();
@@ -195,7 +196,7 @@ fn bytes(size: u64) -> String {
     let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     match units.into_iter().find(|(unit, _)| size >= *unit) {
         Some((unit, name)) => {
-            let tenths = size / (unit / 10);
+            let tenths = size.saturating_mul(10) / unit;
             format!("{}.{} {name}", tenths / 10, tenths % 10)
         }
         None => format!("{size} B"),
@@ -211,6 +212,8 @@ mod tests {
     #[test]
     fn sizes_and_ages_are_told_in_the_largest_unit_that_fits() {
         assert_eq!([0, 1023, 1024, 10 << 30].map(bytes), ["0 B", "1023 B", "1.0 KiB", "10.0 GiB"]);
+        let tenths = [1000 << 10, 1023 << 20, 1_100_000, 1535].map(bytes);
+        assert_eq!(tenths, ["1000.0 KiB", "1023.0 MiB", "1.0 MiB", "1.4 KiB"]);
         let told = |seconds| ago(SystemTime::now() - Duration::from_secs(seconds));
         assert_eq!([1, 60, 7200, 86_400].map(told), ["just now", "1 minute ago", "2 hours ago", "1 day ago"]);
         assert_eq!(ago(SystemTime::now() + Duration::from_secs(60)), "just now", "a clock that was set back");

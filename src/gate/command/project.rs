@@ -5,10 +5,9 @@
 //! MiB is read.
 
 use std::ffi::OsStr;
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use crate::gate::regular;
 use crate::policy::{Command, Configuration, Value};
 use crate::text::Stamp;
 
@@ -95,12 +94,8 @@ pub(in crate::gate) fn python(search: &OsStr) -> Option<PathBuf> {
     home.join("pyvenv.cfg").is_file().then(|| home.to_owned())
 }
 
-/// The beginning of a file's text. Nothing for what is no file: to open a pipe could take for ever.
+/// The beginning of a file's text; nothing for what is no regular file.
 fn read(path: &Path) -> Option<String> {
-    if !path.metadata().ok()?.is_file() {
-        return None;
-    }
-    let mut bytes = Vec::new();
-    File::open(path).ok()?.take(MOST_READ).read_to_end(&mut bytes).ok()?;
+    let bytes = regular::read(path, MOST_READ).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -4,14 +4,12 @@
 //! [`Documents::restore`], which gives the server what is on disk.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use serde_json::json;
 
 use super::state::State;
-use crate::gate::percent;
+use crate::gate::{percent, regular};
 use crate::text::{Buffer, Hints, Stamp};
 
 /// The most documents that stay open between questions.
@@ -92,11 +90,7 @@ impl Documents {
 
 /// The view of a file; nothing where there is none that can be read as text.
 fn on_disk(path: &Path) -> Option<String> {
-    if !path.metadata().ok()?.is_file() {
-        return None;
-    }
-    let mut bytes = Vec::new();
-    File::open(path).ok()?.take(MOST_READ).read_to_end(&mut bytes).ok()?;
+    let bytes = regular::read(path, MOST_READ).ok()?;
     Buffer::read(bytes, Hints::default()).ok().map(|buffer| buffer.view().to_owned())
 }
 

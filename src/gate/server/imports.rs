@@ -6,12 +6,11 @@
 //! Invariant: a file that is imported by its name is found; where it cannot be told, the file counts as imported.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use crate::gate::command::Ask;
 use crate::gate::company::Companion;
+use crate::gate::regular;
 use crate::policy::{Language, Server, language_of};
 use crate::text::Stamp;
 
@@ -61,10 +60,8 @@ pub(super) fn unresolved_import(
         if relative.is_none_or(|path| drafts.iter().any(|(draft, ..)| *draft == path)) {
             continue;
         }
-        let mut bytes = Vec::new();
-        let Ok(file) = File::open(path) else { continue };
-        let Ok(read) = file.take(left).read_to_end(&mut bytes) else { continue };
-        left = left.saturating_sub(read as u64);
+        let Ok(bytes) = regular::read(Path::new(path), left) else { continue };
+        left = left.saturating_sub(bytes.len() as u64);
         if left == 0 {
             return Some(format!(
                 "a call that changes which files there are, among more than {MOST_READ} bytes"
@@ -105,10 +102,10 @@ pub(super) fn is_on_disk(other: &Companion<'_>) -> bool {
 pub(super) fn is_configuration(server: &Server, other: &Companion<'_>) -> bool {
     let name = other.path.rsplit('/').next().unwrap_or_default();
     server.config.iter().filter(|file| file.name == name).any(|file| {
-        let on_disk = || std::fs::read_to_string(other.root.join(other.path)).unwrap_or_default();
+        let on_disk = || regular::read(&other.root.join(other.path), MOST_READ).unwrap_or_default();
         file.holds.is_empty()
             || other.text.is_some_and(|text| text.view().contains(&file.holds))
-            || on_disk().contains(&file.holds)
+            || memchr::memmem::find(&on_disk(), file.holds.as_bytes()).is_some()
     })
 }
 

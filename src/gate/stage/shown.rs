@@ -23,6 +23,7 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 
 use super::{Staged, private_folder};
+use crate::gate::regular;
 use crate::gate::watch::{Halt, Limit};
 use crate::text::Stamp;
 
@@ -35,8 +36,12 @@ const TURN: Duration = Duration::from_millis(10);
 
 /// The most texts that are written down; where they are more, what was compiled is removed.
 const MOST_TEXTS: usize = 200;
-/// The most entries of the root's folders that are looked at for files that were replaced.
-const MOST_ENTRIES: usize = 50_000;
+/// The most entries of the root's folders that are looked at for files that were replaced; where they are more, what was
+/// compiled is removed.
+const MOST_ENTRIES: usize = 200_000;
+/// How far the times that the kernel gives to files may lie behind the clock: it takes them of a clock that stands still
+/// between two ticks, which are 10 ms apart at most.
+const TICK: Duration = Duration::from_millis(10);
 /// The largest file that is looked at for that, in bytes.
 const LARGEST: u64 = 1 << 20;
 /// Folders, beside those whose names begin with a dot, in which no source lies.
@@ -55,7 +60,7 @@ pub(in crate::gate) struct Shown {
 /// What is written down of a target folder.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Record {
-    /// When the last run began; nothing before the first.
+    /// A moment before the last run began to look at the files; nothing before the first.
     last: Option<SystemTime>,
     texts: BTreeMap<String, Text>,
 }
@@ -122,9 +127,28 @@ impl Shown {
     /// Gives what a run is to be shown that is asked about these texts: those, and what was shown before and is not on disk.
     /// It is written down before it is given.
     pub(in crate::gate) fn plan(&mut self, root: &Path, staged: &[Staged<'_>]) -> io::Result<Vec<Showing>> {
+        self.plan_with(root, staged, |last| replaced(root, last, MOST_ENTRIES))
+    }
+
+    /// The same with another way to find the files that were replaced since a moment; nothing where it cannot be told.
+    fn plan_with(
+        &mut self,
+        root: &Path,
+        staged: &[Staged<'_>],
+        find: impl FnOnce(SystemTime) -> Option<Vec<String>>,
+    ) -> io::Result<Vec<Showing>> {
         let mut plan: Vec<Showing> = Vec::new();
-        let replaced = self.record.last.map(|last| replaced(root, last)).unwrap_or_default();
-        self.record.last = Some(SystemTime::now());
+        // A file may be replaced after the walk has passed it, which the next run must see.
+        let began = SystemTime::now() - TICK;
+        let replaced = match self.record.last.map_or_else(|| Some(Vec::new()), find) {
+            Some(replaced) => replaced,
+            None => {
+                forget(&self.target)?;
+                self.record = Record::default();
+                Vec::new()
+            }
+        };
+        self.record.last = Some(began);
         for Staged { path, text } in staged {
             let since = self.since(path, &text.map_or_else(String::new, hash));
             plan.push(Showing { path: (*path).to_owned(), text: text.map(<[u8]>::to_vec), since });
@@ -132,8 +156,8 @@ impl Shown {
         let others: BTreeSet<String> = self.record.texts.keys().cloned().chain(replaced).collect();
         for path in others.into_iter().filter(|path| !staged.iter().any(|staged| staged.path == *path)) {
             let place = root.join(&path);
-            let Ok(text) = fs::read(&place) else {
-                // cargo sees by itself that a file is gone.
+            let Ok(text) = regular::read(&place, u64::MAX) else {
+                // cargo sees by itself that a file is gone, or is none any more.
                 self.record.texts.remove(&path);
                 continue;
             };
@@ -166,13 +190,13 @@ impl Shown {
     }
 }
 
-/// Returns the files below a root, relative to it, that were put there since a moment with an older time.
-fn replaced(root: &Path, since: SystemTime) -> Vec<String> {
-    let (mut replaced, mut open, mut left) = (Vec::new(), vec![PathBuf::new()], MOST_ENTRIES);
+/// Returns the files below a root, relative to it, that were put there since a moment with an older time; nothing where
+/// there are more entries than so many.
+fn replaced(root: &Path, since: SystemTime, most: usize) -> Option<Vec<String>> {
+    let (mut replaced, mut open, mut left) = (Vec::new(), vec![PathBuf::new()], most);
     while let Some(folder) = open.pop() {
         for entry in fs::read_dir(root.join(&folder)).into_iter().flatten().flatten() {
-            let Some(one_less) = left.checked_sub(1) else { return replaced };
-            left = one_less;
+            left = left.checked_sub(1)?;
             let (name, path) = (entry.file_name(), folder.join(entry.file_name()));
             let (Some(name), Ok(kind)) = (name.to_str(), entry.file_type()) else { continue };
             if kind.is_dir() && !name.starts_with('.') && !PASSED_OVER.contains(&name) {
@@ -185,7 +209,7 @@ fn replaced(root: &Path, since: SystemTime) -> Vec<String> {
             }
         }
     }
-    replaced
+    Some(replaced)
 }
 
 /// Returns whether a file changed since a moment, and its time says that it did not.
@@ -310,6 +334,74 @@ mod tests {
         let next = shown(target, root, &[]);
         assert_eq!((next.len(), next[0].1.as_str()), (1, "ten"));
         assert!(next[0].2 > first[0].2, "it changed once more");
+    }
+
+    #[test]
+    fn a_file_that_is_replaced_after_the_walk_passed_it_is_seen_by_the_next_run() {
+        let before = SystemTime::now() - Duration::from_secs(3600);
+        // The control: with the moment after the walk, the file is never seen.
+        for (is_noted_after, seen) in [(false, vec!["a.rs"]), (true, Vec::new())] {
+            let (target, root) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+            let (target, root) = (target.path(), root.path());
+            let write = |text: &str| {
+                fs::write(root.join("a.rs"), text).unwrap();
+                File::open(root.join("a.rs")).unwrap().set_modified(before).unwrap();
+            };
+            write("one");
+            shown(target, root, &[]);
+            std::thread::sleep(TICK * 3);
+            let mut second = opened(target);
+            let started = SystemTime::now();
+            let walk = |last: SystemTime| {
+                let found = replaced(root, last, MOST_ENTRIES);
+                write("two");
+                found
+            };
+            assert_eq!(second.plan_with(root, &[], walk).unwrap(), []);
+            assert!(second.record.last.unwrap() <= SystemTime::now() - TICK);
+            assert!(second.record.last.unwrap() >= started - TICK);
+            if is_noted_after {
+                std::thread::sleep(TICK * 3);
+                second.record.last = Some(SystemTime::now());
+                second.write().unwrap();
+            }
+            drop(second);
+            let next = shown(target, root, &[]);
+            assert_eq!(next.iter().map(|(path, ..)| path.as_str()).collect::<Vec<_>>(), seen);
+        }
+    }
+
+    #[test]
+    fn where_not_all_entries_can_be_looked_at_what_was_compiled_is_removed() {
+        let (target, root) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (target, root) = (target.path(), root.path());
+        for name in ["a.rs", "b.rs", "c.rs"] {
+            fs::write(root.join(name), "one").unwrap();
+        }
+        let now = SystemTime::now();
+        assert_eq!(replaced(root, now, 2), None);
+        assert_eq!(replaced(root, now, 3), Some(Vec::new()));
+        shown(target, root, &[]);
+        for (most, stays) in [(3, true), (2, false)] {
+            fs::create_dir_all(target.join("debug")).unwrap();
+            opened(target).plan_with(root, &[], |last| replaced(root, last, most)).unwrap();
+            assert_eq!(target.join("debug").exists(), stays, "{most}");
+        }
+    }
+
+    #[test]
+    fn a_pipe_in_the_place_of_a_file_that_was_shown_keeps_nobody_waiting() {
+        let (target, root) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        shown(target.path(), root.path(), &[staged("a.rs", "draft")]);
+        regular::make_pipe(&root.path().join("a.rs"));
+        let (place, folder) = (root.path().to_owned(), target.path().to_owned());
+        assert_eq!(regular::in_time(move || shown(&folder, &place, &[])), []);
+        // The control: a file in that place is read.
+        fs::remove_file(root.path().join("a.rs")).unwrap();
+        shown(target.path(), root.path(), &[staged("a.rs", "draft")]);
+        fs::write(root.path().join("a.rs"), "disk").unwrap();
+        File::open(root.path().join("a.rs")).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        assert_eq!(shown(target.path(), root.path(), &[])[0].1, "disk");
     }
 
     #[test]

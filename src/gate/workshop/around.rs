@@ -19,6 +19,15 @@ const ENTRIES_PER_FILE: usize = 10;
 /// Folders, beside those whose names begin with a dot, in which nobody edits.
 const PASSED_OVER: [&str; 4] = ["node_modules", "target", "venv", "__pycache__"];
 
+/// The languages in which configurations are written.
+const CONFIGURATION_LANGUAGES: [&str; 4] = ["json", "jsonc", "toml", "yaml"];
+/// The same for files of no known language: how their names end.
+const CONFIGURATION_ENDINGS: [&str; 3] = [".ini", ".cfg", ".conf"];
+/// How the names of configurations end that begin with a dot.
+const CONFIGURATION_DOT_ENDINGS: [&str; 2] = ["rc", "ignore"];
+/// The largest file that is taken for a configuration, in bytes; what is larger is data.
+const LARGEST_CONFIGURATION: u64 = 1 << 18;
+
 /// Stamps the gate's files in the folders of these, but for themselves; nothing where they are too many.
 pub(super) fn package(gate: &Gate, root: &Path, paths: &[&str]) -> Option<Stamp> {
     let mut walk = Walk::new(gate, root, paths);
@@ -40,16 +49,39 @@ pub(super) fn project(gate: &Gate, root: &Path, paths: &[&str]) -> Option<Stamp>
     Some(walk.stamp())
 }
 
-/// Returns the paths of the gate's files below the root, but for these, sorted; nothing where they are too many.
-pub(super) fn paths(gate: &Gate, root: &Path, edited: &[&str]) -> Option<Vec<String>> {
-    let mut walk = Walk::new(gate, root, edited);
+/// The files below a root, but for the edited ones.
+#[derive(Debug)]
+pub(super) struct Tree {
+    /// The paths of the gate's files, sorted.
+    pub(super) sources: Vec<String>,
+    /// The small files that may be part of a configuration: what tells one version of each from another.
+    pub(super) configurations: BTreeMap<String, Stamp>,
+}
+
+/// Returns the files below the root, but for these; nothing where they are too many.
+pub(super) fn tree(gate: &Gate, root: &Path, edited: &[&str]) -> Option<Tree> {
+    let mut walk = Walk { configurations: Some(BTreeMap::new()), ..Walk::new(gate, root, edited) };
     let mut open = vec![String::new()];
     while let Some(folder) = open.pop() {
         open.extend(walk.enter(&folder)?);
     }
-    let mut paths: Vec<String> = walk.files.into_iter().map(|(path, _)| path).collect();
-    paths.sort_unstable();
-    Some(paths)
+    let mut sources: Vec<String> = walk.files.into_iter().map(|(path, _)| path).collect();
+    sources.sort_unstable();
+    Some(Tree { sources, configurations: walk.configurations.unwrap_or_default() })
+}
+
+/// Tells by its name whether a file may be part of a configuration, which others extend or include wherever it is. A file
+/// of the gate's own languages is a source.
+pub(super) fn is_configuration(gate: &Gate, path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    match language_of(path, None) {
+        language if gate.covers(language) => false,
+        Some(language) => CONFIGURATION_LANGUAGES.contains(&language.name.as_str()),
+        None => {
+            let has = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
+            has(&CONFIGURATION_ENDINGS) || (name.starts_with('.') && has(&CONFIGURATION_DOT_ENDINGS))
+        }
+    }
 }
 
 /// Gives the stamps of the gate's files below a folder, and of those with one of these names, by their absolute paths;
@@ -73,6 +105,8 @@ struct Walk<'a> {
     /// Further files, by their names.
     named: &'a [&'a str],
     files: Vec<(String, Trace)>,
+    /// The files that may be part of a configuration; nothing where they are not asked for.
+    configurations: Option<BTreeMap<String, Stamp>>,
     entries: usize,
     most: usize,
 }
@@ -80,7 +114,16 @@ struct Walk<'a> {
 impl<'a> Walk<'a> {
     fn new(gate: &'a Gate, root: &'a Path, edited: &[&'a str]) -> Walk<'a> {
         let edited = edited.iter().copied().collect();
-        Walk { gate, root, edited, named: &[], files: Vec::new(), entries: 0, most: MOST_FILES }
+        Walk {
+            gate,
+            root,
+            edited,
+            named: &[],
+            files: Vec::new(),
+            configurations: None,
+            entries: 0,
+            most: MOST_FILES,
+        }
     }
 
     /// Notes the files of a folder, and gives the folders in it; nothing when they are too many.
@@ -97,12 +140,15 @@ impl<'a> Walk<'a> {
                 if !name.starts_with('.') && !PASSED_OVER.contains(&name) {
                     folders.push(path);
                 }
-            } else if !self.edited.contains(path.as_str())
-                && (self.gate.covers(language_of(&path, None)) || self.named.contains(&name))
-            {
+            } else if self.edited.contains(path.as_str()) {
+                // It counts by its draft.
+            } else if self.gate.covers(language_of(&path, None)) || self.named.contains(&name) {
                 self.note(path);
+            } else {
+                self.note_configuration(path);
             }
-            if self.entries > self.most * ENTRIES_PER_FILE || self.files.len() > self.most {
+            let files = self.files.len() + self.configurations.as_ref().map_or(0, BTreeMap::len);
+            if self.entries > self.most * ENTRIES_PER_FILE || files > self.most {
                 return None;
             }
         }
@@ -117,6 +163,20 @@ impl<'a> Walk<'a> {
             trace.file(&found);
         }
         self.files.push((path, trace));
+    }
+
+    fn note_configuration(&mut self, path: String) {
+        let Some(configurations) = &mut self.configurations else { return };
+        if !is_configuration(self.gate, &path) {
+            return;
+        }
+        let found = std::fs::metadata(self.root.join(&path));
+        let found = found.ok().filter(|found| found.is_file() && found.len() <= LARGEST_CONFIGURATION);
+        if let Some(found) = found {
+            let mut trace = Trace::default();
+            trace.file(&found);
+            configurations.insert(path, trace.stamp());
+        }
     }
 
     fn stamp(mut self) -> Stamp {

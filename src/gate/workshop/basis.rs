@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use super::around;
 use super::kin::{self, For};
+use crate::gate::regular;
 use crate::policy::{Command, Gate, Rule, Scope, Server};
 use crate::text::Stamp;
 
@@ -170,7 +171,7 @@ fn configure(tool: &mut Trace, names: &BTreeSet<&String>, file: &Path) {
             let Ok(found) = std::fs::metadata(&path) else { continue };
             tool.add(path.as_os_str().as_bytes());
             let small = found.is_file() && found.len() <= LARGEST_CONFIGURATION;
-            match small.then(|| std::fs::read(&path)) {
+            match small.then(|| regular::read(&path, LARGEST_CONFIGURATION)) {
                 Some(Ok(text)) => tool.add(&text),
                 Some(Err(_)) | None => tool.file(&found),
             }

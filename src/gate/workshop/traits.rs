@@ -2,18 +2,19 @@
 //! names other files (`mod a;`, `import "./a"`, `package a`).
 //!
 //! A proof that a program looks at a file holds for as long as these lines are the same in the file, and, where the program
-//! looks at the whole project, in all files of the gate's languages. Words are looked for wherever they stand: one more run
-//! of a canary costs little, and one that is missing would have an unread file pass.
+//! looks at the whole project, in all files of the gate's languages. There the small files that may be part of a
+//! configuration count as well, whatever changes in them. Words are looked for wherever they stand: one more run of a canary
+//! costs little, and one that is missing would have an unread file pass.
 //!
 //! Invariant: where the files are too many or too large to be read, the traits of the tree are not known.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::around;
+use super::around::{self, Tree};
 use super::basis::Trace;
+use crate::gate::regular;
 use crate::policy::{Gate, Scope};
 use crate::text::Stamp;
 
@@ -59,7 +60,7 @@ pub(in crate::gate) struct Traits {
 struct Sources {
     root: PathBuf,
     /// The other files on disk.
-    paths: Vec<String>,
+    others: Tree,
     /// The traits of the drafts as parts of the tree, by their paths.
     drafts: BTreeMap<String, Stamp>,
 }
@@ -75,9 +76,14 @@ impl Traits {
     ) -> Traits {
         let sources = || {
             let edited: Vec<&str> = drafts.iter().map(|(path, _)| *path).collect();
-            let paths = around::paths(gate, root, &edited)?;
-            let roads = drafts.iter().filter_map(|(path, text)| Some(((*path).to_owned(), roads((*text)?))));
-            Some(Sources { root: root.to_owned(), paths, drafts: roads.collect() })
+            let others = around::tree(gate, root, &edited)?;
+            let draft = |(path, text): &(&str, Option<&str>)| {
+                let text = (*text)?;
+                let is_whole = around::is_configuration(gate, path);
+                let traits = if is_whole { Stamp::of(text.as_bytes()) } else { roads(text) };
+                Some(((*path).to_owned(), traits))
+            };
+            Some(Sources { root: root.to_owned(), others, drafts: drafts.iter().filter_map(draft).collect() })
         };
         let sources = match scope {
             Scope::File => None,
@@ -114,17 +120,14 @@ impl Traits {
 impl Sources {
     fn read(&self) -> Option<Stamp> {
         let mut files = self.drafts.clone();
-        let mut bytes = 0;
-        for path in &self.paths {
-            let place = self.root.join(path);
-            let found = fs::metadata(&place).ok().filter(fs::Metadata::is_file);
-            bytes += found.map_or(0, |found| found.len());
-            if bytes > MOST_READ {
-                return None;
-            }
-            let text = fs::read(&place).unwrap_or_default();
+        let mut left = MOST_READ;
+        for path in &self.others.sources {
+            // What is no regular file, or cannot be read, counts by its name.
+            let text = regular::read(&self.root.join(path), left + 1).unwrap_or_default();
+            left = left.checked_sub(text.len() as u64)?;
             files.insert(path.clone(), roads(&String::from_utf8_lossy(&text)));
         }
+        files.extend(self.others.configurations.clone());
         let mut all = Trace::default();
         for (path, roads) in &files {
             all.add(path.as_bytes());
@@ -162,6 +165,8 @@ fn stamp(text: &str, counts: &dyn Fn(&str) -> bool) -> Stamp {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::policy::Catalogue;
 
@@ -186,6 +191,59 @@ mod tests {
         assert_eq!(of("fn g() {}\n"), known);
         write("b.rs", "");
         assert_ne!(of("fn g() {}\n"), known, "another file");
+    }
+
+    #[test]
+    fn a_configuration_that_another_may_extend_counts_and_data_does_not() {
+        let root = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let place = root.path().join(path);
+            fs::create_dir_all(place.parent().unwrap()).unwrap();
+            // Another file each time, as the clock of the file system may stand still between two writes.
+            fs::write(place.with_extension("new"), text).unwrap();
+            fs::rename(place.with_extension("new"), place).unwrap();
+        };
+        let gate = Catalogue::embedded().find("tsc").unwrap();
+        let of = |drafts: &[(&str, Option<&str>)]| {
+            Traits::new(gate, root.path(), Scope::Project, drafts).of_tree_with("a.ts").unwrap()
+        };
+        let edit: (&str, Option<&str>) = ("a.ts", Some("let a = 1\n"));
+        for path in
+            ["config/base.json", "config/base.yaml", "sub/own.ini", "sub/.eslintignore", "sub/.pylintrc"]
+        {
+            write(path, "{}");
+            let known = of(&[edit]);
+            assert_eq!(of(&[edit]), known, "{path}");
+            write(path, "{\"exclude\": [\"a.ts\"]}");
+            let other = of(&[edit]);
+            assert_ne!(other, known, "{path}");
+            let drafts = ["{}", "{\"exclude\": []}"].map(|text| of(&[edit, (path, Some(text))]));
+            assert!(drafts[0] != drafts[1] && drafts[0] != other, "{path}: a draft counts by its text");
+        }
+        let known = of(&[edit]);
+        for path in ["README.md", "page.html", "data.txt", ".coverage", "node_modules/a/package.json"] {
+            write(path, "x");
+            assert_eq!(of(&[edit]), known, "{path}");
+        }
+        write("data.json", &" ".repeat(1 << 19));
+        assert_eq!(of(&[edit]), known, "a large file is data");
+    }
+
+    #[test]
+    fn a_pipe_or_a_device_among_the_sources_keeps_nobody_waiting() {
+        let root = tempfile::tempdir().unwrap();
+        regular::make_pipe(&root.path().join("a.rs"));
+        std::os::unix::fs::symlink("/dev/zero", root.path().join("b.rs")).unwrap();
+        let place = root.path().to_owned();
+        let of = move || {
+            let gate = Catalogue::embedded().find("cargo-check").unwrap();
+            Traits::new(gate, &place, Scope::Project, &[("c.rs", Some("fn g() {}\n"))]).of_tree_with("c.rs")
+        };
+        let known = regular::in_time(of.clone());
+        assert!(known.is_some());
+        // The control: their names are among the traits, so that they were come by.
+        fs::remove_file(root.path().join("a.rs")).unwrap();
+        assert_ne!(regular::in_time(of), known);
     }
 
     #[test]

@@ -8,13 +8,14 @@
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
+use std::fs::{self, File, Metadata, OpenOptions, Permissions, TryLockError};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Read};
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use rustix::fs::OFlags;
 
@@ -26,10 +27,16 @@ use crate::store::trouble;
 const BESIDE: &str = "root";
 /// How the names of folders begin that are being removed.
 const REMOVED: &str = ".removed-";
-/// The file whose time tells when the bounds were looked at last.
+/// The file whose time tells when somebody began to look at the bounds last.
 const LOOKED: &str = ".looked";
 /// How long nobody looks at the bounds again.
 const REST: Duration = Duration::from_secs(60 * 60);
+/// The same where the bounds could not be kept, because what is too much is in use or the system refused.
+const SHORT_REST: Duration = Duration::from_secs(60);
+/// How long a call waits for a folder of which something is being removed, before its tools go without.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
+/// How long that wait lasts before the lock is tried again.
+const TURN: Duration = Duration::from_millis(10);
 /// How long an unfinished file of a process that was killed stays.
 const UNFINISHED: Duration = Duration::from_secs(60 * 60);
 /// How long what is known of programs stays: longer than it holds.
@@ -163,27 +170,40 @@ impl State {
     /// Removes what killed processes left behind, and of the caches what is too much: where a root has more than it may
     /// have, what its gates used least recently, and where all have, the roots that were used least recently.
     ///
-    /// Nothing is done where somebody did it within the hour.
+    /// Nothing is done where somebody began to do it within the hour.
     pub fn bound_caches(&self, limits: CacheLimits) -> io::Result<()> {
+        self.bound_with(false, |caches| bound(caches, limits, SystemTime::now()))
+    }
+
+    /// The same whenever somebody did it last.
+    pub fn bound_caches_now(&self, limits: CacheLimits) -> io::Result<()> {
+        self.bound_with(true, |caches| bound(caches, limits, SystemTime::now()))
+    }
+
+    /// Bounds the caches by `pass`, which returns whether all is within the bounds.
+    fn bound_with(&self, now: bool, pass: impl FnOnce(&Path) -> io::Result<bool>) -> io::Result<()> {
         let Ok(caches) = self.caches() else { return Ok(()) };
         let looked = caches.join(LOOKED);
         let age = |found: Metadata| SystemTime::now().duration_since(found.modified().ok()?).ok();
-        if fs::symlink_metadata(&looked).ok().and_then(age).is_some_and(|age| age < REST) {
-            return Ok(());
-        }
-        if !bound(caches, limits, SystemTime::now())? {
-            // What is too much is in use.
+        let is_fresh = || fs::symlink_metadata(&looked).ok().and_then(age).is_some_and(|age| age < REST);
+        if caches.symlink_metadata().is_err() || (!now && is_fresh()) {
             return Ok(());
         }
         let mut options = OpenOptions::new();
         let file = options.create(true).append(true).mode(0o600).custom_flags(no_follow()).open(&looked)?;
-        file.set_modified(SystemTime::now())
+        // A process that ends before the pass does must not leave it, and the wait for it, to every process after it.
+        file.set_modified(SystemTime::now())?;
+        let done = pass(caches);
+        if !matches!(done, Ok(true)) {
+            file.set_modified(SystemTime::now() - (REST - SHORT_REST))?;
+        }
+        done.map(drop)
     }
 }
 
 /// Keeps all within the bounds, as far as it is not in use; returns whether it is.
 fn bound(caches: &Path, limits: CacheLimits, now: SystemTime) -> io::Result<bool> {
-    remove_leftovers(caches, now)?;
+    remove_leftovers(caches, now, delete)?;
     let mut all: Vec<Cached> = folders(caches)?.iter().map(|folder| cached(folder)).collect();
     for cached in all.iter_mut().filter(|cached| cached.size > limits.workspace) {
         shrink(cached, limits.workspace);
@@ -205,6 +225,10 @@ fn bound(caches: &Path, limits: CacheLimits, now: SystemTime) -> io::Result<bool
 /// Removes what the gates of a root used least recently, until it is small enough.
 fn shrink(cached: &mut Cached, most: u64) {
     let Ok(lock) = taken(&cached.folder) else { return };
+    // The file of a cache that had none was made just now, which is no use of it.
+    if lock.metadata().is_ok_and(|found| found.len() == 0) {
+        let _ = lock.set_modified(cached.used);
+    }
     cached.parts.sort_by_key(|part| part.used);
     let mut removed = Vec::new();
     for part in &cached.parts {
@@ -224,8 +248,13 @@ fn shrink(cached: &mut Cached, most: u64) {
     }
 }
 
-/// Removes folders that somebody began to remove, files that nobody finished, and what is known of programs too long.
-fn remove_leftovers(caches: &Path, now: SystemTime) -> io::Result<()> {
+/// Removes folders that somebody began to remove, by `delete`, files that nobody finished, and what is known of programs
+/// too long. What cannot be removed stays.
+fn remove_leftovers(
+    caches: &Path,
+    now: SystemTime,
+    delete: impl Fn(&Path) -> io::Result<()>,
+) -> io::Result<()> {
     let is_older = |path: &Path, life: Duration| {
         let modified = fs::symlink_metadata(path).and_then(|found| found.modified());
         modified.is_ok_and(|modified| now.duration_since(modified).is_ok_and(|age| age > life))
@@ -233,29 +262,35 @@ fn remove_leftovers(caches: &Path, now: SystemTime) -> io::Result<()> {
     let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
     let begins = |name: &OsStr, with: &str| name.as_bytes().starts_with(with.as_bytes());
     let is_folder = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
-    for entry in entries(caches).filter(|entry| begins(&entry.file_name(), REMOVED) && is_folder(entry)) {
-        delete(&entry.path())?;
-    }
-    for folder in folders(caches)? {
-        let Ok(_lock) = taken(&folder) else { continue };
-        for entry in entries(&folder).filter(|entry| begins(&entry.file_name(), REMOVED) && is_folder(entry))
-        {
-            delete(&entry.path())?;
+    let removed = |folder: &Path| -> Vec<PathBuf> {
+        let removed = entries(folder).filter(|entry| begins(&entry.file_name(), REMOVED) && is_folder(entry));
+        removed.map(|entry| entry.path()).collect()
+    };
+    let log = |path: &Path, done: io::Result<()>| {
+        if let Err(error) = done {
+            tracing::debug!(path = %path.display(), %error, "a leftover cannot be removed");
         }
+    };
+    let mut leftovers = removed(caches);
+    for folder in folders(caches)? {
+        let Ok(_lock) = try_take(&folder) else { continue };
+        leftovers.extend(removed(&folder));
         // Records of target folders are written to a file beside them first.
         let gates = entries(&folder).filter(is_folder);
         let targets = gates.flat_map(|gate| entries(&gate.path())).filter(is_folder);
         let files = targets.flat_map(|target| entries(&target.path()));
         for file in files.filter(|file| begins(&file.file_name(), ".tmp")) {
             if !is_folder(&file) && is_older(&file.path(), UNFINISHED) {
-                fs::remove_file(file.path())?;
+                log(&file.path(), fs::remove_file(file.path()));
             }
         }
     }
+    // Nobody waits for a lock while large folders are removed.
+    leftovers.iter().for_each(|folder| log(folder, delete(folder)));
     for note in entries(&caches.join(PROOFS)).filter(|note| !is_folder(note)) {
         let life = if begins(&note.file_name(), ".tmp") { UNFINISHED } else { PROOFS_LIFE };
         if is_older(&note.path(), life) {
-            fs::remove_file(note.path())?;
+            log(&note.path(), fs::remove_file(note.path()));
         }
     }
     Ok(())
@@ -359,8 +394,20 @@ fn no_follow() -> i32 {
 }
 
 /// Holds off those who would remove a folder, and notes that it is used.
+///
+/// Errors: `TimedOut` where somebody removes something of it for too long, and what the system refuses.
 fn used(folder: &Path, root: &Path) -> io::Result<File> {
-    let file = locked(folder, |file| file.lock_shared())?;
+    let until = Instant::now() + LONGEST_WAIT;
+    let file = locked(folder, |file| {
+        loop {
+            match file.try_lock_shared() {
+                Ok(()) => return Ok(()),
+                Err(TryLockError::WouldBlock) if Instant::now() < until => std::thread::sleep(TURN),
+                Err(TryLockError::WouldBlock) => return Err(io::ErrorKind::TimedOut.into()),
+                Err(TryLockError::Error(error)) => return Err(error),
+            }
+        }
+    })?;
     // Two that come first at once write the same.
     if file.metadata()?.len() == 0 {
         file.write_all_at(root.as_os_str().as_bytes(), 0)?;
@@ -428,9 +475,34 @@ fn set_aside(folder: &Path) -> io::Result<PathBuf> {
 
 /// Removes a folder and all below it, and follows no link.
 fn delete(folder: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(folder) {
+    let removed = match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            // Some tools take the right to write from the folders of their caches.
+            make_writable(folder, DEEPEST);
+            fs::remove_dir_all(folder)
+        }
+        done => done,
+    };
+    match removed {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         done => done,
+    }
+}
+
+/// Lets the user write in a folder and in those below it, as far as the system allows it; no link is followed.
+fn make_writable(folder: &Path, deep: usize) {
+    let flags = (OFlags::PATH | OFlags::NOFOLLOW | OFlags::DIRECTORY).bits().cast_signed();
+    let Ok(handle) = OpenOptions::new().read(true).custom_flags(flags).open(folder) else { return };
+    let is_private = handle.metadata().is_ok_and(|found| found.mode() & 0o700 == 0o700);
+    if !is_private {
+        // The handle's own name leads to that very folder, whatever is at its path by now.
+        let own = format!("/proc/self/fd/{}", handle.as_raw_fd());
+        let _ = fs::set_permissions(own, Permissions::from_mode(0o700));
+    }
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if deep > 0 && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            make_writable(&entry.path(), deep - 1);
+        }
     }
 }
 
@@ -639,6 +711,145 @@ mod tests {
         assert_eq!(caches.roots(), ["/p"], "it is in use");
         drop(held);
         caches.state.bound_caches(kib(1000, 0)).unwrap();
-        assert!(caches.roots().is_empty(), "and is looked at again without delay");
+        assert_eq!(caches.roots(), ["/p"], "not at once");
+        let age = looked.metadata().unwrap().modified().unwrap().elapsed().unwrap();
+        assert!(age >= REST - SHORT_REST && age < REST, "but within a minute: {age:?}");
+        looked.set_modified(SystemTime::now() - REST).unwrap();
+        caches.state.bound_caches(kib(1000, 0)).unwrap();
+        assert!(caches.roots().is_empty());
+    }
+
+    #[test]
+    fn a_pass_that_never_ends_is_not_begun_again_by_each_process() {
+        let caches = Caches::new();
+        caches.fill("/p", &[("mypy", 40, 1)]);
+        let looked = caches.state.caches().unwrap().join(LOOKED);
+        let passes = std::cell::Cell::new(0);
+        let pass = |_: &Path| {
+            passes.set(passes.get() + 1);
+            // Another process comes while this one is at it, or after it was killed.
+            caches.state.bound_with(false, |_| panic!("it was claimed")).map(|()| true)
+        };
+        caches.state.bound_with(false, pass).unwrap();
+        assert_eq!(passes.get(), 1);
+        // The control: without the claim the other process begins as well; and whoever asks for it, has it done.
+        fs::remove_file(&looked).unwrap();
+        caches.state.bound_with(false, |_| Ok(passes.replace(2) == 1)).unwrap();
+        caches.state.bound_with(true, |_| Ok(passes.replace(3) == 2)).unwrap();
+        assert_eq!(passes.get(), 3);
+        caches.state.bound_caches(kib(1000, 0)).unwrap();
+        assert_eq!(caches.roots(), ["/p"], "within the hour");
+        caches.state.bound_caches_now(kib(1000, 0)).unwrap();
+        assert!(caches.roots().is_empty());
+    }
+
+    #[test]
+    fn a_leftover_that_cannot_be_removed_keeps_nothing_else_from_its_bounds() {
+        let caches = Caches::new();
+        caches.fill("/p", &[("mypy", 1, 1)]);
+        let home = caches.state.caches().unwrap().to_owned();
+        let names = [".removed-1", ".removed-2", ".removed-3"];
+        names.iter().for_each(|name| make(&home.join(name)).unwrap());
+        let refused = std::cell::RefCell::new(Vec::new());
+        let some = |folder: &Path| {
+            if folder.ends_with(".removed-3") {
+                return delete(folder);
+            }
+            refused.borrow_mut().push(folder.to_owned());
+            Err(io::ErrorKind::PermissionDenied.into())
+        };
+        remove_leftovers(&home, SystemTime::now(), some).unwrap();
+        assert_eq!(
+            (refused.borrow().len(), names.map(|name| home.join(name).exists())),
+            (2, [true, true, false])
+        );
+    }
+
+    #[test]
+    fn folders_that_a_tool_made_read_only_are_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let outside = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("removed");
+        make(&folder.join("deep/deeper")).unwrap();
+        fs::write(folder.join("deep/deeper/file"), "x").unwrap();
+        symlink(outside.path(), folder.join("deep/away")).unwrap();
+        let mode = |path: &Path, mode: u32| fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+        mode(outside.path(), 0o500);
+        mode(&folder.join("deep/deeper"), 0o000);
+        mode(&folder.join("deep"), 0o500);
+        // Root may write everywhere, by capabilities that each thread can give away.
+        let place = folder.clone();
+        let unprivileged = move || {
+            rustix::thread::set_capabilities(
+                None,
+                rustix::thread::CapabilitySets {
+                    effective: rustix::thread::CapabilitySet::empty(),
+                    permitted: rustix::thread::CapabilitySet::empty(),
+                    inheritable: rustix::thread::CapabilitySet::empty(),
+                },
+            )
+            .unwrap();
+            (fs::remove_dir_all(&place).map_err(|error| error.kind()), delete(&place))
+        };
+        let (plain, deleted) = std::thread::spawn(unprivileged).join().unwrap();
+        assert_eq!(plain, Err(io::ErrorKind::PermissionDenied), "the control");
+        deleted.unwrap();
+        assert!(!folder.exists());
+        assert_eq!(outside.path().metadata().unwrap().mode() & 0o777, 0o500);
+    }
+
+    #[test]
+    fn nobody_waits_while_leftovers_are_removed() {
+        let caches = Caches::new();
+        let folder = caches.fill("/p", &[("cargo-check", 1, 1)]);
+        make(&folder.join(".removed-1")).unwrap();
+        let seen = std::cell::Cell::new(None);
+        let look = |_: &Path| {
+            seen.set(Some(try_take(&folder).is_ok()));
+            Ok(())
+        };
+        remove_leftovers(caches.state.caches().unwrap(), SystemTime::now(), look).unwrap();
+        assert_eq!(seen.get(), Some(true));
+        // The control: a lock that is held is seen.
+        let _held = taken(&folder).unwrap();
+        assert!(matches!(try_take(&folder), Err(Kept::InUse)));
+    }
+
+    #[test]
+    fn a_call_goes_without_a_cache_of_which_something_is_removed_for_too_long() {
+        let caches = Caches::new();
+        let folder = caches.fill("/p", &[("mypy", 1, 1)]);
+        let removing = taken(&folder).unwrap();
+        let (done, is_done) = std::sync::mpsc::channel();
+        let plain = folder.clone();
+        std::thread::spawn(move || done.send(locked(&plain, |file| file.lock_shared()).is_ok()));
+        let (tried, is_tried) = std::sync::mpsc::channel();
+        let state = caches.state.clone();
+        std::thread::spawn(move || tried.send(state.cache(Path::new("/p")).map(drop)));
+        let why = is_tried.recv_timeout(Duration::from_secs(30)).expect("it still waits").unwrap_err();
+        assert!(why.contains("cannot be locked: timed out"), "{why}");
+        assert!(is_done.try_recv().is_err(), "the control: who waits without a limit waits still");
+        drop(removing);
+        assert!(is_done.recv_timeout(Duration::from_secs(30)).unwrap());
+        assert!(caches.state.cache(Path::new("/p")).is_ok());
+    }
+
+    #[test]
+    fn a_cache_without_the_file_of_its_root_does_not_look_used_after_a_pass() {
+        let caches = Caches::new();
+        let folder = caches.fill("/p", &[("clippy", 40, 9), ("mypy", 40, 5)]);
+        fs::remove_file(beside(&folder)).unwrap();
+        let age = || {
+            let used = cached(&folder).used;
+            used.elapsed().unwrap().as_secs() / 3600
+        };
+        make(&folder.join(".removed-1")).unwrap();
+        caches.bound(kib(1000, 1000));
+        assert_eq!((folder.join(".removed-1").exists(), age(), beside(&folder).exists()), (false, 5, false));
+        caches.bound(kib(70, 1000));
+        assert_eq!((folder.join("clippy").exists(), age()), (false, 5));
+        // The control: a use shows.
+        drop(caches.state.cache(Path::new("/p")).unwrap());
+        assert_eq!(age(), 0);
     }
 }

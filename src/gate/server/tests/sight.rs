@@ -170,6 +170,27 @@ fn a_file_on_disk_that_imports_a_new_one_has_the_command_asked() {
 }
 
 #[test]
+fn a_pipe_or_a_device_beside_a_new_file_keeps_nobody_waiting() {
+    // The control: a file in that place is read.
+    for (is_pipe, runs) in [(false, true), (true, false)] {
+        let asked = move || {
+            let trial = Trial::with("pull", Has::ServerAndCommand, "new_files: unimported", Hours::default());
+            let importer = trial.path("facade.py");
+            if is_pipe {
+                regular::make_pipe(&importer);
+                std::os::unix::fs::symlink("/dev/zero", trial.path("zero.py")).unwrap();
+            } else {
+                trial.write("facade.py", "from fresh import f\n");
+            }
+            let call = [("fresh.py", None, "bad\n"), ("a.py", Some("x\n"), "import facade\n")];
+            (found(&trial.together(&call)[0]), trial.runs() > 0)
+        };
+        let (found, ran) = regular::in_time(asked);
+        assert_eq!((found, ran), (vec!["1:1 new seen bad".to_owned()], runs), "{is_pipe}");
+    }
+}
+
+#[test]
 fn a_server_may_see_new_files_in_folders_that_are_on_disk() {
     let importer = "from sub import fresh\n";
     for (folder_is_there, by_server) in [(true, true), (false, false)] {
