@@ -120,11 +120,11 @@ impl Files<'_> {
     /// The nearest folder with one of these files, from a folder up to the root, with what belongs to the file.
     fn nearest<T: Copy>(&self, folder: &str, files: &[(&str, T)]) -> Option<(String, T)> {
         let own = join(folder, "x");
-        let found = self.above(&own).find_map(|folder| {
+        let mut folders = self.above(&own);
+        folders.find_map(|folder| {
             let (_, value) = files.iter().find(|(name, _)| self.exists(&join(folder, name)))?;
             Some((folder.to_owned(), *value))
-        });
-        found
+        })
     }
 }
 
