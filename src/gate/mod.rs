@@ -19,6 +19,7 @@ mod lost;
 mod markdown;
 mod means;
 mod output;
+mod packages;
 mod parallel;
 mod pattern;
 mod percent;

@@ -19,12 +19,14 @@ pub struct Watch {
     token: CancellationToken,
     progress: Option<Progress>,
     waits: Option<Waits>,
+    /// No gate goes on longer than until this moment.
+    end: Option<Instant>,
 }
 
 impl Watch {
     /// Watches with a token that cancels, and a callback that hears of each gate.
     pub fn new(token: CancellationToken, progress: Option<Progress>) -> Watch {
-        Watch { token, progress, waits: None }
+        Watch { token, progress, waits: None, end: None }
     }
 
     /// Watches for nobody: never cancelled, nothing reported.
@@ -44,6 +46,12 @@ impl Watch {
         Watch { waits: Some(waits), ..self }
     }
 
+    /// The same, but no gate goes on longer than until this moment.
+    #[must_use]
+    pub fn within(&self, end: Instant) -> Watch {
+        Watch { end: Some(self.end.map_or(end, |own| own.min(end))), ..self.silent() }
+    }
+
     /// Tells how long the locks of a call were waited for.
     pub fn waited(&self, time: Duration) {
         if let Some(waits) = &self.waits {
@@ -53,7 +61,7 @@ impl Watch {
 
     /// Watches for the same caller, who is told nothing.
     pub fn silent(&self) -> Watch {
-        Watch::new(self.token.clone(), None)
+        Watch { end: self.end, ..Watch::new(self.token.clone(), None) }
     }
 
     /// Tells whether the caller has gone.
@@ -75,7 +83,7 @@ impl Watch {
 
     /// Gives a gate until this moment.
     pub(super) fn until(&self, end: Instant) -> Limit<'_> {
-        Limit { watch: self, end, work: None }
+        Limit { watch: self, end: self.end.map_or(end, |own| own.min(end)), work: None }
     }
 }
 

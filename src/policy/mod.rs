@@ -42,9 +42,9 @@ pub use catalogue::Catalogue;
 pub use damage::{Accident, Damage, Weight};
 pub use definition::{
     Attempt, Canary, Columns, Command, Configuration, Demand, Expected, Form, Gate, Header, Hole, InSteps,
-    Input, Kind, Languages, Layout, Message, Missing, NewFiles, Offer, Older, Output, PatternRules, Piece,
-    Place, Pointer, Release, Role, Sample, Scaffold, Scope, Server, Shows, Stream, Template, Transitional,
-    Unconfigured, Value,
+    Input, Kind, Languages, Layout, Manager, Message, Missing, NewFiles, Offer, Older, Output, Packages,
+    PatternRules, Piece, Place, Pointer, Release, Role, Sample, Scaffold, Scope, Server, Shows, Stream,
+    Template, Transitional, Unconfigured, Value,
 };
 pub use demands::{Confirm, Demands, Guard, Interactive, Runnable};
 pub use entity::{EntityType, Owner, is_id};

@@ -29,6 +29,7 @@ const NAMED_BY: &[(&[&str], &[&str])] = &[
             "gate/command/replay.rs",
             "gate/syntax/",
             "gate/output/",
+            "gate/packages/",
             "gate/server/",
             "gate/stage/",
             "policy/definition/server.rs",
@@ -36,7 +37,8 @@ const NAMED_BY: &[(&[&str], &[&str])] = &[
     ),
     (&["tempfile"], &["gate/stage/"]),
     (&["tree_sitter", "tree_sitter_"], &["grammar/"]),
-    (&["ruff_", "oxc_", "syn::", "saphyr_parser", "granit_parser", "toml_edit"], &["gate/syntax/"]),
+    (&["ruff_", "oxc_", "syn::", "saphyr_parser", "granit_parser"], &["gate/syntax/"]),
+    (&["toml_edit"], &["gate/syntax/", "gate/packages/"]),
     // The demo is a client of its own server, as every reader of it could be.
     (
         &["process::Command", "process::Child", "process::Stdio", "Command::new"],
@@ -58,6 +60,7 @@ const NAMED_BY: &[(&[&str], &[&str])] = &[
             "store/",
             "front/cli/",
             "gate/command/",
+            "gate/packages/",
             "gate/pins.rs",
             "gate/process/",
             "gate/server/documents.rs",

@@ -5,6 +5,7 @@ mod doctor;
 mod go;
 mod live;
 mod offline;
+mod packages;
 mod samples;
 
 use std::fs;

@@ -2,6 +2,7 @@
 
 mod clients;
 mod scene;
+mod trials;
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -83,12 +84,12 @@ fn a_tool_that_is_not_here_is_named_in_a_comment_only() {
     assert_eq!((gates(&policy, "python"), gates(&policy, "go")), (vec![], vec!["gofmt fix".to_owned()]));
     let text = scene.text("quality.yaml");
     assert!(
-        text.contains("# python: ruff is not on this machine, though ruff.toml is there: pip install ruff\n"),
+        text.contains("# python: not proposed: ruff: not on this machine, though ruff.toml is there; next: pip install ruff\n"),
         "{text}"
     );
     assert!(
         text.contains(
-            "    # golangci-lint is not on this machine, though .golangci.yml is there: go install "
+            "    # not proposed: golangci-lint: not on this machine, though .golangci.yml is there; next: go install "
         ),
         "{text}"
     );

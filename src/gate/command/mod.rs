@@ -23,6 +23,7 @@ use std::path::Path;
 use self::scene::Scene;
 use super::company::Company;
 use super::output::{self, Said, Seen, Whose};
+use super::packages;
 use super::process::{self, Ceiling, Ended};
 use super::silence::Silence;
 use super::watch::Limit;
@@ -73,6 +74,7 @@ pub(super) struct Ask<'a> {
 pub(super) fn look(ask: &Ask<'_>, limit: Limit<'_>) -> Result<Vec<Seen>, Silence> {
     let command = command(ask, limit)?;
     let run = Run::new(ask, command, limit)?;
+    run.has_its_packages(ask, command)?;
     output::read(command, &run.said(), ask.text, &|name| run.scene.whose(name))
 }
 
@@ -81,6 +83,7 @@ pub(super) fn look(ask: &Ask<'_>, limit: Limit<'_>) -> Result<Vec<Seen>, Silence
 pub(super) fn look_all(ask: &Ask<'_>, limit: Limit<'_>) -> Result<Vec<Vec<Seen>>, Silence> {
     let command = command(ask, limit)?;
     let run = Run::new(ask, command, limit)?;
+    run.has_its_packages(ask, command)?;
     let also = ask.also.iter().filter_map(|other| Some((other.path, other.text?)));
     let texts: Vec<(&str, &Buffer)> = std::iter::once((ask.path, ask.text)).chain(also).collect();
     output::read_all(command, &run.said(), &texts, &|name| match run.scene.whose(name) {
@@ -93,6 +96,7 @@ pub(super) fn look_all(ask: &Ask<'_>, limit: Limit<'_>) -> Result<Vec<Vec<Seen>>
 pub(super) fn mend(ask: &Ask<'_>, limit: Limit<'_>) -> Result<String, Silence> {
     let command = command(ask, limit)?;
     let run = Run::new(ask, command, limit)?;
+    run.has_its_packages(ask, command)?;
     output::formatted(command, &run.said(), ask.text)
 }
 
@@ -133,6 +137,16 @@ impl<'a> Run<'a> {
             Ended::Broken(why) => Err(Silence::Broken(why)),
             Ended::Halted(halt) => Err(Silence::Halted(halt)),
         }
+    }
+
+    /// Makes sure that the run did not fail for lack of a package that the project declares.
+    fn has_its_packages(&self, ask: &Ask<'_>, command: &Command) -> Result<(), Silence> {
+        if self.code == 0 {
+            return Ok(());
+        }
+        let output = [self.stdout.as_slice(), b"\n", self.stderr.as_slice()].concat();
+        let why = packages::failure(ask, command, &String::from_utf8_lossy(&output));
+        why.map_or(Ok(()), |why| Err(Silence::Unavailable(why)))
     }
 
     fn said(&self) -> Said<'_> {

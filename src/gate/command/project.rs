@@ -17,7 +17,7 @@ const MOST_READ: u64 = 1 << 20;
 const NAME: usize = 16;
 
 /// The folders above a path, relative to the root, from its own up to the root.
-pub(super) fn above(path: &str) -> impl Iterator<Item = &str> {
+pub(in crate::gate) fn above(path: &str) -> impl Iterator<Item = &str> {
     let parent = |path: &str| path.rsplit_once('/').map_or("", |(folder, _)| folder).len();
     let first = path.get(..parent(path));
     std::iter::successors(

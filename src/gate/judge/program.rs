@@ -13,6 +13,7 @@ use crate::gate::company::{self, Companion, Company};
 use crate::gate::draft::{Draft, Stands};
 use crate::gate::means::Means;
 use crate::gate::output::Seen;
+use crate::gate::packages;
 use crate::gate::server;
 use crate::gate::silence::Silence;
 use crate::gate::stage;
@@ -395,7 +396,9 @@ impl<'a> Program<'a> {
             // A server takes its slot when it is its turn.
             Voice::Server(server, _) => self.timed(|| server::look(ask, server, workshop, self.limit)),
         };
-        said.map_err(|silence| self.halted(silence))
+        let mut said = said.map_err(|silence| self.halted(silence))?;
+        packages::explain(ask, &mut said);
+        Ok(said)
     }
 
     /// The same, where the time was up with the limit that ran out.

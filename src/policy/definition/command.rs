@@ -29,6 +29,31 @@ pub struct Missing {
     pub fetch: String,
 }
 
+/// The package manager that installs what a project declares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Manager {
+    /// npm and its like: `package.json` and `node_modules`.
+    Npm,
+    /// pip and its like: `pyproject.toml`, `requirements.txt` and `.venv`.
+    Python,
+}
+
+/// The package managers, by name.
+pub(in crate::policy) const MANAGERS: [(&str, Manager); 2] =
+    [("npm", Manager::Npm), ("python", Manager::Python)];
+
+/// How the program says that it cannot find a package. Each pattern has a group `package`. Only a package counts that the project
+/// declares and that is not installed: what nothing declares stays a fault.
+#[derive(Debug)]
+pub struct Packages {
+    /// Who installs them.
+    pub manager: Manager,
+    /// Patterns on `code message` of findings, which then warn and name the command that installs.
+    pub findings: Vec<Regex>,
+    /// Patterns on the output of a run that failed, which is then unavailable.
+    pub failures: Vec<Regex>,
+}
+
 /// A program that judges drafts. It is started with an argument vector, never by a shell.
 #[derive(Debug)]
 pub struct Command {
@@ -52,6 +77,8 @@ pub struct Command {
     pub unseen: Option<Regex>,
     /// What it prints when it fails because dependencies are not on this machine.
     pub missing: Vec<Missing>,
+    /// How it says that it cannot find a package of npm or Python.
+    pub packages: Option<Packages>,
     /// In what it counts columns.
     pub columns: Columns,
     /// What its answer depends on.
@@ -100,6 +127,7 @@ impl Command {
             output: Output { form: Form::Exit(String::new()), from: Stream::Both, severity: Severity::Error },
             unseen: None,
             missing: Vec::new(),
+            packages: None,
             columns: Columns::Characters,
             scope: Scope::Project,
             config: Vec::new(),
@@ -249,6 +277,7 @@ fn asked_by(fields: &Fields, argv: &Node, input: &Node) -> Result<Command, Fault
         output: output(fields.require("output")?)?,
         unseen: fields.optional("unseen", super::regex)?,
         missing: fields.optional("missing", missing)?.unwrap_or_default(),
+        packages: fields.optional("packages", packages)?,
         columns: fields.optional("columns", columns)?.unwrap_or(Columns::Characters),
         scope: fields.optional("scope", scope)?.unwrap_or(Scope::File),
         config: fields.optional("config", configurations)?.unwrap_or_default(),
@@ -329,6 +358,24 @@ fn missing(node: &Node, what: &str) -> Result<Vec<Missing>, Fault> {
         Ok(Missing { pattern, fetch: fields.require("fetch")?.text("`fetch`")?.to_owned() })
     };
     node.list(what)?.iter().map(read).collect()
+}
+
+fn packages(node: &Node, what: &str) -> Result<Packages, Fault> {
+    let fields = node.settings(what, &[keys::PACKAGES])?;
+    let pattern = |item: &Node| -> Result<Regex, Fault> {
+        let pattern = super::regex(item, "a pattern of `packages`")?;
+        if pattern.capture_names().flatten().any(|name| name == "package") {
+            return Ok(pattern);
+        }
+        Err(item.fault("the pattern has no group `(?P<package>...)`, which says what is missing"))
+    };
+    let patterns =
+        |node: &Node, what: &str| node.list(what)?.iter().map(pattern).collect::<Result<Vec<_>, _>>();
+    Ok(Packages {
+        manager: fields.require("manager")?.one_of("`manager`", &MANAGERS)?,
+        findings: fields.optional("findings", patterns)?.unwrap_or_default(),
+        failures: fields.optional("failures", patterns)?.unwrap_or_default(),
+    })
 }
 
 fn exit_codes(node: &Node, what: &str) -> Result<Vec<i32>, Fault> {

@@ -18,8 +18,8 @@ use std::time::Duration;
 use regex::Regex;
 
 pub use self::canary::{Attempt, Canary, Shows};
-pub(super) use self::command::{COLUMNS, INPUTS, SCOPES};
-pub use self::command::{Columns, Command, Input, Missing, Older, Scope};
+pub(super) use self::command::{COLUMNS, INPUTS, MANAGERS, SCOPES};
+pub use self::command::{Columns, Command, Input, Manager, Missing, Older, Packages, Scope};
 pub(super) use self::output::STREAMS;
 pub use self::output::{Form, Output, Place, Pointer, Stream};
 pub use self::pattern::PatternRules;

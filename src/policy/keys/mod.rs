@@ -6,7 +6,7 @@
 //! that asks for nothing.
 
 use super::damage::WEIGHTS;
-use super::definition::{COLUMNS, IN_STEPS, INPUTS, ROLES, SCOPES, STREAMS};
+use super::definition::{COLUMNS, IN_STEPS, INPUTS, MANAGERS, ROLES, SCOPES, STREAMS};
 use super::demands::{CONFIRMED, GUARDED, INTERACTIVE, RUN};
 use super::isolation::ISOLATIONS;
 use super::paths::ACCESS;
@@ -186,6 +186,8 @@ tables! {
         "unseen": Regex, Says("none") => "`command`: what it prints when it did not look at the file";
         "missing": List(&Map(&[MISSING]), 0), Is("[]")
             => "`command`: what it prints when it fails because dependencies are not on this machine";
+        "packages": Map(&[PACKAGES]), Says("none")
+            => "`command`: what it prints when it cannot find a package of npm or Python; counts where the project declares it and it is not installed";
         "columns": Words(&words(&COLUMNS)), Is("characters") => "`command`: in what it counts columns";
         "scope": Words(&words(&SCOPES)), Is("file") => "`command`: what its answer depends on";
         "config": List(&Text, 0), Is("[]")
@@ -203,6 +205,13 @@ tables! {
         "probe": List(&Text, 0), Is("[]") => "`command`: the words that print its version";
         "install": List(&Text, 0), Is("[]") => "`command`: where it can be had, as package URLs";
         "older": Map(&[OLDER]), Says("the same") => "`command`: how a program is asked that is older than `command` needs it";
+    }
+    PACKAGES {
+        "manager": Words(&words(&MANAGERS)), Refused => "who installs them; the command is chosen by the lock file";
+        "findings": List(&Regex, 0), Is("[]")
+            => "patterns on `code message` with a group `package`: such findings warn, and name the command that installs";
+        "failures": List(&Regex, 0), Is("[]")
+            => "patterns with a group `package` on what a failed run prints: the gate is `unavailable`, and names the command";
     }
     MISSING {
         "pattern": Regex, Refused => "what it prints, on either stream";

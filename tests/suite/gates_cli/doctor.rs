@@ -18,6 +18,10 @@ fn the_doctor_runs_nothing_of_a_repository_that_nobody_trusts() {
     let text = gates(&scene, &["doctor"], ILL).stdout;
     assert!(text.contains("isolation none: programs run with your rights"), "{text}");
     assert!(text.contains("no bubblewrap: LOCKGATE_ISOLATION allows none at most"), "{text}");
+    assert!(
+        text.contains("tested    each program in a sample project of its gate; not your files"),
+        "{text}"
+    );
     assert!(text.contains("quality.yaml, not trusted") && text.contains("not well  1 of 1: it"), "{text}");
 
     // A gate of the catalogue whose program lies in the repository, be it named by the policy or not.

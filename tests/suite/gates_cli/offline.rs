@@ -14,19 +14,19 @@ use crate::suite::wire::{Server, lockgate};
 const MANIFEST: &str = "[package]\nname = \"m\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[dependencies]\nlockgate-no-such-package = \"9\"\n";
 const LOCK: &str = "version = 4\n\n[[package]]\nname = \"lockgate-no-such-package\"\nversion = \"9.0.0\"\nsource = \"registry+https://github.com/rust-lang/crates.io-index\"\nchecksum = \"4a5f13b858c8d314ee3e8f639011f7ccefe71f97f96e50151fb991f267928e2c\"\n\n[[package]]\nname = \"m\"\nversion = \"0.1.0\"\ndependencies = [\n \"lockgate-no-such-package\",\n]\n";
 
-/// The definition of a gate without `missing`, as a gate of the policy's own.
-fn unaware(name: &str) -> String {
+/// The definition of a gate without this key, as a gate of the policy's own.
+pub(super) fn unaware(name: &str, key: &str) -> String {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("gates").join(format!("{name}.yaml"));
     let definition = fs::read_to_string(file).unwrap();
     let mut skips = false;
     let kept = definition.lines().filter(|line| {
         if !line.starts_with(' ') {
-            skips = line.starts_with("missing:");
+            skips = line.starts_with(&format!("{key}:"));
         }
         !skips
     });
     let kept: String = kept.map(|line| format!("    {line}\n")).collect();
-    assert!(definition.contains("\nmissing:") && !kept.contains("missing:\n"), "{name}");
+    assert!(definition.contains(&format!("\n{key}:")) && !kept.contains(&format!("    {key}:")), "{name}");
     format!("define:\n  unaware:\n{kept}")
 }
 
@@ -38,6 +38,20 @@ fn judged(
     language: &str,
     edit: &serde_json::Value,
 ) -> (String, String) {
+    let answer = answered(tool, more, files, language, edit);
+    let gate = &answer["gates"][0];
+    let text = |name: &str| gate[name].as_str().unwrap_or_default().to_owned();
+    (text("outcome"), text("why"))
+}
+
+/// The answer to an edit in a project with these files.
+pub(super) fn answered(
+    tool: &str,
+    more: &str,
+    files: &[(&str, &str)],
+    language: &str,
+    edit: &serde_json::Value,
+) -> serde_json::Value {
     let (root, user) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let policy = format!(
         "quality_gates: {{ {language}: [{{ tool: {tool}, timeout: 5m }}] }}\nlimits: {{ total: 10m }}\n{more}"
@@ -51,10 +65,8 @@ fn judged(
     command.env("PATH", path());
     let mut server = Server::start_by(command, root.path(), &["--trust", "--tools", "all"]);
     let answer = server.call("safe_edit_file", edit);
-    let gate = &answer.structured["gates"][0];
-    assert!(gate.is_object(), "{}", answer.text);
-    let text = |name: &str| gate[name].as_str().unwrap_or_default().to_owned();
-    (text("outcome"), text("why"))
+    assert!(answer.structured["gates"][0].is_object(), "{}", answer.text);
+    answer.structured
 }
 
 /// Judges an edit by the gate, and as the control by the same gate without `missing`.
@@ -63,7 +75,7 @@ fn told(tool: &str, files: &[(&str, &str)], language: &str, edit: &serde_json::V
     assert_eq!(outcome, "unavailable", "{tool}: {why}");
     assert!(why.starts_with("dependencies are not on this machine ("), "{tool}: {why}");
     assert!(why.ends_with(&format!("): run `{fetch}`, then retry")), "{tool}: {why}");
-    let (outcome, why) = judged("unaware", &unaware(tool), files, language, edit);
+    let (outcome, why) = judged("unaware", &unaware(tool, "missing"), files, language, edit);
     assert!(outcome == "broken" || outcome == "found", "{tool}: {outcome}: {why}");
     assert!(!why.contains(fetch), "{tool}: {why}");
 }

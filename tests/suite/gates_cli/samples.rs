@@ -24,7 +24,8 @@ fn samples_are_judged_here_and_now() {
     let text = gates(&scene, &["test", "it", "--trust"], ILL).stdout;
     assert!(text.contains("sample 2: a.py, over a file"), "{text}");
     assert!(text.contains("- 2 two") && text.contains("+ 2:1 error bad one"), "{text}");
-    assert!(text.contains("failed    0 of 1 gates passed") && text.ends_with("; failed it\n"), "{text}");
+    assert!(text.contains("failed    0 of 1 gates passed") && text.contains("; failed it\n"), "{text}");
+    assert!(text.ends_with("not your files, nor your project's configuration\n"), "{text}");
     let told = json(&scene, &["test", "it", "--trust"], ILL);
     assert_eq!(entry(&told, "it")["samples"][1]["missing"][0], "2 two");
 

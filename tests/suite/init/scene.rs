@@ -66,6 +66,7 @@ impl Scene {
     pub fn command(&self, words: &[&str]) -> Command {
         let mut command = lockgate(self.folder.path());
         command.env("PATH", self.folder.path().join("bin")).current_dir(self.root());
+        command.env("LOCKGATE_ISOLATION", "none");
         command.arg("init").args(words).stdin(Stdio::null());
         command
     }
@@ -81,10 +82,10 @@ impl Scene {
         }
     }
 
-    /// The policy that is written, which must be one.
+    /// The policy that is written without trials, which must be one.
     #[track_caller]
     pub fn policy(&self) -> Policy {
-        let seen = self.init(&[]);
+        let seen = self.init(&["--no-trial"]);
         assert_eq!((seen.exit, &seen.json["status"]), (0, &Value::from("written")), "{}", seen.json);
         assert!(!self.mark().exists(), "a program was run");
         let text = self.text("quality.yaml");

@@ -8,8 +8,9 @@ mod doctor;
 pub(super) mod install;
 mod list;
 mod samples;
-mod shelf;
+pub(super) mod shelf;
 mod show;
+pub(super) mod trial;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -48,7 +49,7 @@ enum Verb {
         #[command(flatten)]
         of: Of,
     },
-    /// Says what this machine lacks, and whether each gate finds something in a text that must not pass
+    /// Says what this machine lacks, and whether each gate finds a mistake in a sample project of its own
     #[command(after_help = DOCTOR)]
     Doctor {
         /// Gates to look at [default: those of the policy, and all whose programs are found]
@@ -141,4 +142,4 @@ fn watched(work: impl FnOnce(&Watch) -> Result<bool, Error>) -> Result<ExitCode,
 }
 
 /// The exit code after a signal, as shells have it.
-const INTERRUPTED: u8 = 130;
+pub(super) const INTERRUPTED: u8 = 130;

@@ -1,7 +1,8 @@
 //! The gates that a policy can name, where their programs lie, and which of them may run.
 //!
 //! Invariant: a program inside the root, and a command that the policy itself defines, may run only where the policy
-//! names the gate and a person trusts the policy: [`Shelf::ready`] is the one way to a program.
+//! names the gate and a person trusts the policy, or where a person allows it for one command: [`Shelf::ready`] is the one
+//! way to a program.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,11 +11,11 @@ use crate::engine::{Cache, Commands, ProjectRoot, Promise, Workspace};
 use crate::error::{Code, Error};
 use crate::front::cli::roots::current_folder;
 use crate::gate::{Installed, Pin, Pins, Search, search_path};
-use crate::policy::{Catalogue, Gate, Isolation, Policy, Rule};
+use crate::policy::{Catalogue, Gate, Policy, Rule};
 use crate::text::nearest;
 
 /// The gates that a policy can name.
-pub(super) struct Shelf {
+pub(in crate::front::cli) struct Shelf {
     /// Those of the catalogue, in its order, then those that the policy defines.
     pub(super) gates: Vec<Arc<Gate>>,
     /// The policy of the root, where there is a root.
@@ -22,6 +23,19 @@ pub(super) struct Shelf {
     pins: Pins,
     /// Where programs keep what they know of samples.
     cache: Option<Cache>,
+    /// When a program inside the root may run.
+    inside: Inside,
+}
+
+/// When a program inside the root may run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::front::cli) enum Inside {
+    /// Where the policy names its gate and a person trusts the policy.
+    Policy,
+    /// Always: a person allowed it for this command.
+    Allowed,
+    /// Never.
+    Refused,
 }
 
 /// A root and its policy.
@@ -66,7 +80,16 @@ impl Shelf {
         let roots: Vec<PathBuf> = ruled.iter().map(|ruled| ruled.commands.root.clone()).collect();
         let rules: Vec<Rule> = gates.iter().map(|gate| Rule::plain(Arc::clone(gate))).collect();
         let pins = Pins::find(&rules, &Search { folders: &roots, roots: &roots, path: &search_path() });
-        Ok(Shelf { gates, ruled, pins, cache })
+        Ok(Shelf { gates, ruled, pins, cache, inside: Inside::Policy })
+    }
+
+    /// Takes the gates of the catalogue as a policy for this workspace would find them that is still to be written.
+    pub(in crate::front::cli) fn before_policy(workspace: &Workspace, inside: Inside) -> Shelf {
+        let gates = Catalogue::embedded().gates().to_vec();
+        let roots = [workspace.top()];
+        let rules: Vec<Rule> = gates.iter().map(|gate| Rule::plain(Arc::clone(gate))).collect();
+        let pins = Pins::find(&rules, &Search { folders: &roots, roots: &roots, path: &search_path() });
+        Shelf { gates, ruled: None, pins, cache: workspace.sample_cache(), inside }
     }
 
     /// The gate of this name.
@@ -99,7 +122,7 @@ impl Shelf {
     }
 
     /// Where the gate's program lies.
-    pub(super) fn pin(&self, gate: &Gate) -> Option<&Pin> {
+    pub(in crate::front::cli) fn pin(&self, gate: &Gate) -> Option<&Pin> {
         self.pins_of(gate).pin(&pinned_as(gate))
     }
 
@@ -118,7 +141,8 @@ impl Shelf {
         if pin.inside || self.is_own(gate) {
             self.trusted(gate, pin)?;
         }
-        let isolation = self.ruled.as_ref().map_or(Isolation::None, |ruled| ruled.policy.isolation);
+        let isolation =
+            self.ruled.as_ref().map_or_else(|| Policy::embedded().isolation, |ruled| ruled.policy.isolation);
         Ok(Installed {
             program: &pin.program,
             search: pins.path(),
@@ -129,6 +153,14 @@ impl Shelf {
 
     /// Whether a person trusts what the repository has to say of a gate.
     fn trusted(&self, gate: &Gate, pin: &Pin) -> Result<(), Held> {
+        match self.inside {
+            Inside::Policy => {}
+            Inside::Allowed => return Ok(()),
+            Inside::Refused => {
+                let program = pin.program.display();
+                return Err(Held::Untrusted(format!("{program} lies in the project, so it was not run")));
+            }
+        }
         let what = if pin.inside { pin.program.display().to_string() } else { "its command".to_owned() };
         let untrusted = |why: &str| Err(Held::Untrusted(format!("{what} is the repository's, and {why}")));
         match self.ruled.as_ref().filter(|_| self.is_named(gate)) {

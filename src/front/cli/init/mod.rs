@@ -1,6 +1,6 @@
 //! `lockgate init`: a first policy for a project, and the server in a client's configuration.
 //!
-//! Invariant: nothing of the project is run; what is there is never overwritten, and nothing is written through a link or
+//! Invariant: nothing of the project is run unless a person says `--trust`; what is there is never overwritten, and nothing is written through a link or
 //! outside of the root. No tool of an agent leads here.
 
 mod client;
@@ -13,6 +13,8 @@ use std::sync::Arc;
 
 use self::client::Client;
 use self::shown::Outcome;
+use super::gates::INTERRUPTED;
+use super::gates::shelf::Inside;
 use super::paint;
 use super::roots::current_folder;
 use crate::engine::Workspace;
@@ -22,8 +24,9 @@ use crate::front::toolset::Selection;
 /// The arguments of `lockgate init`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Without --client, writes quality.yaml for the languages of the project and the tools that are found. \
-                        What is there already is never overwritten."
+    after_help = "Without --client, writes quality.yaml for the languages of the project and the tools that are found and \
+                  pass their trial: each finds a mistake in a sample project of its own, and nothing in a good sample. \
+                  All trials together take at most 60 s. What is there already is never overwritten."
 )]
 pub(super) struct Args {
     /// Folder of the project [default: the current folder]
@@ -38,6 +41,12 @@ pub(super) struct Args {
     /// Toolsets that the server is to offer, separated by commas, or `all`
     #[arg(long, value_name = "LIST")]
     tools: Option<String>,
+    /// Runs programs that lie in the project (`.venv`, `node_modules`) as well, for their trial
+    #[arg(long, conflicts_with_all = ["client", "no_trial"])]
+    trust: bool,
+    /// Runs no program, and proposes the tools that are found without a trial
+    #[arg(long, conflicts_with = "client")]
+    no_trial: bool,
     /// Puts the command in the place of that of another server `lockgate`; all else of it stays
     #[arg(long, requires = "client")]
     force: bool,
@@ -64,12 +73,22 @@ enum Force {
     Change,
 }
 
+/// How tools show that they work before they are proposed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Trial {
+    /// They are tried; those inside the project as this says.
+    Held(Inside),
+    /// They are not tried.
+    Omitted,
+}
+
 /// Proposes a policy, or adds the server to a client's configuration.
 pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
     let (json, print) = (args.json, args.print);
     let refusal = match begin(args) {
-        Ok(outcome) if print && !json => return outcome.print(),
-        Ok(outcome) => return outcome.tell(json),
+        Ok(None) => return Ok(ExitCode::from(INTERRUPTED)),
+        Ok(Some(outcome)) if print && !json => return outcome.print(),
+        Ok(Some(outcome)) => return outcome.tell(json),
         Err(refusal) => refusal,
     };
     if !json {
@@ -79,14 +98,22 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Error> {
     Ok(ExitCode::from(refusal.code.family().exit_code()))
 }
 
-fn begin(args: Args) -> Result<Outcome, Error> {
+/// Carries the command out; gives nothing where a signal ended it.
+fn begin(args: Args) -> Result<Option<Outcome>, Error> {
     let toolsets = args.tools.as_deref().map(toolsets).transpose()?;
     let writing = if args.print { Writing::Show } else { Writing::Write };
     let force = if args.force { Force::Change } else { Force::Keep };
     let workspace = open(args.root)?;
     match args.client {
-        Some(client) => client::run(&workspace, client, toolsets.as_deref(), (writing, force)),
-        None => policy::run(&workspace, toolsets.as_deref(), writing),
+        Some(client) => client::run(&workspace, client, toolsets.as_deref(), (writing, force)).map(Some),
+        None => {
+            let trial = match (args.no_trial, args.trust) {
+                (true, _) => Trial::Omitted,
+                (false, true) => Trial::Held(Inside::Allowed),
+                (false, false) => Trial::Held(Inside::Refused),
+            };
+            policy::run(&workspace, toolsets.as_deref(), writing, trial)
+        }
     }
 }
 

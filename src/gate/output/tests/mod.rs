@@ -22,6 +22,7 @@ pub(super) const TEXT: &str = "import os\r\né = 'x'\r\n\t😀 = é\r\nlast";
 /// A command that ends with 0 or 1 and says what it found in this form.
 pub(super) fn command(form: Form) -> Command {
     Command {
+        packages: None,
         network: false,
         only: Vec::new(),
         input: Input::Stdin,

@@ -38,7 +38,7 @@ struct Checkup {
 
 /// How a gate does.
 #[derive(Debug)]
-enum State {
+pub(super) enum State {
     /// It finds something in its canary, or needs no program.
     Works,
     /// Nothing shows that it finds anything.
@@ -65,7 +65,7 @@ impl State {
         }
     }
 
-    fn why(&self) -> Option<&str> {
+    pub(super) fn why(&self) -> Option<&str> {
         match self {
             State::Works => None,
             State::Unproven => Some("it has no canary, so nothing shows that it finds anything"),
@@ -135,7 +135,7 @@ fn checkup(shelf: &Shelf, gate: &Arc<Gate>, asked: bool, watch: &Watch) -> Check
 }
 
 /// The version of a gate's program, and how it does.
-fn examined(shelf: &Shelf, gate: &Arc<Gate>, watch: &Watch) -> (Option<String>, State) {
+pub(super) fn examined(shelf: &Shelf, gate: &Arc<Gate>, watch: &Watch) -> (Option<String>, State) {
     let ready = match shelf.ready(gate) {
         Ok(ready) => ready,
         Err(Held::Unavailable(tried)) => return (None, State::Unavailable(tried)),

@@ -10,6 +10,10 @@ use crate::front::cli::trust::shown::visible;
 use crate::gate::Workshop;
 use crate::policy::Isolation;
 
+/// Says what the states are about.
+const TESTED: &str =
+    "each program in a sample project of its gate; not your files, nor your project's configuration of it";
+
 /// The root, each gate with what is wrong with it, and what it comes to.
 pub(super) fn text(shelf: &Shelf, checkups: &[Checkup]) -> String {
     let mut text = surroundings(shelf);
@@ -34,7 +38,8 @@ fn surroundings(shelf: &Shelf) -> String {
         }
         None => text += &labelled(LABEL, "root", "none: this folder cannot be one"),
     }
-    text + &isolation(&Workshop::default())
+    text += &isolation(&Workshop::default());
+    text + &labelled(LABEL, "tested", TESTED)
 }
 
 /// What programs are kept apart by, and why not better.
@@ -128,6 +133,7 @@ pub(super) fn json(shelf: &Shelf, checkups: &[Checkup]) -> Value {
         "policy": ruled.map(|ruled| ruled.commands.told()),
         "trusted": ruled.map(|ruled| ruled.withheld.is_none()),
         "why": ruled.and_then(|ruled| ruled.withheld.as_deref()),
+        "tested": TESTED,
         "isolation": Workshop::default().isolation().name(),
         "short_of_best": Workshop::default().short_of_best(),
         "gates": checkups.iter().map(gate).collect::<Vec<_>>(),

@@ -11,6 +11,9 @@ use crate::front::cli::trust::shown::visible;
 use crate::gate::{Finding, Mismatch, Standing};
 use crate::policy::Expected;
 
+/// Says what the outcomes are about.
+const TESTED: &str =
+    "tested: the samples of each definition; not your files, nor your project's configuration";
 /// The characters of the longest name of an outcome.
 const WIDEST: usize = 11;
 
@@ -120,7 +123,8 @@ pub(super) fn sum(all: &[Tested], well: bool, took: Duration) -> String {
     let passed = all.iter().filter(|tested| tested.outcome() == Outcome::Passed).count();
     let others = [Outcome::Failed, Outcome::Unavailable, Outcome::Untrusted, Outcome::Untested];
     let others = others.map(named).concat();
-    let told = format!("{passed} of {} gates passed in {:.1} s{others}", all.len(), took.as_secs_f64());
+    let told =
+        format!("{passed} of {} gates passed in {:.1} s{others}\n{TESTED}", all.len(), took.as_secs_f64());
     let (style, label) = match (well, passed) {
         (false, _) => (REFUSED, "failed"),
         (true, 0) => (WARNING, "untested"),
@@ -141,7 +145,7 @@ pub(super) fn json(all: &[Tested], well: bool) -> Value {
             "install_hints": tested.install,
         })
     };
-    json!({ "passed": well, "gates": all.iter().map(gate).collect::<Vec<_>>() })
+    json!({ "passed": well, "tested": TESTED, "gates": all.iter().map(gate).collect::<Vec<_>>() })
 }
 
 fn sample(trial: &Trial) -> Value {

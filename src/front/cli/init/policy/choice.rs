@@ -1,17 +1,16 @@
 //! Which gates are proposed for which language, and why.
 //!
-//! Invariant: a gate is proposed only where its program was found, and where the project names it or it is the first for its
+//! Invariant: a gate is proposed only where its program was found and passed its trial, and where the project names it or it is the first for its
 //! purpose that needs no naming.
 
-use std::ffi::OsString;
-use std::path::PathBuf;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::known::{KNOWN, Known, Purpose, Uninvited};
 use super::project::Project;
-use crate::engine::Workspace;
-use crate::gate::{Pins, Search, search_path};
-use crate::policy::{Catalogue, Gate, Languages, Rule, language_named};
+use crate::front::cli::gates::shelf::Shelf;
+use crate::front::cli::gates::trial::Failure;
+use crate::policy::{Catalogue, Gate, Languages, language_named};
 
 /// The key of what is about every language.
 pub(super) const EVERY: &str = "*";
@@ -21,6 +20,8 @@ pub(super) const EVERY: &str = "*";
 pub(super) enum State {
     /// It is proposed.
     Taken,
+    /// It would be, but it did not pass its trial.
+    Failed,
     /// The project names it, and its program is not here.
     Missing,
     /// Its program is here, and nothing asks for it.
@@ -40,11 +41,16 @@ pub(super) struct Choice {
     pub(super) state: State,
     /// Why.
     pub(super) why: String,
+    /// Why it did not pass its trial, where it did not.
+    pub(super) failure: Option<Failure>,
 }
 
 /// All of them, by language, in the order in which they are to run.
 #[derive(Debug)]
 pub(super) struct Choices(Vec<Choice>);
+
+/// What came of the trials so far, by the name of the gate.
+type Results = BTreeMap<String, Result<(), Failure>>;
 
 /// A tool with what was found of it.
 struct Seen<'a> {
@@ -55,17 +61,40 @@ struct Seen<'a> {
 }
 
 impl Choices {
-    /// Chooses for the languages of a project.
-    pub(super) fn of(project: &Project<'_>, workspace: &Workspace) -> Choices {
-        let seen = seen(project, &workspace.top(), &search_path());
+    /// Chooses for the languages of a project among the tools that pass their trial. Only those are tried that would be
+    /// proposed, and where one fails, the one that comes then.
+    pub(super) fn tried(
+        project: &Project<'_>,
+        shelf: &Shelf,
+        trials: impl Fn(&[Arc<Gate>]) -> Vec<Result<(), Failure>>,
+    ) -> Choices {
+        let seen = seen(project, shelf);
+        let mut results = Results::new();
+        loop {
+            let choices = Choices::among(&seen, project, &results);
+            let mut untried: Vec<Arc<Gate>> = Vec::new();
+            for Choice { gate, .. } in choices.taken() {
+                if !results.contains_key(&gate.name) && !untried.iter().any(|other| other.name == gate.name) {
+                    untried.push(Arc::clone(gate));
+                }
+            }
+            if untried.is_empty() {
+                return choices;
+            }
+            let names = untried.iter().map(|gate| gate.name.clone());
+            results.extend(names.zip(trials(&untried)));
+        }
+    }
+
+    fn among(seen: &[Seen<'_>], project: &Project<'_>, results: &Results) -> Choices {
         let mut all = Vec::new();
         for (language, _) in project.languages() {
             let known = language_named(language);
             let fits = |seen: &&Seen<'_>| seen.gate.languages != Languages::Every && seen.gate.covers(known);
-            choose(language, &seen.iter().filter(fits).collect::<Vec<_>>(), project, &mut all);
+            choose(language, &seen.iter().filter(fits).collect::<Vec<_>>(), (project, results), &mut all);
         }
         let every = |seen: &&Seen<'_>| seen.gate.languages == Languages::Every;
-        choose(EVERY, &seen.iter().filter(every).collect::<Vec<_>>(), project, &mut all);
+        choose(EVERY, &seen.iter().filter(every).collect::<Vec<_>>(), (project, results), &mut all);
         Choices(all)
     }
 
@@ -90,36 +119,42 @@ impl Choices {
 }
 
 /// Looks for each tool in the project and on the machine.
-fn seen<'a>(project: &Project<'_>, root: &std::path::Path, path: &OsString) -> Vec<Seen<'a>> {
+fn seen<'a>(project: &Project<'_>, shelf: &Shelf) -> Vec<Seen<'a>> {
     let catalogue = Catalogue::embedded();
-    let gates = || KNOWN.iter().filter_map(|known| Some((known, catalogue.find(known.gate)?)));
-    let rules: Vec<Rule> = gates().map(|(_, gate)| Rule::plain(Arc::clone(gate))).collect();
-    let folders: [PathBuf; 1] = [root.to_owned()];
-    let pins = Pins::find(&rules, &Search { folders: &folders, roots: &folders, path });
-    let is_here = |gate: &Gate| {
-        let server = Pins::of_server(&gate.name);
-        pins.pin(&gate.name).is_some() || (gate.command().is_none() && pins.pin(&server).is_some())
+    let gates = KNOWN.iter().filter_map(|known| Some((known, catalogue.find(known.gate)?)));
+    let found = |(known, gate): (&'a Known, &'a Arc<Gate>)| {
+        let (sign, is_here) = (project.sign(known, gate), shelf.pin(gate).is_some());
+        Seen { known, gate, sign, is_here }
     };
-    gates()
-        .map(|(known, gate)| Seen { known, gate, sign: project.sign(known, gate), is_here: is_here(gate) })
-        .collect()
+    gates.map(found).collect()
 }
 
-fn choose(language: &'static str, tools: &[&Seen<'_>], project: &Project<'_>, all: &mut Vec<Choice>) {
+fn choose(
+    language: &'static str,
+    tools: &[&Seen<'_>],
+    (project, results): (&Project<'_>, &Results),
+    all: &mut Vec<Choice>,
+) {
+    let failure = |tool: &Seen<'_>| results.get(&tool.gate.name).and_then(|result| result.as_ref().err());
     for tool in tools {
         let Seen { known, gate, sign, is_here } = tool;
         let rivals = || tools.iter().filter(|other| other.known.purpose == known.purpose);
         let is_settled = rivals().any(|rival| rival.sign.is_some());
-        let first = rivals().find(|rival| rival.is_here && may_come(rival, project));
+        let may_be_first = |rival: &&&Seen<'_>| rival.is_here && may_come(rival, project);
+        let first = rivals().filter(may_be_first).find(|rival| failure(rival).is_none());
         let is_first = first.is_some_and(|first| first.known.gate == known.gate);
+        let failed = failure(tool).filter(|_| *is_here && (sign.is_some() || !is_settled));
+        let here = || "found on this machine".to_owned();
         let (state, why) = match (sign, is_here) {
+            (sign, true) if failed.is_some() => (State::Failed, sign.clone().unwrap_or_else(here)),
             (Some(sign), true) => (State::Taken, sign.clone()),
             (Some(sign), false) => (State::Missing, sign.clone()),
-            (None, true) if is_first && !is_settled => (State::Taken, "found on this machine".to_owned()),
+            (None, true) if is_first && !is_settled => (State::Taken, here()),
             (None, true) => (State::Idle, "nothing in the project names it".to_owned()),
             (None, false) => continue,
         };
-        all.push(Choice { language, gate: Arc::clone(gate), purpose: known.purpose, state, why });
+        let (gate, failure) = (Arc::clone(gate), failed.cloned());
+        all.push(Choice { language, gate, purpose: known.purpose, state, why, failure });
     }
 }
 

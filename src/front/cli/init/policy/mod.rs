@@ -7,26 +7,58 @@ mod known;
 mod project;
 mod written;
 
+use std::sync::Arc;
+use std::time::Instant;
+
 use serde_json::{Value, json};
+use tokio::runtime::Builder;
 
 use self::choice::{Choices, State};
 use self::project::Project;
-use super::Writing;
 use super::shown::{Outcome, Status, exists};
+use super::{Trial, Writing};
 use crate::engine::Workspace;
 use crate::error::Error;
-use crate::policy::Policy;
+use crate::front::cli::gates::shelf::{Inside, Shelf};
+use crate::front::cli::gates::trial::{Failure, LIMIT, trials};
+use crate::front::cli::work::runtime;
+use crate::gate::Watch;
+use crate::policy::{Gate, Policy};
 
 /// Where the policy is written.
 const PATH: &str = "quality.yaml";
 /// Where another one would rule, or stand beside it.
 const OTHERS: [&str; 3] = [PATH, ".lockgate/quality.yaml", ".st3/quality.yaml"];
 
-/// Proposes a policy, and writes it where there is none.
-pub(super) fn run(workspace: &Workspace, toolsets: Option<&str>, writing: Writing) -> Result<Outcome, Error> {
+/// Proposes a policy, and writes it where there is none; gives nothing where a signal ended the trials.
+pub(super) fn run(
+    workspace: &Workspace,
+    toolsets: Option<&str>,
+    writing: Writing,
+    trial: Trial,
+) -> Result<Option<Outcome>, Error> {
     let project = Project::look(workspace)?;
-    let choices = Choices::of(&project, workspace);
-    let text = written::text(&project, &choices, toolsets);
+    let choices = match trial {
+        Trial::Omitted => {
+            let shelf = Shelf::before_policy(workspace, Inside::Refused);
+            Choices::tried(&project, &shelf, |gates| vec![Ok(()); gates.len()])
+        }
+        Trial::Held(inside) => {
+            let shelf = Shelf::before_policy(workspace, inside);
+            // One thread listens for signals while the programs run.
+            let (_runtime, stop) = runtime(Builder::new_multi_thread(), 1)?;
+            let watch = Watch::new(stop, None);
+            let end = Instant::now() + LIMIT;
+            let left = || end.saturating_duration_since(Instant::now());
+            let choices =
+                Choices::tried(&project, &shelf, |gates: &[Arc<Gate>]| trials(&shelf, gates, left(), &watch));
+            if watch.cancelled() {
+                return Ok(None);
+            }
+            choices
+        }
+    };
+    let text = written::text(&project, &choices, toolsets, trial);
     Policy::parse(PATH, &text)?;
     let mut outcome = told(&project, &choices);
     outcome.text = Some(text.clone());
@@ -38,13 +70,13 @@ pub(super) fn run(workspace: &Workspace, toolsets: Option<&str>, writing: Writin
             let file = workspace.own_file(PATH)?;
             if file.bytes().is_some() {
                 outcome.refuse(exists(PATH));
-                return Ok(outcome);
+                return Ok(Some(outcome));
             }
             workspace.write_own(&file, text.as_bytes())?;
             outcome.status = Status::Written;
         }
     }
-    Ok(outcome)
+    Ok(Some(outcome))
 }
 
 fn told(project: &Project<'_>, choices: &Choices) -> Outcome {
@@ -78,8 +110,20 @@ fn idle(language: &str, choices: &Choices) -> Option<String> {
 fn fact(choice: &choice::Choice) -> Value {
     let state = match choice.state {
         State::Taken => "proposed",
+        State::Failed => "failed",
         State::Missing => "missing",
         State::Idle => "not_proposed",
     };
-    json!({ "language": choice.language, "gate": choice.gate.name, "state": state, "why": choice.why })
+    let (trial, next) = match &choice.failure {
+        Some(Failure { why, next }) => (Some(why), Some(next)),
+        None => (None, None),
+    };
+    json!({
+        "language": choice.language,
+        "gate": choice.gate.name,
+        "state": state,
+        "why": choice.why,
+        "failure": trial,
+        "next": next,
+    })
 }

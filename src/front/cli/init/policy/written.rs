@@ -6,6 +6,8 @@ use super::choice::{Choice, Choices, EVERY, State};
 use super::known::{Purpose, SLOW};
 use super::project::Project;
 use crate::front::cli::gates::install;
+use crate::front::cli::gates::trial::Failure;
+use crate::front::cli::init::Trial;
 use crate::gate::clean;
 use crate::policy::{Policy, language_named};
 
@@ -21,13 +23,19 @@ const HEAD: &str = "\
 extends: default
 ";
 
+/// Stands in a policy whose tools were not tried.
+const UNTRIED: &str = "\n# These tools were found and not tried: `lockgate gates doctor` does that.\n";
+
 /// Writes the policy.
-pub(super) fn text(project: &Project<'_>, choices: &Choices, toolsets: Option<&str>) -> String {
+pub(super) fn text(project: &Project<'_>, choices: &Choices, toolsets: Option<&str>, trial: Trial) -> String {
     let mut text = String::new();
     if project.stands(SCHEMA) {
         text += &format!("# yaml-language-server: $schema={SCHEMA}\n");
     }
     text += HEAD;
+    if trial == Trial::Omitted {
+        text += UNTRIED;
+    }
     if let Some(toolsets) = toolsets {
         text += "\n# What `lockgate serve` offers where it is not told.\n";
         text += &format!("server: {{ tools: [{}] }}\n", toolsets.replace(',', ", "));
@@ -39,8 +47,11 @@ pub(super) fn text(project: &Project<'_>, choices: &Choices, toolsets: Option<&s
         text += "\nquality_gates:\n";
         counts.iter().filter(listed).for_each(|(name, count)| text += &language(name, *count, choices));
     }
-    let others: String =
-        counts.iter().filter(|count| !listed(count)).map(|(name, _)| missing(name, "", choices)).collect();
+    let others: String = counts
+        .iter()
+        .filter(|count| !listed(count))
+        .map(|(name, _)| not_proposed(name, "", choices))
+        .collect();
     if others.is_empty() { text } else { format!("{text}\n{others}") }
 }
 
@@ -59,7 +70,7 @@ fn language(name: &str, count: Option<usize>, choices: &Choices) -> String {
         text += &format!("    # as the built-in policy has it\n    - tool: {gate}\n");
     }
     choices.for_language(name, State::Taken).for_each(|choice| text += &entry(choice));
-    text + &missing(name, "    ", choices)
+    text + &not_proposed(name, "    ", choices)
 }
 
 /// The gates that the built-in policy has for a language, which a list would take away.
@@ -93,15 +104,22 @@ fn entry(choice: &Choice) -> String {
     text
 }
 
-/// The tools that the project names for a language, and that are not here.
-fn missing(name: &str, indent: &str, choices: &Choices) -> String {
-    let mut text = String::new();
+/// The tools for a language that are not here though the project names them, and those that did not pass their trial.
+fn not_proposed(name: &str, indent: &str, choices: &Choices) -> String {
     let about = if indent.is_empty() { format!("{name}: ") } else { String::new() };
-    for choice in choices.for_language(name, State::Missing) {
-        let hints = install::hints(choice.gate.install());
-        let install = hints.first().map(|hint| format!(": {hint}")).unwrap_or_default();
-        let (gate, why) = (&choice.gate.name, comment(&choice.why));
-        text += &format!("{indent}# {about}{gate} is not on this machine, though {why}{install}\n");
+    let mut text = String::new();
+    for choice in choices.all().filter(|choice| choice.language == name) {
+        let reason = match (choice.state, &choice.failure) {
+            (State::Taken | State::Idle, _) => continue,
+            (State::Missing, _) => {
+                let hints = install::hints(choice.gate.install());
+                let install = hints.first().map(|hint| format!("; next: {hint}")).unwrap_or_default();
+                format!("not on this machine, though {}{install}", choice.why)
+            }
+            (State::Failed, None) => format!("it failed, though {}", choice.why),
+            (State::Failed, Some(Failure { why, next })) => format!("{why}; next: {next}"),
+        };
+        text += &format!("{indent}# {about}not proposed: {}: {}\n", choice.gate.name, comment(&reason));
     }
     text
 }

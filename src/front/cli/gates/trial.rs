@@ -1,0 +1,170 @@
+//! The trial of gates that a policy is about to name: what the doctor tries, and the gate's first good sample.
+//!
+//! A gate passes that finds the mistake in its canary and finds nothing in a text in which nothing is wrong. Both lie in a
+//! temporary project of the gate's own samples, as for the doctor, so no file of the project is given to a program.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::crew::side_by_side;
+use super::doctor::{State, examined, standings};
+use super::install;
+use super::shelf::Shelf;
+use crate::gate::{Standing, Watch, live, mismatch};
+use crate::policy::Gate;
+
+/// How long all trials of a command may take together.
+pub(in crate::front::cli) const LIMIT: Duration = Duration::from_secs(60);
+
+/// Why a gate did not pass its trial.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::front::cli) struct Failure {
+    /// The reason.
+    pub(in crate::front::cli) why: String,
+    /// The next step that a person can take.
+    pub(in crate::front::cli) next: String,
+}
+
+/// Tries the gates side by side, and gives for each, in the same order, why it did not pass. A gate whose trial has not
+/// ended after `limit`, counted from the start of all, did not pass.
+pub(in crate::front::cli) fn trials(
+    shelf: &Shelf,
+    gates: &[Arc<Gate>],
+    limit: Duration,
+    watch: &Watch,
+) -> Vec<Result<(), Failure>> {
+    let end = Instant::now() + limit;
+    let watch = watch.within(end);
+    let mut results = Vec::new();
+    let try_one = |gate: &Arc<Gate>| {
+        let is_over = || Instant::now() >= end;
+        if is_over() {
+            return Err(late(gate, limit));
+        }
+        trial(shelf, gate, &watch).map_err(|failure| if is_over() { late(gate, limit) } else { failure })
+    };
+    side_by_side(gates, try_one, |_, result| results.push(result));
+    results
+}
+
+fn trial(shelf: &Shelf, gate: &Arc<Gate>, watch: &Watch) -> Result<(), Failure> {
+    let (version, state) = examined(shelf, gate, watch);
+    let failed = |why: String, next: String| Err(Failure { why, next });
+    let why = state.why().unwrap_or_default().to_owned();
+    match state {
+        State::Works | State::Unproven => {}
+        State::Broken(_) => return failed(why, inspect(gate, version.as_deref())),
+        State::Unavailable(_) => {
+            // The program itself is there, so something else is not: a sandbox, a language server, what it depends on.
+            return failed(why, format!("`lockgate gates show {}` says what it needs", gate.name));
+        }
+        State::Untrusted(_) => return failed(why, "`lockgate init --trust` tries it".to_owned()),
+        State::Unconfigured(_) => {
+            return failed(why, format!("add a configuration of {} to the project", gate.name));
+        }
+    }
+    match passes_good_sample(shelf, gate, watch) {
+        Ok(()) => Ok(()),
+        Err(why) => failed(why, inspect(gate, version.as_deref())),
+    }
+}
+
+/// Has the gate judge its first good sample.
+///
+/// Errors: what it finds there, or why it gives no answer.
+fn passes_good_sample(shelf: &Shelf, gate: &Arc<Gate>, watch: &Watch) -> Result<(), String> {
+    let Some(sample) = gate.samples.iter().find(|sample| sample.finds.is_empty()) else { return Ok(()) };
+    let ready = shelf.ready(gate).map_err(|held| held.why().to_owned())?;
+    let standing = standings(gate).first().copied().unwrap_or(Standing::Empty);
+    let found = live(gate, sample, &ready, standing, watch).map_err(|silence| silence.why)?;
+    match mismatch(sample, &found).and_then(|mismatch| mismatch.unexpected.into_iter().next()) {
+        None => Ok(()),
+        Some(finding) => Err(format!("finds fault with its good sample: {}", finding.message)),
+    }
+}
+
+fn late(gate: &Gate, limit: Duration) -> Failure {
+    Failure {
+        why: format!("its trial had not ended after {} s, the limit of all trials", limit.as_secs_f64()),
+        next: format!("`lockgate gates doctor {}` tries it without this limit", gate.name),
+    }
+}
+
+/// Where to look, and which versions to compare.
+fn inspect(gate: &Gate, version: Option<&str>) -> String {
+    let name = &gate.name;
+    let mut next = format!("`lockgate gates test {name}` shows more");
+    let recorded = gate.recorded.as_deref().map(|recorded| format!("; its definition is for {recorded}"));
+    next += &recorded.unwrap_or_default();
+    next += &version.map(|version| format!(", this is {version}")).unwrap_or_default();
+    let install = install::hints(gate.install()).into_iter().next();
+    next + &install.map(|install| format!("; another version: {install}")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+    use crate::engine::Workspace;
+    use crate::front::cli::gates::shelf::Inside;
+    use crate::policy::Catalogue;
+
+    /// A project with its own yamllint, a shell script, tried within the limit.
+    fn tried(script: &str, inside: Inside, limit: Duration) -> Result<(), Failure> {
+        let folder = tempfile::tempdir().unwrap();
+        let [root, own] = ["root", "own"].map(|name| folder.path().join(name));
+        let bin = root.join(".venv/bin");
+        fs::create_dir_all(&bin).unwrap();
+        let program = bin.join("yamllint");
+        fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let workspace = Workspace::keeping(&[root], &own).unwrap();
+        let shelf = Shelf::before_policy(&workspace, inside);
+        let gate = Catalogue::embedded().find("yamllint").unwrap();
+        trials(&shelf, &[Arc::clone(gate)], limit, &Watch::idle()).pop().unwrap()
+    }
+
+    /// Finds the canary as yamllint would.
+    const WORKS: &str = "while read -r line; do case $line in *lockgate_canary*) echo 'stdin:1:1: [error] x (colons)'; exit 1;; esac; done";
+
+    #[test]
+    fn a_trial_ends_at_the_limit() {
+        let limit = Duration::from_millis(1500);
+        let begun = Instant::now();
+        let failure = tried("exec /bin/sleep 600", Inside::Allowed, limit).unwrap_err();
+        assert!(failure.why.contains("had not ended after 1.5 s"), "{failure:?}");
+        assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+        // The control: within the same command, one that answers at once passes, given the time that it needs.
+        assert_eq!(tried(WORKS, Inside::Allowed, LIMIT), Ok(()));
+    }
+
+    #[test]
+    fn a_program_of_the_project_is_tried_only_where_a_person_allows_it() {
+        let failure = tried(WORKS, Inside::Refused, LIMIT).unwrap_err();
+        assert!(failure.why.ends_with("lies in the project, so it was not run"), "{failure:?}");
+        assert_eq!(failure.next, "`lockgate init --trust` tries it");
+        assert_eq!(tried(WORKS, Inside::Allowed, LIMIT), Ok(()));
+    }
+
+    #[test]
+    fn a_tool_passes_that_finds_its_canary_and_leaves_its_good_sample_alone() {
+        for (script, why) in [
+            (WORKS, None),
+            ("while read -r line; do :; done", Some("finds nothing in its canary")),
+            ("exit 3", Some("ended with exit code 3")),
+            (
+                "while read -r line; do :; done; echo 'stdin:1:1: [error] x (colons)'; exit 1",
+                Some("finds fault with its good sample: x"),
+            ),
+        ] {
+            let why_not = tried(script, Inside::Allowed, LIMIT).err().map(|failure| failure.why);
+            match (why, &why_not) {
+                (None, None) => {}
+                (Some(why), Some(told)) => assert!(told.contains(why), "{told}"),
+                _ => panic!("{script}: {why_not:?}"),
+            }
+        }
+    }
+}

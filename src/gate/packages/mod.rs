@@ -1,0 +1,133 @@
+//! Packages that a project declares and that are not installed: what a program says of them is no fault of the draft.
+//!
+//! A finding of this kind stays one, so that nothing is hidden, but it warns, and it names the command that installs. A run that failed for
+//! lack of one is unavailable. An import that nothing declares, as a misspelt one, stays what the program made of it.
+//!
+//! Invariant: nothing is read but manifests and lock files from the file's folder up to the root, of each at most its first
+//! MiB, and names of folders with packages; no package is loaded.
+
+mod npm;
+mod python;
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+
+use regex::Regex;
+
+use super::command::{Ask, project};
+use super::finding::{LONGEST_MESSAGE, clean};
+use super::output::Seen;
+use crate::policy::{Command, Manager, Severity};
+
+/// The bytes that are read of a manifest or a lock file.
+const MOST_READ: u64 = 1 << 20;
+
+/// A package that is declared and not installed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Uninstalled {
+    /// Its name, as it is declared.
+    package: String,
+    /// The manifest that declares it, relative to the root.
+    manifest: String,
+    /// The command that installs it.
+    install: String,
+    /// The folder in which that is run, relative to the root.
+    folder: String,
+}
+
+impl Uninstalled {
+    fn describe(&self) -> String {
+        let Uninstalled { package, manifest, install, folder } = self;
+        let place = if folder.is_empty() { String::new() } else { format!(" in {folder}") };
+        clean(&format!(
+            "{manifest} declares {package}, which is not installed: run `{install}`{place}, then retry"
+        ))
+    }
+}
+
+/// Has each finding that is due to such a package warn, and say how it is installed.
+pub(super) fn explain(ask: &Ask<'_>, lists: &mut [Vec<Seen>]) {
+    let Some(packages) = ask.rule.gate.command().and_then(|command| command.packages.as_ref()) else {
+        return;
+    };
+    let paths = std::iter::once(ask.path).chain(ask.also.iter().map(|other| other.path));
+    let own = lists.iter_mut().zip(paths);
+    for (seen, path) in own.flat_map(|(list, path)| list.iter_mut().map(move |seen| (seen, path))) {
+        let text = format!("{} {}", seen.code.as_deref().unwrap_or_default(), seen.message);
+        let path = seen.elsewhere.as_deref().unwrap_or(path);
+        let Some(name) = named(&packages.findings, &text) else { continue };
+        let Some(uninstalled) = uninstalled(ask, path, packages.manager, name) else { continue };
+        seen.severity = seen.severity.max(Severity::Warning);
+        let hint = format!(" ({})", uninstalled.describe());
+        let room = LONGEST_MESSAGE.saturating_sub(hint.chars().count());
+        seen.message = clean(&(seen.message.chars().take(room).collect::<String>() + &hint));
+    }
+}
+
+/// Returns why a run failed that printed this, where that is such a package.
+pub(super) fn failure(ask: &Ask<'_>, command: &Command, output: &str) -> Option<String> {
+    let packages = command.packages.as_ref()?;
+    let name = named(&packages.failures, output)?;
+    Some(uninstalled(ask, ask.path, packages.manager, name)?.describe())
+}
+
+fn named<'t>(patterns: &[Regex], text: &'t str) -> Option<&'t str> {
+    patterns.iter().find_map(|pattern| Some(pattern.captures(text)?.name("package")?.as_str()))
+}
+
+fn uninstalled(ask: &Ask<'_>, path: &str, manager: Manager, name: &str) -> Option<Uninstalled> {
+    let files = Files { ask };
+    match manager {
+        Manager::Npm => npm::uninstalled(&files, path, name),
+        Manager::Python => python::uninstalled(&files, path, name),
+    }
+}
+
+/// The files of the project as the call would leave them.
+struct Files<'a> {
+    ask: &'a Ask<'a>,
+}
+
+impl Files<'_> {
+    /// The folders from a file's own up to the root, relative to it.
+    fn above<'p>(&self, path: &'p str) -> impl Iterator<Item = &'p str> + use<'p> {
+        project::above(path)
+    }
+
+    fn root(&self) -> &Path {
+        self.ask.root
+    }
+
+    /// The text of a file: that of its draft, where the call has one.
+    fn text(&self, path: &str) -> Option<String> {
+        if let Some(draft) = self.ask.company.iter().find(|other| other.path == path) {
+            return draft.text.map(|text| text.view().to_owned());
+        }
+        let place = self.root().join(path);
+        if !fs::metadata(&place).ok()?.is_file() {
+            return None;
+        }
+        let mut text = String::new();
+        File::open(place).ok()?.take(MOST_READ).read_to_string(&mut text).ok()?;
+        Some(text)
+    }
+
+    fn exists(&self, path: &str) -> bool {
+        self.root().join(path).exists()
+    }
+
+    /// The nearest folder with one of these files, from a folder up to the root, with what belongs to the file.
+    fn nearest<T: Copy>(&self, folder: &str, files: &[(&str, T)]) -> Option<(String, T)> {
+        let own = join(folder, "x");
+        let mut folders = self.above(&own);
+        folders.find_map(|folder| {
+            let (_, value) = files.iter().find(|(name, _)| self.exists(&join(folder, name)))?;
+            Some((folder.to_owned(), *value))
+        })
+    }
+}
+
+fn join(folder: &str, name: &str) -> String {
+    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
+}

@@ -1,0 +1,110 @@
+//! Packages of npm and its like.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::{Files, Uninstalled, join};
+
+const MANIFEST: &str = "package.json";
+/// The tables of a manifest that declare packages.
+const TABLES: [&str; 4] = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"];
+/// Who installs, by the file that shows it.
+const LOCKS: [(&str, Installer); 6] = [
+    ("pnpm-lock.yaml", Installer::Other("pnpm install")),
+    ("yarn.lock", Installer::Other("yarn install")),
+    ("bun.lock", Installer::Other("bun install")),
+    ("bun.lockb", Installer::Other("bun install")),
+    ("package-lock.json", Installer::Npm("package-lock.json")),
+    ("npm-shrinkwrap.json", Installer::Npm("npm-shrinkwrap.json")),
+];
+/// Resolves packages without folders of them.
+const PLUG_AND_PLAY: [(&str, ()); 2] = [(".pnp.cjs", ()), (".pnp.js", ())];
+
+#[derive(Debug, Clone, Copy)]
+enum Installer {
+    /// npm, with this lock file.
+    Npm(&'static str),
+    /// Another one, by its command.
+    Other(&'static str),
+}
+
+/// Looks for the package that an import names, in the manifests above the file.
+pub(super) fn uninstalled(files: &Files<'_>, path: &str, import: &str) -> Option<Uninstalled> {
+    let name = package(import)?;
+    let types = format!("@types/{}", name.trim_start_matches('@').replace('/', "__"));
+    [name, types].into_iter().find_map(|name| {
+        let folder = files.above(path).find(|folder| declares(files, folder, &name))?;
+        if is_installed(files, path, &name) {
+            return None;
+        }
+        let (home, install) = installer(files, folder, &name);
+        Some(Uninstalled { package: name, manifest: join(folder, MANIFEST), install, folder: home })
+    })
+}
+
+/// The package of an import; none of a path, and of what belongs to the runtime.
+fn package(import: &str) -> Option<String> {
+    if import.starts_with(['.', '/', '#']) || import.contains([':', '\\']) {
+        return None;
+    }
+    let parts = if import.starts_with('@') { 2 } else { 1 };
+    let name: Vec<&str> = import.split('/').take(parts).collect();
+    (name.len() == parts && name.iter().all(|part| !part.is_empty() && *part != "..")).then(|| name.join("/"))
+}
+
+fn declares(files: &Files<'_>, folder: &str, name: &str) -> bool {
+    let text = files.text(&join(folder, MANIFEST));
+    let manifest = text.and_then(|text| serde_json::from_str::<Value>(&text).ok());
+    manifest.is_some_and(|manifest| {
+        TABLES.iter().any(|table| manifest.get(table).and_then(|table| table.get(name)).is_some())
+    })
+}
+
+/// Whether the folder of the package is where node would look for it, above the root as well.
+fn is_installed(files: &Files<'_>, path: &str, name: &str) -> bool {
+    let own = files.root().join(path);
+    let has = |folder: &Path| folder.join("node_modules").join(name).exists();
+    let plug_and_play = files.nearest(path, &PLUG_AND_PLAY).is_some();
+    plug_and_play || own.ancestors().skip(1).any(has)
+}
+
+/// The folder in which the packages of a manifest are installed, and the command.
+fn installer(files: &Files<'_>, folder: &str, name: &str) -> (String, String) {
+    match files.nearest(folder, &LOCKS) {
+        Some((home, Installer::Other(command))) => (home, command.to_owned()),
+        Some((home, Installer::Npm(lock))) => {
+            // A lock file that does not know the package yet makes `npm ci` fail.
+            let lock = files.text(&join(&home, lock)).unwrap_or_default();
+            let knows =
+                lock.contains(&format!("\"node_modules/{name}\"")) || lock.contains(&format!("\"{name}\""));
+            (home, if knows { "npm ci" } else { "npm install" }.to_owned())
+        }
+        None => (folder.to_owned(), "npm install".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_package_of_an_import_is_its_first_part() {
+        for (import, name) in [
+            ("left-pad", Some("left-pad")),
+            ("react/jsx-runtime", Some("react")),
+            ("@a/b/c", Some("@a/b")),
+            ("@a", None),
+            ("@a/", None),
+            ("@a/..", None),
+            ("", None),
+            ("./left-pad", None),
+            ("../x", None),
+            ("/x", None),
+            ("#x", None),
+            ("node:fs", None),
+        ] {
+            assert_eq!(package(import).as_deref(), name, "{import}");
+        }
+    }
+}

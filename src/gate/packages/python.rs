@@ -1,0 +1,213 @@
+//! Packages of Python: pip and its like.
+
+use std::fs;
+
+use toml_edit::{Document, Item, TableLike, Value};
+
+use super::{Files, Uninstalled, join};
+
+/// Manifests in which each line declares a package.
+const REQUIREMENTS: [&str; 5] = [
+    "requirements.txt",
+    "requirements-dev.txt",
+    "dev-requirements.txt",
+    "requirements-test.txt",
+    "test-requirements.txt",
+];
+/// Who installs, by the file that shows it.
+const LOCKS: [(&str, &str); 4] = [
+    ("uv.lock", "uv sync --all-extras --all-groups"),
+    ("poetry.lock", "poetry install --all-extras"),
+    ("pdm.lock", "pdm install"),
+    ("Pipfile.lock", "pipenv sync --dev"),
+];
+/// Packages that are imported by another name than their own.
+const IMPORTED_AS: [(&str, &str); 22] = [
+    ("attr", "attrs"),
+    ("bs4", "beautifulsoup4"),
+    ("Crypto", "pycryptodome"),
+    ("cv2", "opencv-python"),
+    ("dateutil", "python-dateutil"),
+    ("docx", "python-docx"),
+    ("dotenv", "python-dotenv"),
+    ("fitz", "pymupdf"),
+    ("git", "gitpython"),
+    ("jose", "python-jose"),
+    ("jwt", "pyjwt"),
+    ("magic", "python-magic"),
+    ("multipart", "python-multipart"),
+    ("MySQLdb", "mysqlclient"),
+    ("OpenSSL", "pyopenssl"),
+    ("PIL", "pillow"),
+    ("psycopg2", "psycopg2-binary"),
+    ("serial", "pyserial"),
+    ("skimage", "scikit-image"),
+    ("sklearn", "scikit-learn"),
+    ("yaml", "pyyaml"),
+    ("zmq", "pyzmq"),
+];
+
+/// Looks for the package that a module comes from, in the manifests above the file.
+pub(super) fn uninstalled(files: &Files<'_>, path: &str, module: &str) -> Option<Uninstalled> {
+    let names = packages(module);
+    let top = module.split('.').next()?;
+    let (folder, manifest, package) = files.above(path).find_map(|folder| {
+        let (manifest, package) = declared(files, folder, &names)?;
+        Some((folder, manifest, package))
+    })?;
+    if files.above(path).any(|folder| is_installed(files, folder, top)) {
+        return None;
+    }
+    let (home, install) = match files.nearest(folder, &LOCKS) {
+        Some((home, install)) => (home, install.to_owned()),
+        None => (folder.to_owned(), installer(files, folder, &manifest)),
+    };
+    Some(Uninstalled { package, manifest: join(folder, &manifest), install, folder: home })
+}
+
+/// The names that the package of a module may have: `google.cloud.x` comes from `google-cloud-x`, or from `google`.
+fn packages(module: &str) -> Vec<String> {
+    let parts: Vec<&str> = module.split('.').collect();
+    let mut names: Vec<String> = (1..=parts.len())
+        .filter_map(|count| parts.get(..count))
+        .map(|parts| normal(&parts.join("-")))
+        .filter(|name| !name.is_empty())
+        .collect();
+    let other = IMPORTED_AS.iter().filter(|(import, _)| parts.first() == Some(import));
+    names.extend(other.map(|(_, package)| (*package).to_owned()));
+    names
+}
+
+/// A name as PEP 503 compares it.
+fn normal(name: &str) -> String {
+    let parts = name.split(['-', '_', '.']).filter(|part| !part.is_empty());
+    parts.collect::<Vec<_>>().join("-").to_lowercase()
+}
+
+/// The manifest of a folder that declares one of the packages, and its name there.
+fn declared(files: &Files<'_>, folder: &str, names: &[String]) -> Option<(String, String)> {
+    let text = |name: &str| files.text(&join(folder, name));
+    let is_one = |name: &String| names.contains(&normal(name));
+    let in_lines = |text: String| text.lines().filter_map(requirement).find(is_one);
+    let in_toml = |text: String| declared_in_toml(&text).into_iter().find(is_one);
+    for (manifest, package) in [("pyproject.toml", text("pyproject.toml")), ("Pipfile", text("Pipfile"))] {
+        if let Some(package) = package.and_then(in_toml) {
+            return Some((manifest.to_owned(), package));
+        }
+    }
+    REQUIREMENTS
+        .into_iter()
+        .chain(["setup.cfg"])
+        .find_map(|manifest| Some((manifest.to_owned(), text(manifest).and_then(in_lines)?)))
+}
+
+/// The name with which a requirement begins, as PEP 508 has it; none in a comment or an option.
+fn requirement(line: &str) -> Option<String> {
+    let line = line.trim();
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let name: String = line.chars().take_while(|c| is_part(*c)).collect();
+    let is_name = name.starts_with(|c: char| c.is_ascii_alphanumeric());
+    // In setup.cfg, a key is followed by its value.
+    let rest = line.get(name.len()..).unwrap_or_default().trim_start();
+    let is_key = rest.starts_with('=') && !rest.starts_with("==");
+    (is_name && !is_key && !rest.starts_with(':')).then_some(name)
+}
+
+/// The packages that a `pyproject.toml` or a `Pipfile` declares, extras and groups with them.
+fn declared_in_toml(text: &str) -> Vec<String> {
+    let Ok(document) = Document::parse(text) else { return Vec::new() };
+    let root = document.as_item();
+    let mut names = Vec::new();
+    for way in ["project.dependencies", "tool.uv.dev-dependencies"] {
+        names.extend(texts(at(root, way)));
+    }
+    for way in ["project.optional-dependencies", "dependency-groups", "tool.pdm.dev-dependencies"] {
+        for (_, list) in entries(at(root, way)) {
+            names.extend(texts(Some(list)));
+        }
+    }
+    for way in ["tool.poetry.dependencies", "tool.poetry.dev-dependencies", "packages", "dev-packages"] {
+        names.extend(entries(at(root, way)).map(|(name, _)| name.to_owned()));
+    }
+    for (_, group) in entries(at(root, "tool.poetry.group")) {
+        names.extend(entries(group.get("dependencies")).map(|(name, _)| name.to_owned()));
+    }
+    names
+}
+
+fn at<'d>(item: &'d Item, way: &str) -> Option<&'d Item> {
+    way.split('.').try_fold(item, |item, key| item.get(key))
+}
+
+fn entries(item: Option<&Item>) -> impl Iterator<Item = (&str, &Item)> {
+    item.and_then(Item::as_table_like).into_iter().flat_map(TableLike::iter)
+}
+
+fn texts(item: Option<&Item>) -> Vec<String> {
+    let list = item.and_then(Item::as_array).into_iter().flatten();
+    list.filter_map(Value::as_str).filter_map(requirement).collect()
+}
+
+/// Whether the environment of a folder has the module; then it is not for lack of it that the tool cannot find it.
+fn is_installed(files: &Files<'_>, folder: &str, top: &str) -> bool {
+    let libraries = [".venv", "venv"].map(|name| files.root().join(folder).join(name).join("lib"));
+    let versions = libraries.iter().filter_map(|library| fs::read_dir(library).ok()).flatten().flatten();
+    versions
+        .map(|version| version.path().join("site-packages"))
+        .any(|packages| packages.join(top).exists() || packages.join(format!("{top}.py")).exists())
+}
+
+/// The command where no lock file shows one.
+fn installer(files: &Files<'_>, folder: &str, manifest: &str) -> String {
+    match manifest {
+        "Pipfile" => "pipenv install --dev".to_owned(),
+        "pyproject.toml" => {
+            let text = files.text(&join(folder, manifest)).unwrap_or_default();
+            let is_poetry = text.contains("[tool.poetry");
+            if is_poetry { "poetry install --all-extras" } else { "pip install -e ." }.to_owned()
+        }
+        "setup.cfg" => "pip install -e .".to_owned(),
+        requirements => format!("pip install -r {requirements}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_requirement_begins_with_its_name() {
+        for (line, name) in [
+            ("requests>=2", Some("requests")),
+            ("  Foo_Bar[x]==1 ; python_version > '3'", Some("Foo_Bar")),
+            ("a", Some("a")),
+            ("a @ https://example.org/a.whl", Some("a")),
+            ("# requests", None),
+            ("-r other.txt", None),
+            ("install_requires =", None),
+            ("name = requests", None),
+            ("", None),
+        ] {
+            assert_eq!(requirement(line).as_deref(), name, "{line}");
+        }
+    }
+
+    #[test]
+    fn manifests_in_toml_declare_packages_in_several_tables() {
+        let text = "[project]\ndependencies = ['a>=1']\n[project.optional-dependencies]\nx = ['b']\n\
+                    [dependency-groups]\ndev = ['c', { include-group = 'x' }]\n[tool.poetry.dependencies]\nd = '1'\n\
+                    [tool.poetry.group.dev.dependencies]\ne = '1'\n[tool.uv]\ndev-dependencies = ['f']\n";
+        let mut names = declared_in_toml(text);
+        names.sort();
+        assert_eq!(names, ["a", "b", "c", "d", "e", "f"]);
+        assert_eq!(declared_in_toml("[packages]\ng = '*'\n"), ["g"]);
+        assert_eq!(declared_in_toml("not toml ["), [""; 0]);
+    }
+
+    #[test]
+    fn a_module_comes_from_a_package_of_its_name_or_of_a_known_one() {
+        assert_eq!(packages("yaml.x"), ["yaml", "yaml-x", "pyyaml"]);
+        assert_eq!(packages("Foo_Bar"), ["foo-bar"]);
+        assert_eq!(packages("google.cloud.x"), ["google", "google-cloud", "google-cloud-x"]);
+    }
+}
