@@ -348,6 +348,7 @@ mod tests {
                 File::open(root.join("a.rs")).unwrap().set_modified(before).unwrap();
             };
             write("one");
+            std::thread::sleep(TICK * 3);
             shown(target, root, &[]);
             std::thread::sleep(TICK * 3);
             let mut second = opened(target);
