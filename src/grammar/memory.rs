@@ -366,7 +366,7 @@ mod tests {
         let said = Shortage { needed: 600 << 20, allowed: allowed(10 << 20) }.to_string();
         assert_eq!(
             said,
-            "its syntax tree would take about 600 MiB of memory; the limit for a text of its size is 106 MiB \
+            "its syntax tree would take about 600 MiB of memory; the limit for a text of its size is 110 MiB \
              (5 times the text and 60 MiB)"
         );
     }
