@@ -18,6 +18,7 @@ mod doubled;
 mod ecmascript;
 mod fault;
 mod json;
+mod preprocessor;
 mod python;
 mod rust;
 mod since;

@@ -77,14 +77,20 @@ pub(super) struct Credit {
     pub(super) trust: Trust,
     /// Whether a comma before a closing bracket is good.
     pub(super) trailing_commas: bool,
+    /// True where a preprocessor reads the text first, so that brackets are counted without the grammar.
+    pub(super) preprocessor: bool,
 }
 
 /// Every fault is one.
-const FULL: Credit = Credit { brackets: true, trust: Trust::Whole, trailing_commas: false };
+const FULL: Credit =
+    Credit { brackets: true, trust: Trust::Whole, trailing_commas: false, preprocessor: false };
 
 const fn doubted(brackets: bool, sure: &'static [&'static str]) -> Credit {
-    Credit { brackets, trust: Trust::Only(sure), trailing_commas: false }
+    Credit { brackets, trust: Trust::Only(sure), ..FULL }
 }
+
+/// Its brackets are counted as a compiler reads them.
+const PREPROCESSED: Credit = Credit { preprocessor: true, ..doubted(true, &[]) };
 
 /// Measured per byte of text and per level of the tree, on the worst of a hundred kinds of nesting, and doubled.
 /// Ruff's parser moves to a stack of its own when it must; what it takes there is counted all the same.
@@ -173,8 +179,8 @@ pub(super) static TABLE: [Row; 16] = [
     tree("bash", doubted(false, &["fi", "done", "esac"])),
     tree("html", doubted(false, &[])),
     tree("css", FULL),
-    tree("c", doubted(true, &[])),
-    tree("cpp", doubted(true, &[])),
+    tree("c", PREPROCESSED),
+    tree("cpp", PREPROCESSED),
     tree("java", FULL),
     tree("markdown", doubted(false, &[])),
 ];

@@ -6,7 +6,7 @@
 //!
 //! Invariant: whoever waits is heard on the way, at every few thousand nodes.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 
 use super::super::delta::Belief;
 use super::super::pattern::TOO_DEEP;
@@ -15,6 +15,7 @@ use super::Trouble;
 use super::brackets::Brackets;
 use super::cause::Nesting;
 use super::fault::Fault;
+use super::preprocessor;
 use super::table::{Credit, Row, Trust};
 use crate::grammar::{Grammar, Language, Next, Node, Stop, Tree, parse, walk};
 
@@ -74,9 +75,13 @@ fn read(language: &Language, credit: &Credit, text: &str, limit: Limit<'_>) -> R
 
 /// Walks a tree once.
 fn look(tree: &Tree, credit: &Credit, text: &str, limit: Limit<'_>) -> Result<Survey, Halt> {
-    let other_branches = if credit.trust == Trust::Whole { Vec::new() } else { other_branches(text) };
     let (survey, brackets, nesting) = (Survey::default(), Brackets::default(), Nesting::default());
-    let mut eye = Eye { credit, text, other_branches, survey, brackets, nesting, loose: 0 };
+    let mut eye = Eye { credit, text, survey, brackets, nesting, loose: 0 };
+    if credit.preprocessor {
+        for (token, at) in preprocessor::brackets(text) {
+            eye.see_bracket(token, at);
+        }
+    }
     let (mut steps, mut deepest, mut halt) = (0_usize, 0, None);
     walk(tree, |node, level| {
         steps += 1;
@@ -94,8 +99,6 @@ fn look(tree: &Tree, credit: &Credit, text: &str, limit: Limit<'_>) -> Result<Su
 struct Eye<'a> {
     credit: &'a Credit,
     text: &'a str,
-    /// Lines that a compiler reads instead of others.
-    other_branches: Vec<Range<usize>>,
     survey: Survey,
     brackets: Brackets,
     nesting: Nesting,
@@ -111,13 +114,9 @@ impl Eye<'_> {
                 self.loose += node.byte_range().len();
             }
         }
-        if node.child_count() == 0
-            && self.credit.brackets
-            && !node.is_missing()
-            && !self.is_in_other_branch(node.start_byte())
+        if node.child_count() == 0 && self.credit.brackets && !self.credit.preprocessor && !node.is_missing()
         {
-            self.brackets.see(node.kind(), node.start_byte());
-            self.nesting.see(node.kind(), node.start_byte(), self.text);
+            self.see_bracket(node.kind(), node.start_byte());
         }
         let kept = self.survey.faults.len() < MOST_FAULTS;
         let Some(fault) = kept.then(|| self.fault(node)).flatten() else { return };
@@ -128,9 +127,9 @@ impl Eye<'_> {
         self.survey.faults.push(fault);
     }
 
-    fn is_in_other_branch(&self, at: usize) -> bool {
-        let next = self.other_branches.partition_point(|branch| branch.end <= at);
-        self.other_branches.get(next).is_some_and(|branch| branch.contains(&at))
+    fn see_bracket(&mut self, token: &str, at: usize) {
+        self.brackets.see(token, at);
+        self.nesting.see(token, at, self.text);
     }
 
     fn fault(&self, node: Node<'_>) -> Option<Fault> {
@@ -176,29 +175,6 @@ impl Eye<'_> {
         }
         self.survey
     }
-}
-
-/// The lines from `#else`, `#elif` and the like to their `#endif`: a bracket that is opened there is mostly opened in the
-/// first branch, too.
-fn other_branches(text: &str) -> Vec<Range<usize>> {
-    let (mut branches, mut open, mut at) = (Vec::new(), Vec::<Option<usize>>::new(), 0);
-    for line in text.split_inclusive('\n') {
-        let directive = line.trim_start().strip_prefix('#').map(str::trim_start).unwrap_or_default();
-        if directive.starts_with("if") {
-            open.push(None);
-        } else if directive.starts_with("el") {
-            if let Some(start) = open.last_mut() {
-                start.get_or_insert(at);
-            }
-        } else if directive.starts_with("endif")
-            && let Some(Some(start)) = open.pop()
-            && open.iter().all(Option::is_none)
-        {
-            branches.push(start..at);
-        }
-        at += line.len();
-    }
-    branches
 }
 
 /// JSON with comments is read by programs that take a comma after the last value.

@@ -1,0 +1,256 @@
+//! The brackets of C and C++ that a compiler reads, found without the grammar.
+//!
+//! The grammar does not expand macros: it ends the body of a macro at a comment, and drops characters where a macro stands in
+//! the place of a keyword. So brackets are counted by tokens. Those of a macro's body, of `#if 0` and of the second and
+//! later branches of a conditional do not count: a bracket that is opened there is mostly opened in the first branch, too.
+//!
+//! Invariant: every byte is passed once, so that any text takes linear time.
+
+use std::ops::Range;
+
+/// Returns the brackets that count, each with its offset, in the order of the text.
+pub(super) fn brackets(text: &str) -> Vec<(&str, usize)> {
+    let (bytes, mut at, mut is_line_start) = (text.as_bytes(), 0, true);
+    let (mut found, mut conditionals) = (Vec::new(), Conditionals::default());
+    while let Some(byte) = bytes.get(at) {
+        let start = at;
+        if *byte == b'#' && is_line_start {
+            at = directive_end(bytes, at);
+            let directive = text.get(start + 1..at).unwrap_or_default().trim_start();
+            conditionals.see(directive, start);
+            continue;
+        }
+        at = token_end(bytes, at);
+        let token = text.get(start..at).unwrap_or_default();
+        if matches!(token, "(" | ")" | "[" | "]" | "{" | "}") {
+            found.push((token, start));
+        }
+        is_line_start = match byte {
+            b'\n' => true,
+            b' ' | b'\t' | b'\r' | b'\\' => is_line_start,
+            b'/' => is_line_start && token.starts_with("/*"),
+            _ => false,
+        };
+    }
+    let unread = conditionals.unread;
+    found.retain(|(_, at)| {
+        let next = unread.partition_point(|range| range.end <= *at);
+        !unread.get(next).is_some_and(|range| range.contains(at))
+    });
+    found
+}
+
+/// The conditionals that are open, and the ranges that do not count.
+#[derive(Default)]
+struct Conditionals {
+    open: Vec<Conditional>,
+    unread: Vec<Range<usize>>,
+}
+
+struct Conditional {
+    /// True once a branch of it was read.
+    is_taken: bool,
+    /// Where the branches that are not read begin.
+    skipped_from: Option<usize>,
+}
+
+impl Conditionals {
+    /// Takes the next directive, without its `#`.
+    fn see(&mut self, directive: &str, at: usize) {
+        let name = directive.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(directive.len());
+        let (name, condition) = directive.split_at_checked(name).unwrap_or_default();
+        match name {
+            "if" | "ifdef" | "ifndef" => {
+                let is_taken = name != "if" || !is_false(condition);
+                self.open.push(Conditional { is_taken, skipped_from: (!is_taken).then_some(at) });
+            }
+            "else" | "elif" | "elifdef" | "elifndef" => {
+                let Some(innermost) = self.open.last_mut() else { return };
+                if innermost.is_taken {
+                    innermost.skipped_from.get_or_insert(at);
+                } else if name != "elif" || !is_false(condition) {
+                    innermost.is_taken = true;
+                    let start = innermost.skipped_from.take();
+                    self.leave_out(start, at);
+                }
+            }
+            "endif" => {
+                let start = self.open.pop().and_then(|closed| closed.skipped_from);
+                self.leave_out(start, at);
+            }
+            _ => {}
+        }
+    }
+
+    fn leave_out(&mut self, start: Option<usize>, end: usize) {
+        if let Some(start) = start
+            && self.open.iter().all(|outer| outer.skipped_from.is_none())
+        {
+            self.unread.push(start..end);
+        }
+    }
+}
+
+/// True for a condition that no definition can make true.
+fn is_false(condition: &str) -> bool {
+    let condition = condition.trim();
+    let rest = ["0", "(0)", "false"].iter().find_map(|zero| condition.strip_prefix(zero));
+    rest.is_some_and(|rest| {
+        let after = rest.trim_start();
+        after.is_empty() || ["//", "/*", "&&"].iter().any(|next| after.starts_with(next))
+    })
+}
+
+/// The end of the directive that begins here: lines that end with a backslash, and comments, go on.
+fn directive_end(bytes: &[u8], mut at: usize) -> usize {
+    while bytes.get(at).is_some_and(|byte| *byte != b'\n') {
+        at = token_end(bytes, at);
+    }
+    at
+}
+
+/// The end of the comment, literal, word, joined line or single byte that begins here.
+fn token_end(bytes: &[u8], at: usize) -> usize {
+    let rest = bytes.get(at..).unwrap_or_default();
+    let length = match rest {
+        [b'/', b'/', ..] => line_comment(rest),
+        [b'/', b'*', ..] => {
+            let body = rest.get(2..).unwrap_or_default();
+            memchr::memmem::find(body, b"*/").map_or(rest.len(), |end| end + 4)
+        }
+        [b'\\', b'\r', b'\n', ..] => 3,
+        [b'\\', _, ..] => 2,
+        [quote @ (b'"' | b'\''), ..] => literal(rest, *quote),
+        [first, ..] if is_word(*first) => word(rest),
+        _ => 1,
+    };
+    (at + length).min(bytes.len())
+}
+
+fn line_comment(rest: &[u8]) -> usize {
+    for newline in memchr::memchr_iter(b'\n', rest) {
+        let line = rest.get(..newline).unwrap_or_default();
+        if !line.strip_suffix(b"\r").unwrap_or(line).ends_with(b"\\") {
+            return newline;
+        }
+    }
+    rest.len()
+}
+
+/// The length of a literal in these quotes, which ends with its line at the latest.
+fn literal(rest: &[u8], quote: u8) -> usize {
+    let mut at = 1;
+    while let Some(byte) = rest.get(at) {
+        at += match byte {
+            b'\\' if rest.get(at + 1) == Some(&b'\r') => 3,
+            b'\\' => 2,
+            b'\n' => return at,
+            byte if *byte == quote => return at + 1,
+            _ => 1,
+        };
+    }
+    at
+}
+
+const fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
+}
+
+/// The length of a name or a number; a raw string goes with its prefix.
+fn word(rest: &[u8]) -> usize {
+    let is_number = rest.first().is_some_and(u8::is_ascii_digit);
+    let mut end = 0;
+    while let Some(byte) = rest.get(end) {
+        let is_separator =
+            *byte == b'\'' && is_number && rest.get(end + 1).is_some_and(|next| is_word(*next));
+        if !is_word(*byte) && !is_separator {
+            break;
+        }
+        end += 1;
+    }
+    let is_raw = matches!(rest.get(..end), Some(b"R" | b"LR" | b"uR" | b"UR" | b"u8R"));
+    let raw = || raw_string(rest.get(end..)?);
+    end + if is_raw { raw().unwrap_or_default() } else { 0 }
+}
+
+/// The length of the raw string that begins with these quotes. Its delimiter has at most 16 characters.
+fn raw_string(rest: &[u8]) -> Option<usize> {
+    let body = rest.strip_prefix(b"\"")?;
+    let open = body.iter().take(17).position(|byte| *byte == b'(')?;
+    let close = [b")", body.get(..open)?, b"\""].concat();
+    let end = memchr::memmem::find(body, &close)?;
+    Some(1 + end + close.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cases::judged;
+    use super::*;
+
+    /// How many brackets without a partner refuse this text as a new file, in C and in C++.
+    fn refused(text: &str) -> usize {
+        let lone = |path: &str| {
+            judged(path, None, text).blocking().filter(|found| found.message.contains("partner")).count()
+        };
+        lone("a.c").max(lone("a.cpp"))
+    }
+
+    #[test]
+    fn the_brackets_of_macros_do_not_count() {
+        for text in [
+            "#define F(x) (g(x, 1 /* one */, 2))\nint a;\n",
+            "#define F(x) do { /* c */ \\\n  g(x); \\\n} while (0)\nint a;\n",
+            "#define F(x) do { /* c */ \\\r\n  g(x); \\\r\n} while (0)\r\nint a;\r\n",
+            "#define F(x) (g(x /* one\n two */, 2))\nint a;\n",
+            "#define OPEN /* a */ {\nint a;\n",
+            "  /* a */ # define F(x) /* b */ (x\nint a;\n",
+            "#error \"(\" is /* not */ good (\nint a;\n",
+        ] {
+            assert_eq!(refused(text), 0, "{text}");
+            // The same brackets count where they are no macro's, and behind it.
+            assert!(refused(&format!("{text}int f(void) {{\n")) > 0, "{text}");
+            assert!(refused(&format!("{text}int b = 1);\n")) > 0, "{text}");
+        }
+        assert!(refused("int a; # define F(x) /* b */ (x\n") > 0, "no directive");
+        assert!(refused("#define F(x) g(x) /* b */\n(\n") > 0, "below the macro");
+    }
+
+    #[test]
+    fn what_no_compiler_reads_does_not_count() {
+        for condition in ["0", "0 // off", "0 && A", "(0)", "false", "0 /* off */"] {
+            for lone in ["}}}", "(", "don't {", "#if A\n(\n#endif\n)"] {
+                let text = format!("int a;\n#if {condition}\n{lone}\n#endif\nint b;\n");
+                assert_eq!(refused(&text), 0, "{text}");
+                let text =
+                    format!("int a;\n#if {condition}\n{lone}\n#else\nint f(void) {{\n#endif\nint b;\n");
+                assert!(refused(&text) > 0, "{text}");
+            }
+        }
+        for condition in ["1", "0 || A", "A", "00", "0x1"] {
+            assert!(refused(&format!("int a;\n#if {condition}\n}}\n#endif\nint b;\n")) > 0, "{condition}");
+        }
+        assert!(refused("int a;\n#if 0\n}\nint b;\n") > 0, "there is no end");
+        assert!(refused("int a;\n#if 0\n}\n#elif A\n}\n#endif\n") > 0);
+    }
+
+    #[test]
+    fn tokens_are_those_of_the_language() {
+        let found = |text| brackets(text).into_iter().map(|(token, _)| token).collect::<String>();
+        assert_eq!(found("a(\"(\\\"(\", '(', '\\'', L'(' /* ( */) // ( \\\n (\n{ [ ] }"), "(){[]}");
+        assert_eq!(found("a = 1'000'000; b(1'0);"), "()");
+        assert_eq!(found("a(R\"x( )\" ( )x\", u8R\"(()\" )"), "()");
+        assert_eq!(found("\"open (\n)"), ")");
+        assert_eq!(found("é(\\"), "(");
+        assert_eq!(found("/* ("), "");
+        assert_eq!(found("/*\n#if 0\n*/ ( )\n"), "()");
+        assert_eq!(brackets("é()"), [("(", 2), (")", 3)]);
+    }
+
+    #[test]
+    fn a_macro_in_the_place_of_a_keyword_hides_no_bracket() {
+        let class = "template <typename T>\nclass A {\n  NO_CHECK(\"a\") T* get() const {\n    return (T*)(b());\n  }\n\n  \
+                     void c() {\n    if (d()) {\n      e(f());\n    }\n  }\n};\n";
+        assert_eq!(refused(class), 0);
+        assert!(refused(&class.replace("(b())", "(b()")) > 0);
+    }
+}
