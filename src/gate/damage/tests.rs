@@ -15,7 +15,7 @@ fn buffer(text: &str) -> Buffer {
 }
 
 /// What one rule finds in an edit.
-fn spots(accident: Accident, path: &str, before: Option<&str>, after: &str) -> Vec<Spot> {
+pub(super) fn spots(accident: Accident, path: &str, before: Option<&str>, after: &str) -> Vec<Spot> {
     with_draft(path, before, after, |draft| rule(accident)(&Scene::new(draft, Lost::none())))
 }
 
