@@ -133,6 +133,19 @@ fn keys_of_a_table_are_no_line_numbers() {
 }
 
 #[test]
+fn an_etc_stands_for_code_only_where_lines_went() {
+    let lines: String = (0..8).map(|n| format!("\tx{n} := f({n})\n")).collect();
+    let before = format!("func f() {{\n{lines}}}\n");
+    let found = |after: &str| spots(Accident::ElidedCode, "a.go", Some(&before), after).len();
+    for words in ["// .... etc.", "// ... etc"] {
+        assert_eq!(found(&format!("{before}{words}\n")), 0, "{words}: nothing went");
+        assert_eq!(found(&format!("func f() {{\n\t{words}\n}}\n")), 1, "{words}: all went");
+    }
+    // Other words are believed wherever they stand.
+    assert_eq!(found(&format!("{before}// ... rest of the code\n")), 1);
+}
+
+#[test]
 fn a_line_that_loses_its_indentation_leaves_its_block() {
     let found = |path: &str, before: &str, after: &str| {
         let spots = spots(Accident::LostIndentation, path, Some(before), after);
