@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::told;
 use super::uses::{Scene, Uses, uses};
 use super::words::words;
-use crate::grammar::{self, Deep};
+use crate::grammar::{self, Deep, Use};
 use crate::locate::scope::{Kind, Outline};
 
 /// The steps that reading one text may take: those of an outline.
@@ -27,6 +27,8 @@ pub struct Tags {
     /// Whether its uses are known as well.
     pub whole: bool,
     pub(super) uses: Uses,
+    /// The names that it binds outside of functions without defining them: aliases, targets of loops and of patterns.
+    pub(super) bound: HashSet<String>,
 }
 
 /// A symbol where it is defined.
@@ -95,13 +97,30 @@ fn tags(deep: &Deep, language: &str, path: &str, view: &str) -> Option<Tags> {
         uses(&Scene { language, view, places, defined: &defined, line: &line, owner: &owner, has: &has })
     });
     let whole = uses.is_ok();
+    let bound = places.as_deref().map(|places| bound(view, places)).unwrap_or_default();
     Some(Tags {
         language: known,
         definitions: definitions(&outline, view, &lines, language),
         lines: lines.count,
         whole,
         uses: uses.unwrap_or_default(),
+        bound,
     })
+}
+
+/// Gathers the names that are bound outside of all functions, and those under which things are brought in.
+fn bound(view: &str, places: &[(Use, Range<usize>)]) -> HashSet<String> {
+    let (mut names, mut scope_end) = (HashSet::new(), 0);
+    for (meaning, span) in places {
+        let is_outside = span.start >= scope_end;
+        match meaning {
+            Use::Scope if is_outside => scope_end = span.end,
+            Use::Alias => names.extend(view.get(span.clone()).map(str::to_owned)),
+            Use::Local if is_outside => names.extend(view.get(span.clone()).map(str::to_owned)),
+            _ => {}
+        }
+    }
+    names
 }
 
 fn definitions(outline: &Outline, view: &str, rows: &Rows, language: &str) -> Vec<Tag> {

@@ -97,9 +97,14 @@ impl Index {
         let mut seen: HashSet<String> = HashSet::new();
         let is_gone = |definition: &Definition| !kept.contains(self.names.text(definition.name));
         let is_brought_in = |definition: &Definition| {
-            let start = format!("+{}<", self.names.text(definition.name));
+            let name = self.names.text(definition.name);
+            let start = format!("+{name}<");
             tags.uses.range(start.clone()..).next().is_some_and(|(key, _)| key.starts_with(&start))
+                || tags.bound.contains(name)
         };
+        // A module of Python can give any name when it is asked for it.
+        let answers_for_all = file.language == "python"
+            && tags.definitions.iter().any(|tag| tag.around.is_none() && tag.part == "__getattr__");
         let outer_is_gone = |definition: &Definition| {
             let around = definition.around.and_then(|around| file.definition(around));
             around.is_some_and(|around| is_told(around) && is_gone(around))
@@ -108,7 +113,11 @@ impl Index {
             .iter()
             .filter(|it| is_told(it) && is_gone(it) && !outer_is_gone(it) && !is_brought_in(it))
             .map(|definition| Found { path, file, definition })
-            .filter(|found| standing(found) != Standing::Local)
+            .filter(|found| match standing(found) {
+                Standing::Free => !answers_for_all,
+                Standing::Member => true,
+                Standing::Local => false,
+            })
             .filter(|found| seen.insert(file.path(found.definition, &self.names)))
             .collect()
     }
@@ -246,7 +255,10 @@ pub fn dropped(before: &Tags, after: &Tags, others: &[&Tags]) -> Vec<(String, us
     let is_brought_in = |part: &str| {
         let start = format!("+{}<", last(part));
         after.uses.range(start.clone()..).next().is_some_and(|(key, _)| key.starts_with(&start))
+            || after.bound.contains(&last(part))
     };
+    // What everything is brought in from can have any of the names at the top.
+    let has_new_glob = after.uses.contains_key("+*") && !before.uses.contains_key("+*");
     let is_named = |kind: Kind| {
         matches!(
             kind,
@@ -266,8 +278,9 @@ pub fn dropped(before: &Tags, after: &Tags, others: &[&Tags]) -> Vec<(String, us
     for tag in before.definitions.iter().filter(|tag| is_named(tag.kind) && is_gone(&tag.part)) {
         let around = tag.around.and_then(|around| before.definitions.get(around));
         let is_told_with_outer = around.is_some_and(|outer| outer.kind.runs() || is_gone(&outer.part));
+        let may_be_in_glob = around.is_none() && has_new_glob;
         let path = around.map_or(tag.part.clone(), |outer| format!("{}.{}", outer.part, tag.part));
-        if !is_told_with_outer && !is_brought_in(&tag.part) && seen.insert(path.clone()) {
+        if !is_told_with_outer && !may_be_in_glob && !is_brought_in(&tag.part) && seen.insert(path.clone()) {
             dropped.push((path, line_of(tag.place.line)));
         }
     }
@@ -401,6 +414,35 @@ mod tests {
             ("c.py", "import q.one\nq.one.f()\n"),
         ];
         assert_eq!(said(&two, &[("p/one.py", "x = 1\n")]), NONE, "another module of that name");
+    }
+
+    #[test]
+    fn names_that_a_text_binds_otherwise_are_neither_dropped_nor_gone() {
+        let def = "def a(): pass\ndef b(): pass\n";
+        let function = "export function a() {}\nexport function b() {}\n";
+        for (path, before, after, still) in [
+            ("m.py", def, "from .impl import *\n", ""),
+            ("m.py", def, "import q as a, z.b as b\n", ""),
+            ("m.py", def, "from q import x as b\n", "a"),
+            ("m.py", def, "for a in x:\n    pass\nwith y as b:\n    pass\n", ""),
+            ("m.py", def, "def f():\n    for a in x: pass\n    return lambda b: b\n", "a b"),
+            ("m.js", function, "const { a, c: b } = require('x')\n", ""),
+            ("m.js", function, "function f(a, b) { return a }\n", "a b"),
+            ("m.rs", "pub fn a() {}\npub fn b() {}\n", concat!("pub use ", "crate", "::x::*;\n"), ""),
+        ] {
+            let dropped = dropped(&tags(path, before), &tags(path, after), &[]);
+            let names: Vec<String> = dropped.into_iter().map(|(name, _)| name).collect();
+            assert_eq!(names.join(" "), still, "{after:?}");
+        }
+        let project = [("m.py", def), ("u.py", "from m import a\na()\n")];
+        for (text, gone) in [
+            ("from q import x as a\n", 0),
+            ("def __getattr__(name): return 1\n", 0),
+            ("from q import x as c\n", 1),
+            ("class C:\n    def __getattr__(self, name): return 1\n", 1),
+        ] {
+            assert_eq!(said(&project, &[("m.py", text)]).len(), gone, "{text:?}");
+        }
     }
 
     #[test]

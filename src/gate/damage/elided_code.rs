@@ -42,7 +42,7 @@ static DOTTED: LazyLock<Regex> = LazyLock::new(|| {
           (?: rest | remaining | remainder | existing | previous | unchanged | same | other | original | omitted
             | snip(?:ped)? | truncated | elided | more\s+(?:code|methods|functions|lines|of\s+the\s+same|here)
             | code | implementation | unmodified | (?:as|like)\s+(?:before|above|is) | no\s+changes? | continue[sd]?
-            | (?:other|additional)\s+\w+ | function\s+body | body | imports | here | etc\.? )
+            | (?:other|additional)\s+\w+ | function\s+body | body | imports | here )
           \b [^=;{}]{0,70} $",
     )
 });
@@ -115,8 +115,11 @@ fn elides(scene: &Scene<'_>, piece: &Piece, line: usize, text: &str) -> bool {
     let dots = dotted(words);
     let says = match dots {
         Some("") => comment && lost >= FEWEST_LOST && !prose,
+        // `.... etc.` ends a comment of several lines as well.
         Some(rest) if begins_dotted(words) => {
-            DOTTED.is_match(rest) || comment && lost >= FEWEST_LOST && elided_words::few(rest)
+            DOTTED.is_match(rest)
+                || lost >= FEWEST_LOST && is_etc(rest)
+                || comment && lost >= FEWEST_LOST && elided_words::few(rest)
         }
         // A sentence may trail off.
         Some(rest) => {
@@ -138,6 +141,11 @@ fn lost(scene: &Scene<'_>, piece: &Piece) -> usize {
     let took = (piece.old.1 + 1).saturating_sub(piece.old.0);
     let brought = (piece.new.1 + 1).saturating_sub(piece.new.0);
     if scene.before.is_some() { (took + 1).saturating_sub(brought) } else { 0 }
+}
+
+/// Tells whether the words beside dots begin with `etc`.
+fn is_etc(words: &str) -> bool {
+    words.split(|c: char| !c.is_alphanumeric()).next().is_some_and(|word| word.eq_ignore_ascii_case("etc"))
 }
 
 fn begins_dotted(words: &str) -> bool {

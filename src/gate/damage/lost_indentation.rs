@@ -52,11 +52,15 @@ fn left_block(scene: &Scene<'_>, before: Lines<'_>, piece: &Piece) -> Option<Spo
             // Where the last line above is nested deeper, its block ends with it.
             let in_block = stays_in_block(above)
                 || (indent(after.text(above)).len() > deep.len() && has_sibling(after, above, deep));
-            !begins && in_block && is_statement_end(after.text(above))
+            let ends_with = is_return(is) && ends_a_with(after, above, flat);
+            !begins && in_block && is_statement_end(after.text(above)) && !ends_with
         }
         language if BRACKETED.contains(&language) => {
             let is_label = is.trim_end().ends_with(':') || is.trim_start().starts_with(['#', '}', ')', ']']);
-            !is_label && stays_in_block(above) && below.is_some_and(stays_in_block)
+            let is_label = is_label || matches!(language, "c" | "cpp") && begins_with_label(is);
+            // The calls of a chain are indented as their author likes.
+            let is_chain = is.trim_start().starts_with(['.', '?']);
+            !is_label && !is_chain && stays_in_block(above) && below.is_some_and(stays_in_block)
         }
         _ => false,
     };
@@ -74,6 +78,29 @@ fn has_sibling(lines: Lines<'_>, from: usize, deep: &str) -> bool {
     let texts = (1..=from).rev().map(|line| lines.text(line)).filter(|text| !text.trim().is_empty());
     let mut within = texts.take_while(|text| indent(text).len() >= deep.len());
     within.any(|text| indent(text) == deep)
+}
+
+fn is_return(text: &str) -> bool {
+    first_word(text) == "return"
+}
+
+/// Tells whether the block above, whose head has this indentation, is that of a `with`: what it returns can be returned
+/// behind it as well.
+fn ends_a_with(lines: Lines<'_>, from: usize, flat: &str) -> bool {
+    let texts = (1..=from).rev().map(|line| lines.text(line)).filter(|text| !text.trim().is_empty());
+    let mut heads = texts.skip_while(|text| indent(text).len() > flat.len());
+    heads.next().is_some_and(|head| {
+        let head = head.strip_prefix(flat).unwrap_or_default();
+        first_word(head) == "with" || head.starts_with("async with ")
+    })
+}
+
+/// Tells whether a line begins with a label, as in `out: f();`.
+fn begins_with_label(text: &str) -> bool {
+    let text = text.trim_start();
+    let word = first_word(text);
+    let behind = text.strip_prefix(word).unwrap_or_default();
+    !word.is_empty() && behind.starts_with(':') && !behind.starts_with("::")
 }
 
 /// Tells whether the statement of a line ends with it, as far as the line shows.

@@ -116,6 +116,15 @@ impl<'a> Scene<'a> {
         self.part(self.after.span(line).start)
     }
 
+    /// The tree of the text after the edit; nothing where its language has no grammar, or the text cannot be read.
+    pub(super) fn tree(&self) -> Option<&Parsed> {
+        let read = || {
+            let text = self.draft.after.view();
+            grammar::read(self.language(), self.draft.path, text, STEPS).ok()
+        };
+        self.tree.get_or_init(read).as_ref()
+    }
+
     /// Whether a place is code for the grammar as well, where the walk over the text may be wrong about it.
     pub(super) fn is_surely_code(&self, offset: usize) -> bool {
         if self.part(offset) != Part::Code {
@@ -124,11 +133,7 @@ impl<'a> Scene<'a> {
         if !matches!(self.language(), "javascript" | "typescript" | "bash" | "yaml") {
             return true;
         }
-        let read = || {
-            let text = self.draft.after.view();
-            grammar::read(self.language(), self.draft.path, text, STEPS).ok()
-        };
-        let Some(tree) = self.tree.get_or_init(read) else { return true };
+        let Some(tree) = self.tree() else { return true };
         let mut node = tree.root_node().descendant_for_byte_range(offset, offset);
         while let Some(inner) = node {
             if ["string", "comment", "text", "regex", "heredoc", "char", "template", "block_scalar"]

@@ -16,7 +16,7 @@ fn buffer(text: &str) -> Buffer {
 }
 
 /// What one rule finds in an edit.
-fn spots(accident: Accident, path: &str, before: Option<&str>, after: &str) -> Vec<Spot> {
+pub(super) fn spots(accident: Accident, path: &str, before: Option<&str>, after: &str) -> Vec<Spot> {
     with_draft(path, before, after, |draft| rule(accident)(&Scene::new(draft, Lost::none())))
 }
 
@@ -131,6 +131,19 @@ fn keys_of_a_table_are_no_line_numbers() {
 }
 
 #[test]
+fn an_etc_stands_for_code_only_where_lines_went() {
+    let lines: String = (0..8).map(|n| format!("\tx{n} := f({n})\n")).collect();
+    let before = format!("func f() {{\n{lines}}}\n");
+    let found = |after: &str| spots(Accident::ElidedCode, "a.go", Some(&before), after).len();
+    for words in ["// .... etc.", "// ... etc"] {
+        assert_eq!(found(&format!("{before}{words}\n")), 0, "{words}: nothing went");
+        assert_eq!(found(&format!("func f() {{\n\t{words}\n}}\n")), 1, "{words}: all went");
+    }
+    // Other words are believed wherever they stand.
+    assert_eq!(found(&format!("{before}// ... rest of the code\n")), 1);
+}
+
+#[test]
 fn a_line_that_loses_its_indentation_leaves_its_block() {
     let found = |path: &str, before: &str, after: &str| {
         let spots = spots(Accident::LostIndentation, path, Some(before), after);
@@ -153,6 +166,15 @@ fn a_line_that_loses_its_indentation_leaves_its_block() {
     assert_eq!(found("a.go", go, &go.replace("\tb := a", "b := a + 1")), [3]);
     let rust = "fn f() {\n    let a = 1;\n    let b = a;\n    g(b);\n}\n";
     assert_eq!(found("a.rs", rust, &rust.replace("    let b = a", "let b = a + 1")), [3]);
+    // The same lines where nothing says that they are meant.
+    let c = "int f() {\n  a();\n  b();\n  c();\n}\n";
+    assert_eq!(found("a.c", c, &c.replace("  b();", "b(1);")), [3]);
+    let js = "x();\n    a();\n    b();\n    c();\n";
+    assert_eq!(found("a.js", js, &js.replace("    b()", "  b(1)")), [3]);
+    let returns = "def f():\n    if x:\n        a = 1\n        return a\n";
+    assert_eq!(found("a.py", returns, &returns.replace("        return a", "    return a + 1")), [4]);
+    let leaves = returns.replace("if x", "with x");
+    assert_eq!(found("a.py", &leaves, &leaves.replace("        return a", "return a + 1")), [4]);
     // Edits that mean it.
     for (path, before, after, why) in [
         ("a.py", python, python.replace("    c = b", "c = b"), "nothing but the indentation is another"),
@@ -172,6 +194,24 @@ fn a_line_that_loses_its_indentation_leaves_its_block() {
             "int f() {\n  a();\n  b(1);\n  c();\n}\n",
             "int f() {\n  a();\nb:\n  c();\n}\n".to_owned(),
             "a label",
+        ),
+        (
+            "a.c",
+            "int f() {\n  a();\n  b();\n  c();\n}\n",
+            "int f() {\n  a();\nout: b();\n  c();\n}\n".to_owned(),
+            "a label with its statement",
+        ),
+        (
+            "a.js",
+            "x\n    .a()\n    .b()\n    .c();\n",
+            "x\n    .a()\n  .b(1)\n    .c();\n".to_owned(),
+            "the calls of a chain",
+        ),
+        (
+            "a.py",
+            "def f():\n    with x:\n        a = 1\n        return a\n",
+            "def f():\n    with x:\n        a = 1\n    return a + 1\n".to_owned(),
+            "a return behind a `with`",
         ),
         ("a.yaml", "a:\n  b: 1\n  c: 1\n  d: 1\n", "a:\n  b: 1\nc: 2\n  d: 1\n".to_owned(), "no code"),
     ] {

@@ -1,5 +1,9 @@
 //! Diff marks in front of new lines: `+`, `-` and `@@`.
 
+mod operators;
+#[cfg(test)]
+mod tests;
+
 use super::super::lexis::Part;
 use super::super::scene::{Scene, Spot};
 use super::super::tongue::Sort;
@@ -70,6 +74,9 @@ fn is_objc_method(scene: &Scene<'_>, text: &str) -> bool {
 
 fn judge(scene: &Scene<'_>, piece: &Piece, run: &[usize]) -> Option<Spot> {
     let first = *run.first()?;
+    if operators::are_operators(scene, piece, run) {
+        return None;
+    }
     let all = || run.iter().filter_map(|line| marked(scene.after.text(*line)));
     let count = |wanted: char| all().filter(|(mark, _)| *mark == wanted).count();
     let (plus, minus) = (count('+'), count('-'));

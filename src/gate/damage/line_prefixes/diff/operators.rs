@@ -1,0 +1,105 @@
+//! Tells lines that begin with an operator from lines with a diff mark.
+//!
+//! A diff has its marks in column 1 and the indentation behind them, or lines that stood there before. An operator joins
+//! its line to the one before; the grammar says so where there is one.
+
+use super::marked;
+use crate::gate::damage::scene::Scene;
+use crate::gate::delta::Piece;
+
+/// The most lines of an expression that are looked at, each of which costs a way through the tree.
+const MOST_LINES: usize = 200;
+
+/// Words with which a clause or a statement of SQL begins, so that no operand does.
+const SQL_HEADS: [&str; 32] = [
+    "select", "insert", "update", "delete", "create", "alter", "drop", "from", "where", "join", "left",
+    "right", "inner", "outer", "full", "cross", "group", "order", "having", "and", "or", "set", "values",
+    "union", "with", "begin", "commit", "grant", "limit", "on", "when", "end",
+];
+/// Words that may follow an operand of SQL.
+const SQL_TAILS: [&str; 20] = [
+    "as", "from", "then", "else", "end", "and", "or", "where", "collate", "is", "in", "not", "between",
+    "like", "over", "asc", "desc", "group", "order", "having",
+];
+
+#[cfg(test)]
+thread_local! {
+    /// True where a test shows what is found without this module.
+    pub(super) static IS_OFF: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// Returns true where every marked line of a run begins with an operator, and none stood there before without it.
+pub(super) fn are_operators(scene: &Scene<'_>, piece: &Piece, run: &[usize]) -> bool {
+    #[cfg(test)]
+    if IS_OFF.get() {
+        return false;
+    }
+    run.len() <= MOST_LINES
+        && run.iter().all(|line| {
+            marked(scene.after.text(*line)).is_some_and(|(_, rest)| {
+                let is_indented = rest.starts_with("  ") || rest.starts_with('\t');
+                !is_indented && !scene.took(piece, rest) && is_operator(scene, *line, rest)
+            })
+        })
+}
+
+fn is_operator(scene: &Scene<'_>, line: usize, rest: &str) -> bool {
+    let Some(above) = above(scene, line) else { return false };
+    let is_spaced = rest.starts_with(' ');
+    match scene.language() {
+        "sql" => is_spaced && is_sql_operand(above, rest),
+        // The grammar does not read the body of a macro.
+        "c" | "cpp" if above.ends_with('\\') => is_spaced,
+        // Without semicolons a new statement is joined to the line above as well, but nobody puts a space there.
+        "javascript" | "typescript" => {
+            (is_spaced || rest.trim_end().ends_with(';')) && joins_in_tree(scene, line, above)
+        }
+        _ => joins_in_tree(scene, line, above),
+    }
+}
+
+/// The text of the nearest line above that is not blank.
+fn above<'a>(scene: &Scene<'a>, line: usize) -> Option<&'a str> {
+    let after = scene.after;
+    (1..line).rev().map(|line| after.text(line).trim_end()).find(|text| !text.trim().is_empty())
+}
+
+/// Tells whether the mark of a line is an operator in the tree, whose left operand ends on a line before.
+fn joins_in_tree(scene: &Scene<'_>, line: usize, above: &str) -> bool {
+    let Some(tree) = scene.tree() else { return false };
+    let start = scene.after.span(line).start;
+    let root = tree.root_node();
+    let Some(mark) = root.descendant_for_byte_range(start, start + 1) else { return false };
+    // From the root down: a node of tree-sitter has to look for its parent from there.
+    let (mut outer, mut node) = (root, root);
+    while let Some(next) = node.child_with_descendant(mark).filter(|next| *next != mark) {
+        (outer, node) = (node, next);
+        if node.is_error() {
+            return false;
+        }
+    }
+    if !matches!(mark.kind(), "+" | "-") || root.is_error() {
+        return false;
+    }
+    if node.has_error() {
+        return false;
+    }
+    if node.kind().starts_with("binary_") {
+        return node.start_byte() < start;
+    }
+    // A sign stands behind an operator, or, where it can be no mark of a new line, behind what opens a list.
+    let is_sign = node.start_byte() == start && node.kind().starts_with("unary_");
+    let is_right = outer.kind().starts_with("binary_") && outer.child_by_field_name("right") == Some(node);
+    is_sign && (is_right || mark.kind() == "-" && above.ends_with(['(', '[', ',', '=']))
+}
+
+/// Tells whether a line goes on with the expression of the line above, as far as the words show.
+fn is_sql_operand(above: &str, rest: &str) -> bool {
+    let rest = rest.trim().to_lowercase();
+    let mut words = rest.split_whitespace();
+    let Some(first) = words.next() else { return false };
+    let is_word = |word: &str| word.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    let goes_on = words.next().is_none_or(|next| !is_word(next) || SQL_TAILS.contains(&next));
+    let is_open = !above.ends_with([';', ',']) && !above.trim_start().starts_with("--");
+    is_open && !SQL_HEADS.contains(&first) && (goes_on || first == "case" || first.contains(['(', '\'', '"']))
+}
