@@ -139,8 +139,7 @@ pub(in crate::gate) fn ask(
     let too_large = || NoReply::Failed(format!("does not read it with {} of memory", MemoryLimit(memory)));
     match run_program(&order, limit) {
         Ended::Exited { code: 0, stdout, .. } => match serde_json::from_slice(&stdout) {
-            // Some parsers report a refused allocation by a panic.
-            Ok(Reply::Panicked(words)) if words.contains("out of memory") => Err(too_large()),
+            Ok(Reply::Panicked(words)) if is_out_of_memory(&words) => Err(too_large()),
             Ok(Reply::Panicked(words)) => Err(NoReply::Panicked(words)),
             Ok(reply) => Ok(reply),
             Err(_) => Err(NoReply::Failed("gave an incomplete answer".to_owned())),
@@ -153,6 +152,11 @@ pub(in crate::gate) fn ask(
         }
         Ended::Halted(halt) => Err(NoReply::Halted(halt)),
     }
+}
+
+/// True for the words of a panic by which a parser reports memory, or a further stack, that was refused.
+fn is_out_of_memory(words: &str) -> bool {
+    words.contains("out of memory") || words.contains("Cannot allocate memory")
 }
 
 /// Reads a text for the process that started this one, where its arguments say so.
@@ -243,5 +247,20 @@ impl From<Place> for Fault {
     fn from(place: Place) -> Fault {
         let belief = if place.doubtful { Belief::Doubtful } else { Belief::Certain };
         Fault { pass: place.pass, belief, ..Fault::new(place.at, place.end, place.message) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_out_of_memory;
+
+    #[test]
+    fn a_stack_that_was_refused_is_told_from_other_panics() {
+        let refused = std::io::Error::from_raw_os_error(12).to_string();
+        assert!(is_out_of_memory(&format!(
+            "called `Result::unwrap()` on an `Err` value: mprotect/mmap failed: {refused}"
+        )));
+        assert!(is_out_of_memory("memory allocation of 8 bytes failed: out of memory"));
+        assert!(!is_out_of_memory("index out of bounds: the len is 1 but the index is 2"));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use granit_parser::Event;
+use granit_parser::{Event, ScalarStyle};
 
 use super::fault::Fault;
 use super::yaml;
@@ -79,8 +79,11 @@ impl YamlKeys {
             }
             Event::MappingEnd | Event::SequenceEnd => drop(open.pop()),
             Event::Alias(..) => drop(pass(open, None)),
-            Event::Scalar(value, ..) => {
-                let stands_twice = pass(open, Some(&value));
+            Event::Scalar(value, style, _, tag) => {
+                let is_plain = style == ScalarStyle::Plain && tag.is_none();
+                // No other key begins with that character, which YAML does not allow.
+                let typed = (is_plain && is_typed(&value)).then(|| format!("\u{1}{value}"));
+                let stands_twice = pass(open, Some(typed.as_deref().unwrap_or(&value)));
                 if stands_twice && self.places.len() < MOST {
                     self.places.push((at, value.into_owned()));
                 }
@@ -99,6 +102,15 @@ impl YamlKeys {
         }
         faults
     }
+}
+
+/// True for a plain scalar that a reader may take for a number, a boolean or null, so that it differs from the same text in
+/// quotes.
+fn is_typed(value: &str) -> bool {
+    let unsigned = value.trim_start_matches(['+', '-']).trim_start_matches('.');
+    let words = ["", "~", "null", "true", "false", "yes", "no", "on", "off", "y", "n", "inf", "nan"];
+    unsigned.starts_with(|c: char| c.is_ascii_digit())
+        || words.iter().any(|word| unsigned.eq_ignore_ascii_case(word))
 }
 
 fn in_json(text: &str) -> Vec<Fault> {
@@ -174,6 +186,8 @@ mod tests {
     fn a_key_that_stands_twice_in_one_map_is_found() {
         assert_eq!(told("yaml", "é: 1\nb: 2\nb: 3\n"), ["11 b"]);
         assert_eq!(told("yaml", "a: { b: 1, b: 2 }\nc:\n  - d: 1\n    d: 2\n"), ["11 b", "34 d"]);
+        assert_eq!(told("yaml", "1: a\n1: b\n\"1\": c\n\"a\": d\na: e\n"), ["5 1", "24 a"]);
+        assert_eq!(told("yaml", "'1': a\n\"1\": b\n"), ["7 1"]);
         assert_eq!(told("yaml", "a: [x]\na:\n  b: 1\n"), ["7 a"]);
         assert_eq!(told("json", r#"{"a": {"b": 1, "b": "b"}, "a": 2}"#), ["15 b", "26 a"]);
         assert_eq!(told("jsonc", r#"{"a": 1, /*/ { /*/ "a": 2}"#), ["19 a"]);
@@ -190,6 +204,8 @@ mod tests {
             "a: a\nb: a\n",
             "x: &x { a: 1 }\ny: &y { b: 1 }\nz:\n  <<: *x\n  <<: *y\n",
             "[a, a, a]\n",
+            "1: a\n\"1\": b\n",
+            "true: a\n'true': b\n-1.5: a\n'-1.5': b\n~: a\n'~': b\n",
             "? [a]\n: a\n? [a]\n: a\n",
             "*a : 1\n",
             "a: !Ref b\nc: !Sub\n  - b\n  - b: b\n",
