@@ -213,8 +213,8 @@ pub(super) const CASES: &[Case] = &[
     (
         "a.css",
         "a break elsewhere",
-        "a { b c }\n\nd { e: f; }\n\ng { h: i; }\n",
-        "a { b c }\n\nd { e: f; }\n\ng { h i }\n",
+        "a { b: c; }}\n\nd { e: f; }\n\ng { h: i; }\n",
+        "a { b: c; }}\n\nd { e: f; }\n\ng { h: i; }}\n",
         &[5],
     ),
     (

@@ -31,7 +31,7 @@ pub(super) const CASES: &[Case] = &[
     ("a.go", "a brace taken away", "package a\n\nfunc f() {\n}\n", "package a\n\nfunc f() {\n", &[3]),
     ("a.c", "a semicolon left out", "int f(void) {\n  return 1;\n}\n", "int f(void) {\n  return 1\n}\n", &[]),
     ("a.sh", "an end taken away", "if a; then\n  b\nfi\n", "if a; then\n  b\n", &[2]),
-    ("a.css", "a brace taken away", "a {\n  b: c;\n}\n", "a {\n  b: c;\n", &[2]),
+    ("a.css", "a brace taken away", "a {\n  b: c;\n}\n", "a {\n  b: c;\n", &[1]),
     ("A.java", "a semicolon left out", "class A {\n  int a;\n}\n", "class A {\n  int a\n}\n", &[2]),
     ("a.h", "a header may be of either language", "int a;\n", "template <class T> class A {};\n", &[]),
 ];
