@@ -52,6 +52,7 @@ const NAMED_BY: &[(&[&str], &[&str])] = &[
             "gate/process/bounds.rs",
             "gate/process/cage/bubblewrap.rs",
             "gate/process/cage/supervisor.rs",
+            "gate/regular.rs",
         ],
     ),
     (
@@ -63,8 +64,7 @@ const NAMED_BY: &[(&[&str], &[&str])] = &[
             "gate/packages/",
             "gate/pins.rs",
             "gate/process/",
-            "gate/server/documents.rs",
-            "gate/server/imports.rs",
+            "gate/regular.rs",
             "gate/stage/",
             "gate/syntax/child.rs",
             "gate/workshop/",
