@@ -264,7 +264,7 @@ fn a_compiler_that_quotes_a_missing_dependency_has_found_something() {
         (
             "cargo-check",
             "src/lib.rs:1:1: error: you are in the offline mode\n",
-            "error: no matching package named `x` found\nlocation searched: crates.io index\n",
+            "error: no matching package named `x` found\nlocation searched: the index\n",
         ),
         (
             "clippy",

@@ -218,7 +218,7 @@ fn a_program_that_says_that_it_did_not_look_is_skipped() {
 /// What cargo 1.95 and Go 1.19 and 1.27 print where a dependency is not on the machine.
 #[test]
 fn a_failure_for_lack_of_dependencies_names_the_command_that_fetches_them() {
-    let no_package = "error: no matching package named `itoa` found\nlocation searched: crates.io index\n";
+    let no_package = "error: no matching package named `itoa` found\nlocation searched: the index\n";
     let no_sum = "a.go:3:8: missing go.sum entry for module providing package x (imported by y); to add:\n\tgo get y\n";
     let no_proxy = "go: downloading x v1.3.0\na.go:3:8: module lookup disabled by GOPROXY=off\n";
     let no_host =
