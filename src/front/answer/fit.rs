@@ -25,7 +25,7 @@ pub(super) struct Level {
 }
 
 /// From generous to bare; the last one fits any limit.
-const LEVELS: [Level; 10] = [
+const LEVELS: [Level; 11] = [
     Level { entries: 200, bytes: 1000, sentence: 1000 },
     Level { entries: 60, bytes: 500, sentence: 500 },
     Level { entries: 20, bytes: 300, sentence: 300 },
@@ -36,6 +36,7 @@ const LEVELS: [Level; 10] = [
     Level { entries: 1, bytes: 90, sentence: 300 },
     Level { entries: 0, bytes: 28, sentence: 300 },
     Level { entries: 0, bytes: 28, sentence: 28 },
+    Level { entries: 0, bytes: 12, sentence: 28 },
 ];
 
 impl Level {
