@@ -51,14 +51,14 @@ proptest! {
 /// smallest that can be asked for.
 #[test]
 fn the_smallest_answer_has_room_for_every_field() {
-    let longest = "¡".repeat(40);
+    let longest = "a".repeat(28);
     let told = Told {
         before: "\n".into(),
         edited: vec![0],
         word: longest.clone(),
         path: longest.clone(),
         message: longest.clone(),
-        notes: vec![longest.repeat(8)],
+        notes: vec![longest.repeat(20)],
         refusal: true,
         ..Told::default()
     };
